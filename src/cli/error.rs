@@ -1,0 +1,71 @@
+//! Errors as a user sees them: what happened, what caused it, what to do next, and the exit code.
+
+use std::fmt::Write as _;
+
+use crate::domain::ExitReason;
+use crate::protocol::printable;
+
+/// The result of a command: the reason behind its exit code.
+pub(crate) type CommandResult = Result<ExitReason, CommandError>;
+
+/// A failed command.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    source: anyhow::Error,
+    hint: Option<String>,
+    exit: ExitReason,
+}
+
+impl CommandError {
+    /// An error with an exit reason of its own.
+    pub(crate) fn new(exit: ExitReason, source: impl Into<anyhow::Error>) -> Self {
+        Self { source: source.into(), hint: None, exit }
+    }
+
+    /// A usage error in plain words.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(ExitReason::Usage, anyhow::Error::msg(message.into()))
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds what to do next, if anything is known.
+    #[must_use]
+    pub(crate) fn hint_if(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    pub(crate) fn exit(&self) -> ExitReason {
+        self.exit
+    }
+
+    /// The lines for stderr.
+    pub(crate) fn render(&self, color: bool) -> String {
+        let (red, cyan, reset) = if color { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
+        let mut text = format!("{red}error{reset}: {}\n", printable::block(&self.source.to_string()));
+        let mut last = self.source.to_string();
+        for cause in self.source.chain().skip(1) {
+            let cause = cause.to_string();
+            if !last.contains(&cause) {
+                let _ = writeln!(text, "caused by: {}", printable::block(&cause));
+            }
+            last = cause;
+        }
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(text, "{cyan}hint{reset}: {}", printable::block(hint));
+        }
+        text
+    }
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(ExitReason::Usage, error)
+    }
+}

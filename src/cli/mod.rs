@@ -1,0 +1,179 @@
+//! The command line: one file a command.
+//!
+//! A command returns the reason behind its exit code or an error with a hint; only [`main`] turns either into text and
+//! a number.
+
+mod agents;
+mod completions;
+mod config;
+mod connect;
+mod disconnect;
+mod disputes;
+mod error;
+mod init;
+mod man;
+mod parse;
+mod review;
+mod rules;
+mod runs;
+mod trust;
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::domain::ExitReason;
+use crate::ui::stream;
+
+/// Several AI coding agents on the same code, and their disagreements settled
+#[derive(Debug, Parser)]
+#[command(name = "glee", version, max_term_width = 100, propagate_version = false)]
+struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Globals {
+    /// Run as if started in this folder
+    #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
+    pub(crate) directory: Option<PathBuf>,
+    /// When to use colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
+    pub(crate) color: Color,
+    /// Say only what is asked for, and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more of what is going on
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Never ask; take the configured defaults
+    #[arg(long, global = true)]
+    pub(crate) no_input: bool,
+    /// Use this history database instead of the project's own
+    #[arg(long, value_name = "PATH", global = true)]
+    pub(crate) history: Option<PathBuf>,
+    /// Trust the project's configuration if it has this hash (`blake3:...`)
+    #[arg(long, value_name = "HASH", global = true)]
+    pub(crate) trust: Option<String>,
+}
+
+/// `--color`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Globals {
+    /// The folder the command works in.
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.directory.clone().unwrap_or_else(|| PathBuf::from("."))
+    }
+
+    /// Whether stdout gets colours.
+    pub(crate) fn color_stdout(&self) -> bool {
+        self.color_on(std::io::stdout().is_terminal())
+    }
+
+    /// Whether stderr gets colours.
+    pub(crate) fn color_stderr(&self) -> bool {
+        self.color_on(std::io::stderr().is_terminal())
+    }
+
+    fn color_on(&self, terminal: bool) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                terminal
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                    && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        }
+    }
+
+    /// Whether a person can be asked: both ends of the conversation are a terminal and nobody forbade it.
+    pub(crate) fn interactive(&self) -> bool {
+        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Set Glee up in this project: find installed agents and connect them
+    Init(init::Args),
+    /// Connect an agent in a role
+    Connect(connect::Args),
+    /// Remove a connected agent
+    Disconnect(disconnect::Args),
+    /// List connected agents: is the program there, which version
+    Agents(agents::Args),
+    /// Read and change settings
+    Config(config::Args),
+    /// Allow this project's configuration to run the programs it names
+    Trust(trust::Args),
+    /// Review code, hand the findings to the coder, settle disputes
+    Review(review::Args),
+    /// List, show, settle and verify disputes
+    Disputes(disputes::Args),
+    /// List runs; show, diff, undo or resume one
+    Runs(runs::Args),
+    /// Print what Glee reads in an agent's answer
+    Parse(parse::Args),
+    /// List and test the embedded reviewer's rules
+    Rules(rules::Args),
+    /// Print shell completions
+    Completions(completions::Args),
+    /// Print the manual page
+    Man(man::Args),
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    match run(&cli.command, &cli.globals) {
+        Ok(reason) => ExitCode::from(reason.code()),
+        Err(error) => {
+            stream::err(&error.render(cli.globals.color_stderr()));
+            ExitCode::from(error.exit().code())
+        }
+    }
+}
+
+/// Prints help and version to stdout with exit 0, everything else to stderr with exit 2.
+fn usage(error: &clap::Error) -> ExitCode {
+    // Writing can only fail when nobody reads any more.
+    drop(error.print());
+    ExitCode::from(if error.use_stderr() { ExitReason::Usage.code() } else { 0 })
+}
+
+fn run(command: &Command, globals: &Globals) -> error::CommandResult {
+    match command {
+        Command::Init(args) => init::run(args, globals),
+        Command::Connect(args) => connect::run(args, globals),
+        Command::Disconnect(args) => disconnect::run(args, globals),
+        Command::Agents(args) => agents::run(args, globals),
+        Command::Config(args) => config::run(args, globals),
+        Command::Trust(args) => trust::run(args, globals),
+        Command::Review(args) => review::run(args, globals),
+        Command::Disputes(args) => disputes::run(args, globals),
+        Command::Runs(args) => runs::run(args, globals),
+        Command::Parse(args) => parse::run(args, globals),
+        Command::Rules(args) => rules::run(args, globals),
+        Command::Completions(args) => completions::run(args, globals),
+        Command::Man(args) => man::run(args, globals),
+    }
+}

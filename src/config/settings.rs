@@ -1,0 +1,92 @@
+//! The settings as the rest of Glee reads them: every value present, every unit in its type.
+//!
+//! How they come about (defaults, files, variables, flags) and how they are written down is the business of the
+//! other files of this folder; nothing below `cli` asks where a value came from.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::domain::{Agent, Route};
+
+/// All settings of one invocation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The connected agents, in the order of the configuration.
+    pub agents: Vec<Agent>,
+    /// How reviews are done.
+    pub review: ReviewSettings,
+    /// What a run may cost.
+    pub budget: Budget,
+    /// What one agent process may take.
+    pub limits: Limits,
+    /// Every value as dotted key and JSON, as `glee config list` prints it; recorded with each run.
+    pub flat: BTreeMap<String, serde_json::Value>,
+}
+
+/// `review.*`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReviewSettings {
+    /// `review.opinions.mandatory` and `review.issues.mandatory`, as written.
+    pub mandatory: Vec<String>,
+    /// `review.opinions.optional` and `review.issues.optional`, as written.
+    pub optional: Vec<String>,
+    /// `review.reviewers`
+    pub reviewers: ReviewerChoice,
+    /// `review.rounds`, at least 1.
+    pub rounds: u32,
+    /// `review.recheck`
+    pub recheck: bool,
+    /// `review.quorum`: how many reviewers must have answered completely; `None` is all.
+    pub quorum: Option<u32>,
+    /// `review.verify`: commands that must pass after the coder's edits, each split into words.
+    pub verify: Vec<Vec<String>>,
+    /// `review.jobs`: how many agents work at the same time; `None` is no bound.
+    pub jobs: Option<u32>,
+    /// `review.max_file`: larger files are skipped, in bytes.
+    pub max_file: u64,
+    /// `review.shard`: the bytes of code that one call of a reviewer covers at most.
+    pub shard: u64,
+    /// `review.on_dispute.prompt_user`
+    pub prompt_user: bool,
+    /// `review.on_dispute.default`
+    pub on_dispute: Route,
+    /// `review.judge.escalate_to`: never `judge`.
+    pub escalate_to: Route,
+    /// `review.judge.require_evidence`
+    pub require_evidence: bool,
+}
+
+/// `review.reviewers`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReviewerChoice {
+    /// Every connected reviewer.
+    All,
+    /// The first one.
+    First,
+    /// These.
+    Named(Vec<String>),
+}
+
+/// `budget.*`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Wall time of a whole run.
+    pub wall: Duration,
+}
+
+/// `limits.*`: the caps on one agent process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall time.
+    pub total: Duration,
+    /// Until the first byte of output; for adapters that stream.
+    pub first_output: Duration,
+    /// Between two pieces of output; for adapters that stream.
+    pub idle: Duration,
+    /// Bytes of stdout that are kept.
+    pub output: u64,
+    /// Bytes of one line that are read.
+    pub line: u64,
+    /// Between TERM and KILL.
+    pub grace: Duration,
+}

@@ -1,0 +1,89 @@
+//! Agents and the roles they may take.
+//!
+//! An agent without a role never takes it: there is no fallback agent (design rule 1).
+
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What an agent is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Writes and modifies code.
+    Coder,
+    /// Reviews code and raises findings.
+    Reviewer,
+    /// Rules on disputes between coder and reviewer.
+    Judge,
+    /// Synthesises the answers of several agents.
+    Aggregator,
+}
+
+impl Role {
+    /// All roles, in the order of the specification.
+    pub const ALL: [Self; 4] = [Self::Coder, Self::Reviewer, Self::Judge, Self::Aggregator];
+
+    /// The word used in the configuration and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Coder => "coder",
+            Self::Reviewer => "reviewer",
+            Self::Judge => "judge",
+            Self::Aggregator => "aggregator",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The unique name of a connected agent.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct AgentName(pub String);
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl From<&str> for AgentName {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+/// An agent as it is connected: who it is, what it may do, and what runs when it is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Agent {
+    /// Its unique name.
+    pub name: AgentName,
+    /// The one role it has.
+    pub role: Role,
+    /// The program and its fixed arguments; `["builtin:rules"]` for an embedded agent.
+    pub command: Vec<String>,
+    /// The adapter that talks to it (`text`, `json`, `builtin`, ...).
+    pub adapter: String,
+    /// What code a coder is for: path globs, language names or path components.
+    #[serde(default)]
+    pub domain: Vec<String>,
+    /// What a reviewer looks for.
+    #[serde(default)]
+    pub focus: Vec<String>,
+    /// The model to ask for, where the program has a choice.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Environment variables set for it, on top of its adapter's allow-list.
+    #[serde(default)]
+    pub env: std::collections::BTreeMap<String, String>,
+    /// Its own bound on one call's wall time; `limits.total` where absent.
+    #[serde(default)]
+    pub timeout: Option<Duration>,
+}

@@ -1,0 +1,124 @@
+//! Disputes: a coder's disagreement with a mandatory finding.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Finding, Response, RulingRecord};
+
+/// The number of a dispute, counted from 1 within one history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct DisputeNumber(pub u64);
+
+impl fmt::Display for DisputeNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.to_string())
+    }
+}
+
+/// How a dispute is to be settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Route {
+    /// Ask the AI judge.
+    Judge,
+    /// A person decides.
+    Human,
+    /// Discard the reviewer's opinion.
+    Discard,
+}
+
+impl Route {
+    /// All routes, in the order of the dialog.
+    pub const ALL: [Self; 3] = [Self::Judge, Self::Human, Self::Discard];
+
+    /// The word of the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Judge => "judge",
+            Self::Human => "human",
+            Self::Discard => "discard",
+        }
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What became of a disputed finding; it decides whether the finding blocks, now and in later runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "as", rename_all = "snake_case")]
+pub enum Disposition {
+    /// The finding stands and has to be implemented.
+    Enforced,
+    /// The finding is wrong.
+    Refuted,
+    /// The finding was discarded without a ruling on its content.
+    Discarded,
+    /// The finding is right and the risk is taken knowingly.
+    AcceptedRisk,
+    /// The finding is right and will be done later, under this reference (an issue number, a link).
+    Deferred {
+        /// Where it is tracked.
+        reference: String,
+    },
+    /// The finding repeats another one.
+    Duplicate {
+        /// What it repeats.
+        of: String,
+    },
+    /// The finding is right but not mandatory.
+    NotMandatory,
+}
+
+impl Disposition {
+    /// Whether a finding so disposed of no longer blocks.
+    pub fn closes(&self) -> bool {
+        !matches!(self, Self::Enforced)
+    }
+
+    /// The word shown in lists.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Enforced => "enforced",
+            Self::Refuted => "refuted",
+            Self::Discarded => "discarded",
+            Self::AcceptedRisk => "accepted risk",
+            Self::Deferred { .. } => "deferred",
+            Self::Duplicate { .. } => "duplicate",
+            Self::NotMandatory => "not mandatory",
+        }
+    }
+}
+
+/// A dispute with everything a judge or a person needs to settle it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Dispute {
+    /// Its number.
+    pub number: DisputeNumber,
+    /// The finding in dispute.
+    pub finding: Finding,
+    /// The coder's objection.
+    pub objection: Response,
+    /// The way chosen to settle it; absent until somebody chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
+    /// All rulings, in order: an ESCALATE may be followed by a person's.
+    #[serde(default)]
+    pub rulings: Vec<RulingRecord>,
+    /// How it ended; absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disposition: Option<Disposition>,
+}
+
+impl Dispute {
+    /// Whether nobody has settled it yet.
+    pub fn is_open(&self) -> bool {
+        self.disposition.is_none()
+    }
+}

@@ -1,0 +1,196 @@
+//! Findings: what a reviewer asks for.
+//!
+//! A [`RawFinding`] is what a parser read in one answer; a [`Finding`] is one that belongs to a run, with its id,
+//! who raised it, and where it is anchored in the code.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AgentName, Disposition, DisputeNumber, Location, Severity};
+
+/// How sure a reviewer is, 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Confidence(u8);
+
+impl Confidence {
+    /// Clamps a number into the range 0 to 100.
+    pub fn clamped(value: i64) -> Self {
+        Self(u8::try_from(value.clamp(0, 100)).unwrap_or(100))
+    }
+
+    /// The number, 0 to 100.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+}
+
+/// One finding as it was read in a reviewer's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RawFinding {
+    /// The tag and the word it was read from.
+    #[serde(flatten)]
+    pub severity: Severity,
+    /// One line that says what is asked for; markup and a leading place are removed.
+    pub title: String,
+    /// What follows the title, as written; empty if there is nothing.
+    #[serde(default)]
+    pub body: String,
+    /// The path as written.
+    pub file: Option<String>,
+    /// The first line, counted from 1.
+    pub line: Option<u32>,
+    /// The last line of a range.
+    pub end_line: Option<u32>,
+    /// The defect class, if the reviewer named one (`sql-injection`, `weak-hash`, ...).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// What the reviewer proposes instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// How sure the reviewer says it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// Evidence lines the reviewer gave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// The rule of a static analyser that matched, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+impl RawFinding {
+    /// The place, if a file was named.
+    pub fn location(&self) -> Option<Location> {
+        let file = self.file.clone()?;
+        Some(Location { file, line: self.line, end_line: self.end_line })
+    }
+}
+
+/// The number of a finding within its run, shown as `F1`, `F2`, ...
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(with = "String")]
+pub struct FindingId(pub u32);
+
+impl FindingId {
+    /// Reads `F12` (any case, brackets allowed).
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim().trim_start_matches('[').trim_end_matches(']').strip_prefix(['F', 'f'])?;
+        digits.parse().ok().filter(|n| *n > 0).map(Self)
+    }
+}
+
+impl fmt::Display for FindingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("F{}", self.0))
+    }
+}
+
+impl Serialize for FindingId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for FindingId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no finding id such as `F1`")))
+    }
+}
+
+/// What ties a finding to the code, so that it is recognised in a later run until that code changes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Anchor {
+    /// The path inside the reviewed tree.
+    pub file: String,
+    /// The BLAKE3 hash (hex) of the enclosing block's text, white space folded; of the whole file without a line.
+    pub block: String,
+    /// The defect class: the reviewer's category or rule, else `bug`.
+    pub category: String,
+    /// The title, folded to lower-case words and single blanks.
+    pub text: String,
+}
+
+/// A finding of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Its number within the run.
+    pub id: FindingId,
+    /// What was read.
+    #[serde(flatten)]
+    pub raw: RawFinding,
+    /// Whether the coder may not discard it.
+    pub mandatory: bool,
+    /// Who raised it; several names when reviewers said the same.
+    pub raised_by: Vec<AgentName>,
+    /// The round it was raised in, counted from 1.
+    pub round: u32,
+    /// Where it is anchored; absent if the place does not exist in the reviewed tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<Anchor>,
+    /// The earlier finding of this run that this one asks to undo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverses: Option<FindingId>,
+}
+
+/// Where a finding stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum FindingState {
+    /// Nobody has answered it.
+    Open,
+    /// The coder was asked and gave no answer.
+    Unanswered,
+    /// The coder says it is implemented, but nothing changed at its anchor.
+    Claimed,
+    /// Implemented and the code changed; nobody has checked it (the re-check is off or could not be done).
+    Unchecked,
+    /// Implemented, changed, and whoever raised it says it is not resolved.
+    NotResolved,
+    /// Implemented, changed, and whoever raised it says resolved.
+    Resolved,
+    /// An optional finding that the coder discarded, or a disputed one discarded by route or policy.
+    Discarded,
+    /// A dispute about it waits for a person.
+    Disputed {
+        /// The dispute.
+        dispute: DisputeNumber,
+    },
+    /// A ruling enforces it and the coder has not implemented it yet.
+    Enforced {
+        /// The dispute.
+        dispute: DisputeNumber,
+    },
+    /// A ruling dismissed it.
+    Dismissed {
+        /// The dispute.
+        dispute: DisputeNumber,
+    },
+    /// A ruling or disposition of an earlier dispute is in force for it.
+    AlreadyRuled {
+        /// The earlier dispute.
+        dispute: DisputeNumber,
+        /// How it was settled then.
+        disposition: Disposition,
+    },
+}
+
+impl FindingState {
+    /// Whether a mandatory finding in this state no longer blocks (section 3.1 of the design).
+    pub fn is_closed(&self) -> bool {
+        match self {
+            Self::Resolved | Self::Unchecked | Self::Discarded | Self::Dismissed { .. } => true,
+            Self::AlreadyRuled { disposition, .. } => disposition.closes(),
+            Self::Open
+            | Self::Unanswered
+            | Self::Claimed
+            | Self::NotResolved
+            | Self::Disputed { .. }
+            | Self::Enforced { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The specification's words as types: plain data, no I/O, no async, no command line.
+//!
+//! Everything else in Glee speaks in these types. They serialise as they are recorded in the journal, so a
+//! change to one of them is a change of the record: add optional fields, never rename or remove one.
+
+mod agent;
+mod dispute;
+mod finding;
+mod location;
+mod outcome;
+mod response;
+mod ruling;
+mod severity;
+
+pub use agent::{Agent, AgentName, Role};
+pub use dispute::{Disposition, Dispute, DisputeNumber, Route};
+pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
+pub use location::Location;
+pub use outcome::{
+    AnswerStatus, Coverage, ExitReason, Failure, FileChange, Outcome, Proof, ReviewerReport, RunId, SettledFinding,
+    Skip, SkipReason, Usage,
+};
+pub use response::{Answer, Recheck, Response};
+pub use ruling::{Grounds, Ruler, Ruling, RulingRecord, RulingWord};
+pub use severity::{Severity, Tag};

@@ -1,0 +1,62 @@
+//! What a coder answers to findings, and what a reviewer says of the coder's changes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::FindingId;
+
+/// The word of a coder's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Answer {
+    /// The coder changed the code as asked.
+    Implemented,
+    /// The coder passes over an optional finding. On a mandatory one it is a disagreement.
+    Discarded,
+    /// The coder objects.
+    Disagree,
+}
+
+impl Answer {
+    /// The word of the answer protocol.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Implemented => "IMPLEMENTED",
+            Self::Discarded => "DISCARDED",
+            Self::Disagree => "DISAGREE",
+        }
+    }
+
+    /// Reads one of the three words, in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Implemented, Self::Discarded, Self::Disagree]
+            .into_iter()
+            .find(|answer| answer.as_str().eq_ignore_ascii_case(word))
+    }
+}
+
+/// A coder's answer to one finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Response {
+    /// The finding it answers.
+    pub finding: FindingId,
+    /// The word.
+    pub answer: Answer,
+    /// What was done, why it was discarded, or the justification of the objection.
+    pub text: String,
+    /// Concrete evidence: code references, requirements, tests.
+    #[serde(default)]
+    pub evidence: Vec<String>,
+}
+
+/// What the one who raised a finding says of the change made for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Recheck {
+    /// The finding.
+    pub finding: FindingId,
+    /// Whether the change resolves it.
+    pub resolved: bool,
+    /// Why.
+    #[serde(default)]
+    pub reason: String,
+}

@@ -1,0 +1,121 @@
+//! Rulings on disputes.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AgentName, FindingId, Tag};
+
+/// What a ruling says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum RulingWord {
+    /// The coder must implement the finding.
+    Enforce,
+    /// The finding is invalid; the coder goes on.
+    Dismiss,
+    /// Ambiguous: a person has to decide.
+    Escalate,
+}
+
+impl RulingWord {
+    /// The word of the protocol.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforce => "ENFORCE",
+            Self::Dismiss => "DISMISS",
+            Self::Escalate => "ESCALATE",
+        }
+    }
+
+    /// Reads one of the three words, in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Enforce, Self::Dismiss, Self::Escalate]
+            .into_iter()
+            .find(|ruling| ruling.as_str().eq_ignore_ascii_case(word))
+    }
+}
+
+impl fmt::Display for RulingWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Why a finding is dismissed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grounds {
+    /// The reviewer misread the code.
+    FactualError,
+    /// The suggestion would break what works.
+    BreaksFunctionality,
+    /// The suggestion conflicts with explicit requirements.
+    ConflictsWithRequirements,
+    /// The reviewer misunderstood the context or intent.
+    MisunderstoodContext,
+    /// The code handles it already.
+    AlreadyHandled,
+    /// Right, but not mandatory.
+    NotMandatory,
+    /// Another finding says the same.
+    Duplicate,
+}
+
+/// A ruling as a judge gave it, or as a person or a policy decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ruling {
+    /// ENFORCE, DISMISS or ESCALATE.
+    pub ruling: RulingWord,
+    /// Why.
+    #[serde(default)]
+    pub rationale: String,
+    /// The grounds of a DISMISS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grounds: Option<Grounds>,
+    /// Places in the reviewed tree, as `path:line`.
+    #[serde(default)]
+    pub citations: Vec<String>,
+    /// With DISMISS: the tag the finding should have had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_tag: Option<Tag>,
+    /// With DISMISS: the finding it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<FindingId>,
+}
+
+/// Who settled a dispute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Ruler {
+    /// An agent with the role judge.
+    Judge {
+        /// Its name.
+        name: AgentName,
+    },
+    /// A person, at the dialog or with `glee disputes resolve`.
+    Human,
+    /// The configured route, without anybody deciding.
+    Policy,
+}
+
+impl fmt::Display for Ruler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Judge { name } => name.fmt(f),
+            Self::Human => f.pad("you"),
+            Self::Policy => f.pad("policy"),
+        }
+    }
+}
+
+/// A ruling together with who gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulingRecord {
+    /// The ruling.
+    #[serde(flatten)]
+    pub ruling: Ruling,
+    /// Who gave it.
+    pub by: Ruler,
+}

@@ -1,0 +1,83 @@
+//! The severity tags of findings.
+//!
+//! A tag is known or it is not; an unknown word is kept as written and never guessed at here. Which known tags are
+//! mandatory, and which words of other vendors mean which tag, is decided in `rules::mandatory`.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A severity tag of the specification. `MUST` and `SHOULD` are opinions, the others issue priorities.
+///
+/// Ordered from the most to the least severe, so that a list of findings sorts naturally.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Tag {
+    /// An issue that is at least as grave as `HIGH`.
+    Critical,
+    /// A required change.
+    Must,
+    /// A critical issue.
+    High,
+    /// A recommended change.
+    Should,
+    /// A moderate issue.
+    Medium,
+    /// A minor issue.
+    Low,
+}
+
+impl Tag {
+    /// All tags, most severe first.
+    pub const ALL: [Self; 6] = [Self::Critical, Self::Must, Self::High, Self::Should, Self::Medium, Self::Low];
+
+    /// The word as it stands between the brackets of a finding.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Critical => "CRITICAL",
+            Self::Must => "MUST",
+            Self::High => "HIGH",
+            Self::Should => "SHOULD",
+            Self::Medium => "MEDIUM",
+            Self::Low => "LOW",
+        }
+    }
+
+    /// Reads one of the six words, in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tag| tag.as_str().eq_ignore_ascii_case(word.trim()))
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// How severe a finding is: the tag, if the word could be read as one, and the word as the reviewer wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Severity {
+    /// The normalised tag; `None` for a word that no vocabulary knows (such a finding counts as mandatory).
+    pub tag: Option<Tag>,
+    /// The word as written, without brackets.
+    #[serde(rename = "tag_raw")]
+    pub raw: String,
+}
+
+impl Severity {
+    /// A severity written with one of the six words.
+    pub fn known(tag: Tag) -> Self {
+        Self { tag: Some(tag), raw: tag.as_str().to_owned() }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tag {
+            Some(tag) => f.pad(tag.as_str()),
+            None => f.pad(&self.raw),
+        }
+    }
+}

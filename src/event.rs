@@ -1,0 +1,322 @@
+//! Events: the contract between a run and everybody who listens to it.
+//!
+//! An event is written to the journal and synced before anything acts on it. The state of a run is a fold over its
+//! events, so an event carries everything that a later reader needs; only raw agent output lies beside the journal,
+//! named by the call's id and its hash. Recorded forms never lose or rename a field.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    Agent, AgentName, AnswerStatus, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange, Finding,
+    FindingId, RawFinding, Recheck, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Skip, Usage,
+};
+
+/// One thing that happened in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// The run it belongs to.
+    pub run: RunId,
+    /// Its place within the run, counted from 1 without gaps.
+    pub seq: u64,
+    /// When it was written.
+    #[schemars(with = "String")]
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// Everything that was decided before the first agent was asked; enough to carry the run on later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The absolute root of the work tree.
+    pub root: String,
+    /// What is reviewed, in words.
+    pub target: String,
+    /// The commit under review, if there is one.
+    pub commit: Option<String>,
+    /// The id of the reviewed content: a git tree id, or `blake3:...` outside git.
+    pub tree: String,
+    /// What the run may do.
+    pub mode: Mode,
+    /// All agents that take part, by role: all reviewers, at most one coder, at most one judge.
+    pub agents: Vec<Agent>,
+    /// The shards: for each, the files that one call of a reviewer covers.
+    pub shards: Vec<Vec<Coverage>>,
+    /// Files that are not reviewed.
+    pub skipped: Vec<Skip>,
+    /// The settings in force, as `glee config list` prints them (dotted key to value).
+    pub settings: BTreeMap<String, serde_json::Value>,
+}
+
+/// How far a run may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Only review: no file changes.
+    Review,
+    /// Hand the findings to the coder (`--fix`); disputes stay open.
+    Fix,
+    /// That, and settle disputes (`--arbitrate`).
+    Arbitrate,
+}
+
+/// What a call of an agent is for; together with the agent it identifies the call within a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "purpose", rename_all = "snake_case")]
+pub enum Purpose {
+    /// A reviewer reads one shard.
+    Review {
+        /// The round, counted from 1.
+        round: u32,
+        /// The shard's index, counted from 0.
+        shard: u32,
+    },
+    /// The coder answers the findings of a round.
+    Respond {
+        /// The round.
+        round: u32,
+    },
+    /// The coder is called again with binding rulings.
+    Enforce {
+        /// The round.
+        round: u32,
+    },
+    /// A judge rules on a dispute.
+    Judge {
+        /// The dispute.
+        dispute: DisputeNumber,
+    },
+    /// A reviewer looks at the changes made for its findings.
+    Recheck {
+        /// The round.
+        round: u32,
+    },
+}
+
+/// One call: an agent, what it is asked for, and which attempt this is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CallId {
+    /// The agent.
+    pub agent: AgentName,
+    /// What for.
+    #[serde(flatten)]
+    pub purpose: Purpose,
+    /// The attempt, counted from 1; a call is repeated at most once, for a missing or invalid answer.
+    pub attempt: u32,
+}
+
+impl CallId {
+    /// A name for the call's files beside the journal: letters, digits, `-` and `.` only.
+    pub fn file_stem(&self) -> String {
+        let purpose = match &self.purpose {
+            Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
+            Purpose::Respond { round } => format!("respond-{round}"),
+            Purpose::Enforce { round } => format!("enforce-{round}"),
+            Purpose::Judge { dispute } => format!("judge-{dispute}"),
+            Purpose::Recheck { round } => format!("recheck-{round}"),
+        };
+        let agent: String =
+            self.agent.0.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect();
+        format!("{purpose}.{agent}.{}", self.attempt)
+    }
+}
+
+/// What an agent's process left behind: sizes, hashes and the exit, never the bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Transcript {
+    /// All bytes written to stdout, also those beyond the cap.
+    pub stdout_bytes: u64,
+    /// The BLAKE3 hash (hex) of all of them.
+    pub stdout_hash: String,
+    /// All bytes written to stderr.
+    pub stderr_bytes: u64,
+    /// The exit code, if the program ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+}
+
+/// What was read in the answer to a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum CallAnswer {
+    /// A review.
+    Review {
+        /// Whether it can be relied on.
+        status: AnswerStatus,
+        /// What it raises.
+        findings: Vec<RawFinding>,
+        /// Text that belongs to no finding.
+        notes: String,
+    },
+    /// A coder's answers; findings that are missing here were not answered.
+    Respond {
+        /// The answers.
+        responses: Vec<Response>,
+        /// Whether the closing line or the nonce was right.
+        complete: bool,
+    },
+    /// A judge's ruling.
+    Judge {
+        /// The ruling.
+        ruling: Ruling,
+    },
+    /// A reviewer's word on changes.
+    Recheck {
+        /// The words; findings that are missing here were not checked.
+        checks: Vec<Recheck>,
+    },
+    /// The process ended well, but its answer is not one.
+    Invalid {
+        /// What is wrong with it, in one line.
+        error: String,
+    },
+    /// The process did not end well.
+    Failed {
+        /// What happened, in one line.
+        error: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+/// How a dispute is settled without or after a judge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Settlement {
+    /// What became of the finding.
+    pub disposition: Disposition,
+    /// Who decided.
+    pub by: Ruler,
+    /// Why.
+    pub reason: String,
+}
+
+/// The kinds of events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventKind {
+    /// A run begins.
+    RunStarted {
+        /// The plan.
+        plan: Box<Plan>,
+    },
+    /// A run is carried on after an interruption or after a person settled a dispute.
+    RunResumed,
+    /// A later round begins on what changed.
+    RoundStarted {
+        /// The round, from 2.
+        round: u32,
+        /// The shards of this round.
+        shards: Vec<Vec<Coverage>>,
+    },
+    /// An agent is asked.
+    CallStarted {
+        /// The call.
+        call: CallId,
+        /// Its role.
+        role: Role,
+        /// The size of the prompt or request in bytes.
+        prompt_bytes: u64,
+        /// The nonce the answer has to repeat.
+        nonce: String,
+    },
+    /// An agent has answered, or its process has ended otherwise.
+    CallFinished {
+        /// The call.
+        call: CallId,
+        /// What was read in its output.
+        #[serde(flatten)]
+        answer: CallAnswer,
+        /// What its process left behind; absent if it could not be started.
+        transcript: Option<Transcript>,
+        /// Wall time in milliseconds.
+        millis: u64,
+        /// Tokens and money, where known.
+        usage: Usage,
+    },
+    /// The findings of a round are merged and numbered.
+    FindingsMerged {
+        /// The round.
+        round: u32,
+        /// The findings, in the order of their ids.
+        findings: Vec<Finding>,
+    },
+    /// A finding is covered by a ruling or disposition of an earlier dispute.
+    AlreadyRuled {
+        /// The finding.
+        finding: FindingId,
+        /// The earlier dispute.
+        dispute: DisputeNumber,
+        /// How it was settled.
+        disposition: Disposition,
+    },
+    /// The tree is kept as it stood before the coder's first byte.
+    BeforeImage {
+        /// The git ref, or the folder outside git.
+        kept_as: String,
+        /// The tree id.
+        tree: String,
+    },
+    /// What a call of the coder changed in the tree.
+    TreeChanged {
+        /// The round.
+        round: u32,
+        /// The id of the tree's content after the call.
+        tree: String,
+        /// The changes of this call.
+        changes: Vec<FileChange>,
+        /// Findings at whose anchor the code changed.
+        touched: Vec<FindingId>,
+    },
+    /// A disagreement on a mandatory finding.
+    DisputeOpened {
+        /// The dispute, as it stands at its beginning.
+        dispute: Box<Dispute>,
+    },
+    /// The way to settle a dispute is chosen.
+    RouteChosen {
+        /// The dispute.
+        dispute: DisputeNumber,
+        /// The way.
+        route: Route,
+        /// Whether a person chose it; otherwise the configured default was taken.
+        by_person: bool,
+    },
+    /// A ruling, by a judge or a person.
+    RulingGiven {
+        /// The dispute.
+        dispute: DisputeNumber,
+        /// The ruling.
+        ruling: RulingRecord,
+    },
+    /// A dispute has ended.
+    DisputeSettled {
+        /// The dispute.
+        dispute: DisputeNumber,
+        /// How.
+        #[serde(flatten)]
+        settlement: Settlement,
+    },
+    /// Something a reader has to know, in one line.
+    Notice {
+        /// The line.
+        text: String,
+    },
+    /// The run has ended.
+    RunEnded {
+        /// Why it ends so.
+        exit: ExitReason,
+        /// Wall time in milliseconds.
+        millis: u64,
+    },
+    /// `glee runs undo` brought the tree back to the before-image.
+    RunUndone {
+        /// How many files were restored or removed.
+        files: u64,
+    },
+}

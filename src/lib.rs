@@ -1,0 +1,50 @@
+//! Glee brings several AI coding agents to the same code and settles what they disagree on.
+//!
+//! # Theory of operation
+//!
+//! **A run is a journal.** An [`event`] is written and synced before anything acts on it. The state of a run is a fold
+//! over its events; a pure function says which steps are due; the engine in [`pipeline`] runs those side by side and
+//! appends what came of them. Resume, audit and the live display are readers of the same events.
+//!
+//! **An adapter is two pure functions**: request to command, and output to answer. All process work is in one file,
+//! [`agents::process`], behind one trait with a scripted twin. An agent is never spawned bare: Glee runs a
+//! re-execution of itself that leads the agent's session and leaves no descendant behind.
+//!
+//! **Rules are tables.** What is mandatory, what is a dispute, what is due: pure functions in [`rules`] and
+//! [`pipeline`], each with the table of its specification as its test.
+//!
+//! **Nothing that came from a file or an agent is believed by its looks.** It cannot choose a program, forge a
+//! verdict by quoting one, name a path outside the tree, or reach a terminal unescaped. "Could not review" is never
+//! "approved".
+//!
+//! # The house
+//!
+//! Layers; the top may use anything below it, never the other way; modules on one line do not import each other.
+//! `tests/layers.rs` holds this table.
+//!
+//! | layer | purpose |
+//! |---|---|
+//! | [`cli`] | one file a command: arguments, help, run; errors with hints; exit codes |
+//! | [`ui`], [`report`] | live progress and dialogs; outcome to bytes, one file a format |
+//! | [`pipeline`] | plan, state, due, engine; one file a stage |
+//! | [`agents`] | adapters, the embedded agents, the process runner |
+//! | [`workspace`] | target selection, git plumbing, before-images, enclosing blocks |
+//! | [`journal`] | the history store: append, queries, hash chain |
+//! | [`config`] | schema, layers with origin, comment-preserving edit, trust |
+//! | [`protocol`] | prompts and parsers: text and JSON to domain and back |
+//! | [`rules`] | decisions as pure functions |
+//! | [`event`] | the contract with every listener |
+//! | [`domain`] | the specification's words as types |
+
+pub mod agents;
+pub mod cli;
+pub mod config;
+pub mod domain;
+pub mod event;
+pub mod journal;
+pub mod pipeline;
+pub mod protocol;
+pub mod report;
+pub mod rules;
+pub mod ui;
+pub mod workspace;

@@ -1,0 +1,1 @@
+//! The engine of a run: plan, state, what is due, and one file a stage.

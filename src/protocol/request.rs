@@ -1,0 +1,140 @@
+//! What an agent is asked: one value that `text` agents get as a rendered prompt and `json` agents as it stands.
+//!
+//! The JSON form is Glee's plug-in interface. It is versioned by [`Request::VERSION`] and grows only by optional
+//! fields within one version; `glee config schema --request` prints its JSON Schema.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{AgentName, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Role};
+
+/// A file, or a part of one, that an agent is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceFile {
+    /// Its path inside the tree, with `/` between components.
+    pub path: String,
+    /// Its whole text as recorded in the reviewed tree (invalid UTF-8 replaced).
+    pub text: String,
+    /// The line ranges under review, 1-based and inclusive; empty means the whole file.
+    #[serde(default)]
+    pub changed: Vec<(u32, u32)>,
+    /// The unified diff under review, where the target is a change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// A ruling in force that reviewers are told of, so that they do not raise the same again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulingInForce {
+    /// The dispute it settled.
+    pub dispute: DisputeNumber,
+    /// Where.
+    pub location: Option<Location>,
+    /// The finding's title.
+    pub title: String,
+    /// How it was settled.
+    pub disposition: Disposition,
+    /// Why.
+    pub rationale: String,
+}
+
+/// A finding with what a ruling says of it, as the coder gets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Item {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The rationale of the ruling that makes it binding; absent when nobody ruled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enforced: Option<String>,
+}
+
+/// The change made for a finding, as its raiser gets it for the re-check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// What the coder says it did.
+    pub response: String,
+    /// The unified diff of the files concerned.
+    pub diff: String,
+}
+
+/// The task itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Task {
+    /// Review files and raise findings (role reviewer; answer: section 3.3 of the design).
+    Review {
+        /// The files of this shard.
+        files: Vec<SourceFile>,
+        /// What to look for.
+        focus: Vec<String>,
+        /// Rulings in force on these files.
+        rulings: Vec<RulingInForce>,
+    },
+    /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
+    Respond {
+        /// The findings to answer.
+        items: Vec<Item>,
+    },
+    /// Rule on one dispute (role judge; answer: section 3.5).
+    Judge {
+        /// The dispute with finding and objection.
+        dispute: Box<Dispute>,
+        /// The original code: the files that the finding and the evidence name, before the coder's edits.
+        files: Vec<SourceFile>,
+    },
+    /// Say whether the coder's changes resolve the findings you raised (role reviewer).
+    Recheck {
+        /// The changes.
+        changes: Vec<Change>,
+        /// The files after the change.
+        files: Vec<SourceFile>,
+    },
+}
+
+impl Task {
+    /// The role that may be given this task.
+    pub fn role(&self) -> Role {
+        match self {
+            Self::Review { .. } | Self::Recheck { .. } => Role::Reviewer,
+            Self::Respond { .. } => Role::Coder,
+            Self::Judge { .. } => Role::Judge,
+        }
+    }
+
+    /// The ids of the findings that the answer has to name.
+    pub fn findings(&self) -> Vec<FindingId> {
+        match self {
+            Self::Review { .. } => Vec::new(),
+            Self::Respond { items } => items.iter().map(|item| item.finding.id).collect(),
+            Self::Judge { dispute, .. } => vec![dispute.finding.id],
+            Self::Recheck { changes, .. } => changes.iter().map(|change| change.finding.id).collect(),
+        }
+    }
+}
+
+/// One question to one agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Request {
+    /// The version of this form.
+    pub version: u32,
+    /// The run's nonce of this call: 32 hexadecimal digits that the answer has to repeat.
+    pub nonce: String,
+    /// The agent asked.
+    pub agent: AgentName,
+    /// The absolute path of the work tree; the agent's working directory as well.
+    pub root: String,
+    /// The task.
+    pub task: Task,
+    /// Why the agent is asked again, if it is: what was missing or invalid in its last answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
+}
+
+impl Request {
+    /// The version of the form that this program writes.
+    pub const VERSION: u32 = 1;
+}

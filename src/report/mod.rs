@@ -1,0 +1,1 @@
+//! Outcome to bytes: one file a format.

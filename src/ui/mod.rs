@@ -1,0 +1,3 @@
+//! The terminal: streams, live progress and dialogs. Nothing else in Glee writes to it.
+
+pub mod stream;

@@ -1,0 +1,1 @@
+//! The reviewed tree: target selection, git plumbing, before-images, enclosing blocks.
