@@ -11,6 +11,7 @@ mod disconnect;
 mod disputes;
 mod error;
 mod init;
+mod internal;
 mod man;
 mod parse;
 mod review;
@@ -140,6 +141,10 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    let args: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(code) = internal::dispatch(&args) {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
