@@ -1,0 +1,72 @@
+//! The two edges that lead out of a run: events to listeners, and one kind of question to whoever decides.
+
+use crate::domain::{Dispute, Route, RulingWord};
+use crate::event::{CallId, Event};
+
+/// Listens to a run: the live display, the JSON lines, a test.
+pub trait EventSink: Send {
+    /// Takes an event after it was recorded.
+    fn event(&mut self, event: &Event);
+
+    /// Takes a sign of life of an agent at work: the last line of its output, unescaped. Never recorded.
+    fn activity(&mut self, call: &CallId, line: &str) {
+        let _ = (call, line);
+    }
+}
+
+/// The code around a finding, as it stood when it was reviewed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The path inside the tree.
+    pub file: String,
+    /// The number of the first line of `text`, counted from 1.
+    pub first_line: u32,
+    /// Whole lines, each with its line end.
+    pub text: String,
+    /// The lines the finding names, both included; within the excerpt.
+    pub lines: (u32, u32),
+}
+
+/// The question how to settle a dispute.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The dispute with finding and objection.
+    pub dispute: Dispute,
+    /// The code, where the finding names a place that exists.
+    pub excerpt: Option<Excerpt>,
+    /// The name of the connected judge; without one the route `judge` is not offered.
+    pub judge: Option<String>,
+    /// The route that is preselected.
+    pub default: Route,
+    /// How many disputes wait behind this one; "same for all" is offered when there are any.
+    pub waiting: usize,
+}
+
+/// What was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The route.
+    pub route: Route,
+    /// Whether a person chose it; otherwise the configured default was taken.
+    pub by_person: bool,
+    /// Whether it holds for all disputes that wait behind this one.
+    pub for_all: bool,
+}
+
+/// What a person ruled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HumanRuling {
+    /// `Enforce` or `Dismiss`.
+    pub ruling: RulingWord,
+    /// Why; may be empty.
+    pub reason: String,
+}
+
+/// Decides what only a person or the configuration may decide. Its methods may block for as long as a person thinks.
+pub trait Decider: Send {
+    /// Chooses the way to settle a dispute. `None`: the person went away (interrupt), the run stops here, resumable.
+    fn choose(&mut self, question: &Question) -> Option<Choice>;
+
+    /// Asks a person for the ruling itself. `None`: nobody can be asked, or the person leaves it open.
+    fn rule(&mut self, question: &Question) -> Option<HumanRuling>;
+}
