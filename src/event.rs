@@ -255,6 +255,13 @@ pub enum EventKind {
         /// How it was settled.
         disposition: Disposition,
     },
+    /// A finding repeats one whose dispute still waits for a person; no second dispute is opened.
+    StillDisputed {
+        /// The finding.
+        finding: FindingId,
+        /// The earlier dispute.
+        dispute: DisputeNumber,
+    },
     /// The tree is kept as it stood before the coder's first byte.
     BeforeImage {
         /// The git ref, or the folder outside git.
@@ -264,8 +271,8 @@ pub enum EventKind {
     },
     /// What a call of the coder changed in the tree.
     TreeChanged {
-        /// The round.
-        round: u32,
+        /// The coder's call.
+        call: CallId,
         /// The id of the tree's content after the call.
         tree: String,
         /// The changes of this call.
@@ -301,6 +308,17 @@ pub enum EventKind {
         /// How.
         #[serde(flatten)]
         settlement: Settlement,
+    },
+    /// A command of `review.verify` has run on the coder's edits.
+    Verified {
+        /// The round.
+        round: u32,
+        /// The command line.
+        command: String,
+        /// Whether it passed.
+        passed: bool,
+        /// The end of what it printed.
+        tail: String,
     },
     /// Something a reader has to know, in one line.
     Notice {

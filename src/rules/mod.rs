@@ -1,1 +1,7 @@
 //! Decisions as pure functions over plain data, each with the table of its specification as its test.
+
+pub mod disputes;
+pub mod gate;
+pub mod mandatory;
+pub mod reversal;
+pub mod selection;

@@ -1,0 +1,108 @@
+//! What a coder's answer to a finding amounts to.
+
+use crate::domain::{Answer, Disposition, Grounds, Response, Ruling, RulingWord};
+
+/// What an answer amounts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stance {
+    /// The coder says it did what was asked.
+    Implemented,
+    /// An optional finding is passed over.
+    Discarded,
+    /// A disagreement on a mandatory finding.
+    Dispute,
+    /// No answer.
+    Unanswered,
+}
+
+/// Compares an answer with what the finding allows (specification, "Coder Can Discard?").
+///
+/// `DISCARDED` on a mandatory finding is a disagreement; `DISAGREE` on an optional one discards it.
+pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
+    match (mandatory, response.map(|response| response.answer)) {
+        (_, None) => Stance::Unanswered,
+        (_, Some(Answer::Implemented)) => Stance::Implemented,
+        (true, Some(Answer::Discarded | Answer::Disagree)) => Stance::Dispute,
+        (false, Some(Answer::Discarded | Answer::Disagree)) => Stance::Discarded,
+    }
+}
+
+/// What a ruling makes of the finding; `None` for ESCALATE, which settles nothing.
+pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
+    match ruling.ruling {
+        RulingWord::Enforce => Some(Disposition::Enforced),
+        RulingWord::Escalate => None,
+        RulingWord::Dismiss => Some(match (&ruling.duplicate_of, ruling.new_tag, ruling.grounds) {
+            (Some(of), _, _) => Disposition::Duplicate { of: of.to_string() },
+            (None, Some(_), _) | (None, None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
+            (None, None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
+            (
+                None,
+                None,
+                None
+                | Some(
+                    Grounds::FactualError
+                    | Grounds::BreaksFunctionality
+                    | Grounds::ConflictsWithRequirements
+                    | Grounds::MisunderstoodContext
+                    | Grounds::AlreadyHandled,
+                ),
+            ) => Disposition::Refuted,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::FindingId;
+
+    fn response(answer: Answer) -> Response {
+        Response { finding: FindingId(1), answer, text: String::new(), evidence: Vec::new() }
+    }
+
+    #[test]
+    fn the_table_of_answers() {
+        let rows = [
+            (true, None, Stance::Unanswered),
+            (true, Some(Answer::Implemented), Stance::Implemented),
+            (true, Some(Answer::Discarded), Stance::Dispute),
+            (true, Some(Answer::Disagree), Stance::Dispute),
+            (false, None, Stance::Unanswered),
+            (false, Some(Answer::Implemented), Stance::Implemented),
+            (false, Some(Answer::Discarded), Stance::Discarded),
+            (false, Some(Answer::Disagree), Stance::Discarded),
+        ];
+        for (mandatory, answer, expected) in rows {
+            assert_eq!(stance(mandatory, answer.map(response).as_ref()), expected, "{mandatory} {answer:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_rulings() {
+        let ruling = |word, grounds, new_tag, duplicate_of| Ruling {
+            ruling: word,
+            rationale: String::new(),
+            grounds,
+            citations: Vec::new(),
+            new_tag,
+            duplicate_of,
+        };
+        use RulingWord::{Dismiss, Enforce, Escalate};
+        assert_eq!(disposition(&ruling(Enforce, None, None, None)), Some(Disposition::Enforced));
+        assert_eq!(disposition(&ruling(Escalate, None, None, None)), None);
+        assert_eq!(disposition(&ruling(Dismiss, None, None, None)), Some(Disposition::Refuted));
+        assert_eq!(
+            disposition(&ruling(Dismiss, Some(Grounds::NotMandatory), None, None)),
+            Some(Disposition::NotMandatory)
+        );
+        assert_eq!(
+            disposition(&ruling(Dismiss, None, Some(crate::domain::Tag::Low), None)),
+            Some(Disposition::NotMandatory)
+        );
+        assert_eq!(
+            disposition(&ruling(Dismiss, Some(Grounds::Duplicate), None, Some(FindingId(2)))),
+            Some(Disposition::Duplicate { of: "F2".into() })
+        );
+    }
+}

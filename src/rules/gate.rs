@@ -1,0 +1,74 @@
+//! Which exit reason a run ends with.
+
+use crate::domain::{ExitReason, FindingState};
+
+/// What a run left behind, as far as the exit code is concerned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// The states of the mandatory findings.
+    pub mandatory: Vec<FindingState>,
+    /// Whether a dispute of this run, or an earlier one that a finding repeats, waits for a person.
+    pub dispute_open: bool,
+    /// How many reviewers were asked.
+    pub reviewers: u32,
+    /// How many of them answered completely.
+    pub complete: u32,
+    /// `review.quorum`: how many must have; `None` is all.
+    pub quorum: Option<u32>,
+    /// Whether the coder or a judge failed and what it was to settle is still open.
+    pub agent_failed: bool,
+    /// Whether a command of `review.verify` failed on the coder's edits.
+    pub verify_failed: bool,
+}
+
+/// The strongest reason (design 3.6); "could not review" is never clean.
+pub fn exit(facts: &Facts) -> ExitReason {
+    let mut reason = ExitReason::Clean;
+    let blocking = |state: &FindingState| !state.is_closed() && !matches!(state, FindingState::Disputed { .. });
+    if facts.verify_failed || facts.mandatory.iter().any(blocking) {
+        reason = reason.strongest(ExitReason::FindingsOpen);
+    }
+    if facts.dispute_open || facts.mandatory.iter().any(|state| matches!(state, FindingState::Disputed { .. })) {
+        reason = reason.strongest(ExitReason::DisputeOpen);
+    }
+    let needed = facts.quorum.unwrap_or(facts.reviewers).min(facts.reviewers).max(1);
+    if facts.agent_failed || facts.complete < needed {
+        reason = reason.strongest(ExitReason::AgentFailed);
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::DisputeNumber;
+
+    fn facts() -> Facts {
+        Facts { reviewers: 2, complete: 2, ..Facts::default() }
+    }
+
+    #[test]
+    fn the_table_of_exits() {
+        let dispute = DisputeNumber(1);
+        let rows = [
+            (facts(), ExitReason::Clean),
+            (Facts { mandatory: vec![FindingState::Resolved], ..facts() }, ExitReason::Clean),
+            (Facts { mandatory: vec![FindingState::Claimed], ..facts() }, ExitReason::FindingsOpen),
+            (Facts { mandatory: vec![FindingState::Unanswered], ..facts() }, ExitReason::FindingsOpen),
+            (Facts { mandatory: vec![FindingState::Enforced { dispute }], ..facts() }, ExitReason::FindingsOpen),
+            (Facts { mandatory: vec![FindingState::Disputed { dispute }], ..facts() }, ExitReason::DisputeOpen),
+            (
+                Facts { mandatory: vec![FindingState::Disputed { dispute }, FindingState::Open], ..facts() },
+                ExitReason::DisputeOpen,
+            ),
+            (Facts { complete: 1, ..facts() }, ExitReason::AgentFailed),
+            (Facts { complete: 1, quorum: Some(1), ..facts() }, ExitReason::Clean),
+            (Facts { complete: 0, quorum: Some(0), ..facts() }, ExitReason::AgentFailed),
+            (Facts { agent_failed: true, ..facts() }, ExitReason::AgentFailed),
+            (Facts { verify_failed: true, ..facts() }, ExitReason::FindingsOpen),
+        ];
+        for (facts, expected) in rows {
+            assert_eq!(exit(&facts), expected, "{facts:?}");
+        }
+    }
+}
