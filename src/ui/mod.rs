@@ -1,3 +1,4 @@
 //! The terminal: streams, live progress and dialogs. Nothing else in Glee writes to it.
 
+pub mod ask;
 pub mod stream;

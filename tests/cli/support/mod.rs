@@ -1,0 +1,213 @@
+//! A sandbox around the binary: an empty home, its own state and configuration folders, a scrubbed environment.
+//!
+//! Nothing of the machine shows in what a test sees but the programs on `PATH`, and paths and times in the output
+//! are replaced by placeholders.
+
+use std::fmt;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A project folder with a home, a state folder and a folder for programs beside it.
+pub(crate) struct Sandbox {
+    base: PathBuf,
+    variables: Vec<(String, String)>,
+    _folder: tempfile::TempDir,
+}
+
+/// What a run of the binary left: `[ROOT]`, `[HOME]`, `[STATE]` and `[BIN]` stand for the sandbox's folders and
+/// `[TIME]` for points in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// The exit code; -1 when a signal ended it.
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "exit: {}", self.code)?;
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                writeln!(f, "--- {name}")?;
+                f.write_str(text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[allow(dead_code, reason = "every subject uses some of it")]
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let base = folder.path().canonicalize().expect("a temporary folder");
+        for name in ["project", "home", "state", "bin"] {
+            fs::create_dir(base.join(name)).expect("a fresh folder");
+        }
+        Self { base, variables: Vec::new(), _folder: folder }
+    }
+
+    /// The project folder, in which every command runs.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.base.join("project")
+    }
+
+    /// The home folder.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.base.join("home")
+    }
+
+    /// The state folder.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.base.join("state")
+    }
+
+    /// The user's configuration file.
+    pub(crate) fn user_config(&self) -> PathBuf {
+        self.home().join(".config/glee/config.yml")
+    }
+
+    /// Sets a variable for every later command.
+    pub(crate) fn env(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Leaves only the sandbox's own programs on `PATH`.
+    pub(crate) fn only_own_programs(&mut self) -> &mut Self {
+        let bin = self.base.join("bin").display().to_string();
+        self.env("PATH", bin)
+    }
+
+    /// Writes a file of the project.
+    pub(crate) fn write(&self, path: impl AsRef<Path>, text: impl AsRef<[u8]>) -> &Self {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a file has a parent")).expect("a folder");
+        fs::write(path, text).expect("a written file");
+        self
+    }
+
+    /// Writes an executable shell script of the project.
+    pub(crate) fn script(&self, path: impl AsRef<Path>, text: &str) -> &Self {
+        self.write(&path, text);
+        executable(&self.root().join(path));
+        self
+    }
+
+    /// Puts a shell script on `PATH`.
+    pub(crate) fn program(&self, name: &str, text: &str) -> &Self {
+        let path = self.base.join("bin").join(name);
+        fs::write(&path, text).expect("a written file");
+        executable(&path);
+        self
+    }
+
+    /// Reads a file of the project.
+    pub(crate) fn read(&self, path: impl AsRef<Path>) -> String {
+        fs::read_to_string(self.root().join(path)).expect("a readable file")
+    }
+
+    /// Whether the project has this file.
+    pub(crate) fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.root().join(path).symlink_metadata().is_ok()
+    }
+
+    /// Makes the project a git repository with an empty first commit.
+    pub(crate) fn git_init(&self) -> &Self {
+        self.git(&["init", "-q", "-b", "main"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", "Begin"]);
+        self
+    }
+
+    /// Runs git in the project and returns its stdout.
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let output = self.prepare(Command::new("git")).args(args).output().expect("git is installed");
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Runs Glee without a terminal and without input.
+    pub(crate) fn glee(&self, args: &[&str]) -> Output {
+        self.glee_with(args, "")
+    }
+
+    /// Runs Glee without a terminal, with `input` on its stdin.
+    pub(crate) fn glee_with(&self, args: &[&str], input: &str) -> Output {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        // A command that reads nothing may be gone already.
+        drop(child.stdin.take().expect("stdin is piped").write_all(input.as_bytes()));
+        let output = child.wait_with_output().expect("the binary ends");
+        Output {
+            code: output.status.code().unwrap_or(-1),
+            stdout: self.placeholders(&String::from_utf8_lossy(&output.stdout)),
+            stderr: self.placeholders(&String::from_utf8_lossy(&output.stderr)),
+        }
+    }
+
+    /// The command that [`glee`](Self::glee) runs, for tests that need a terminal around it.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.prepare(Command::new(env!("CARGO_BIN_EXE_glee")));
+        command.args(args);
+        command
+    }
+
+    fn prepare(&self, mut command: Command) -> Command {
+        let machine = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(self.base.join("bin")).chain(std::env::split_paths(&machine));
+        command
+            .current_dir(self.root())
+            .env_clear()
+            .env("PATH", std::env::join_paths(path).expect("PATH is well-formed"))
+            .env("HOME", self.home())
+            .env("XDG_CONFIG_HOME", self.home().join(".config"))
+            .env("XDG_STATE_HOME", self.home().join(".local/state"))
+            .env("XDG_DATA_HOME", self.home().join(".local/share"))
+            .env("XDG_CACHE_HOME", self.home().join(".cache"))
+            .env("GLEE_STATE_DIR", self.state())
+            .env("LANG", "C.UTF-8")
+            .env("TZ", "UTC")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CEILING_DIRECTORIES", &self.base)
+            .envs(["AUTHOR", "COMMITTER"].iter().flat_map(|who| {
+                [
+                    (format!("GIT_{who}_NAME"), "Test"),
+                    (format!("GIT_{who}_EMAIL"), "test@example.org"),
+                    (format!("GIT_{who}_DATE"), "2026-01-01T00:00:00Z"),
+                ]
+            }))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Replaces the sandbox's folders and points in time.
+    pub(crate) fn placeholders(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (name, placeholder) in
+            [("project", "[ROOT]"), ("home", "[HOME]"), ("state", "[STATE]"), ("bin", "[BIN]")]
+        {
+            text = text.replace(&self.base.join(name).display().to_string(), placeholder);
+        }
+        let time = regex::Regex::new(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
+            .expect("the pattern is well-formed");
+        time.replace_all(&text, "[TIME]").into_owned()
+    }
+}
+
+#[cfg(unix)]
+fn executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("an executable file");
+}
+
+#[cfg(not(unix))]
+fn executable(_path: &Path) {}
