@@ -54,7 +54,9 @@ pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &Edit) 
     }
     let folded = fold(text);
     let puts_back = edit.removed.iter().map(|line| fold(line)).any(|line| {
-        identifiers(&line).len() >= 2 && folded.contains(&line) && !edit.added.iter().any(|(_, new)| fold(new) == line)
+        identifiers(&line).len() >= 2
+            && folded.contains(&line)
+            && !edit.added.iter().any(|(_, new)| fold(new) == line)
     });
     if puts_back {
         return true;

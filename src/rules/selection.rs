@@ -43,16 +43,17 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 
 /// The coder for the files of a target.
 pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent> {
-    let matching = coders.iter().find(|coder| {
-        coder.domain.iter().any(|domain| files.iter().any(|file| domain_matches(domain, file)))
-    });
+    let matching = coders
+        .iter()
+        .find(|coder| coder.domain.iter().any(|domain| files.iter().any(|file| domain_matches(domain, file))));
     matching.or(coders.first()).copied()
 }
 
 /// Whether a domain word names a file: as a path glob, a language, or a component of its path.
 pub fn domain_matches(domain: &str, file: &str) -> bool {
     let word = domain.trim().to_lowercase();
-    let extension = file.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end.to_lowercase());
+    let extension =
+        file.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end.to_lowercase());
     let language = extension.is_some_and(|extension| {
         LANGUAGES.iter().any(|(known, names)| *known == extension && names.contains(&word.as_str()))
     });
