@@ -26,6 +26,7 @@
 //! |---|---|
 //! | [`cli`] | one file a command: arguments, help, run; errors with hints; exit codes |
 //! | [`ui`], [`report`] | live progress and dialogs; outcome to bytes, one file a format |
+//! | [`draw`] | text for people as pure functions: colour, width, code with carets |
 //! | [`pipeline`] | plan, state, due, engine; one file a stage |
 //! | [`agents`] | adapters, the embedded agents, the process runner |
 //! | [`workspace`] | target selection, git plumbing, before-images, enclosing blocks |
@@ -40,6 +41,7 @@ pub mod agents;
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod draw;
 pub mod event;
 pub mod journal;
 pub mod pipeline;

@@ -27,6 +27,18 @@ pub fn block(text: &str) -> String {
     })
 }
 
+/// JSON text whose strings show no such character: they become `\u` escapes, so that it still reads back the same.
+pub fn json(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        if is_unsafe(c) && c != '\n' {
+            shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
+}
+
 fn push(shown: &mut String, c: char) {
     if is_unsafe(c) {
         shown.extend(c.escape_unicode());
@@ -52,5 +64,13 @@ mod tests {
         assert_eq!(line("a\x1b[2Jb\nc\td"), "a\\u{1b}[2Jb c d");
         assert_eq!(block("a\u{202e}b\nc\td\r"), "a\\u{202e}b\nc\td\\u{d}");
         assert_eq!(line("日本 é 🔥"), "日本 é 🔥");
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({ "a": "\u{9b}2J\u{202e}\u{e0001}é\n\u{7f}" });
+        let shown = json(&serde_json::to_string_pretty(&value).expect("a value"));
+        assert_eq!(shown, "{\n  \"a\": \"\\u009b2J\\u202e\\udb40\\udc01é\\n\\u007f\"\n}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"), value);
     }
 }

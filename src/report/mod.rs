@@ -1,1 +1,63 @@
 //! Outcome to bytes: one file a format.
+
+pub mod json;
+pub mod text;
+
+use crate::domain::Outcome;
+use crate::draw::Look;
+
+/// The forms an outcome can be printed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// The whole outcome as one JSON object (`docs/schema/outcome.json`).
+    Json,
+    /// The events, which were printed as they happened: the outcome itself adds nothing.
+    Jsonl,
+}
+
+impl Format {
+    /// All formats, in the order they are listed.
+    pub const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Jsonl];
+
+    /// The word of `--format`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+        }
+    }
+}
+
+/// What a report needs beside the outcome.
+#[derive(Clone, Copy)]
+pub struct RenderOptions<'a> {
+    /// How text may look on stdout.
+    pub look: Look,
+    /// How much is shown of what does not block.
+    pub detail: Detail,
+    /// The text of a file as it was reviewed, by its path inside the tree; `None` where it cannot be had.
+    pub source: &'a dyn Fn(&str) -> Option<String>,
+    /// The command that would hand the findings to the coder.
+    pub fix_command: &'a str,
+}
+
+/// How much a text report shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What is optional or settled in one line each.
+    Short,
+    /// Everything in full.
+    Full,
+}
+
+/// An outcome in a format, each line with its end.
+pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    match format {
+        Format::Text => text::render(outcome, options),
+        Format::Json => json::render(outcome),
+        Format::Jsonl => String::new(),
+    }
+}

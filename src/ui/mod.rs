@@ -1,4 +1,11 @@
 //! The terminal: streams, live progress and dialogs. Nothing else in Glee writes to it.
 
 pub mod ask;
+pub mod dispute;
+pub mod jsonl;
+mod menu;
+mod narrate;
+pub mod progress;
+pub mod screen;
 pub mod stream;
+pub mod terminal;

@@ -1,0 +1,318 @@
+//! A run told in lines: what each event is worth to a person who watches.
+//!
+//! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
+
+use crate::domain::{
+    AgentName, AnswerStatus, Dispute, DisputeNumber, FileChange, Finding, Role, Ruler, RulingRecord, RulingWord,
+    Tag,
+};
+use crate::draw::{self, Glyph, Look, Tone};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Plan, Purpose, Settlement};
+use crate::protocol::printable;
+
+use super::screen::Verbosity;
+
+/// How an agent's work is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Starts {
+    /// The start of a call is a line of its own.
+    Told,
+    /// The start is seen on a live line.
+    Live,
+}
+
+/// Tells a run.
+#[derive(Debug)]
+pub(super) struct Narrator {
+    starts: Starts,
+    verbosity: Verbosity,
+    /// The columns of the longest agent's name.
+    names: usize,
+    /// The shards of the round that is going on.
+    shards: usize,
+    coder: Option<AgentName>,
+}
+
+impl Narrator {
+    pub(super) fn new(starts: Starts, verbosity: Verbosity) -> Self {
+        Self { starts, verbosity, names: 0, shards: 1, coder: None }
+    }
+
+    /// What an agent is doing, as it stands on its live line.
+    pub(super) fn doing(&self, call: &CallId) -> String {
+        let doing = match &call.purpose {
+            Purpose::Review { shard, .. } if self.shards > 1 => {
+                format!("reviewing shard {}/{}", shard + 1, self.shards)
+            }
+            Purpose::Review { .. } => "reviewing".to_owned(),
+            Purpose::Respond { .. } => "answering the findings".to_owned(),
+            Purpose::Enforce { .. } => "implementing the rulings".to_owned(),
+            Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
+            Purpose::Recheck { .. } => "checking the changes".to_owned(),
+        };
+        if call.attempt > 1 { format!("{doing}, asked once more") } else { doing }
+    }
+
+    /// An agent's name, filled up to the length of the longest.
+    pub(super) fn name(&self, name: &AgentName) -> String {
+        draw::pad(&printable::line(&name.0), self.names)
+    }
+
+    /// The lines of an event; often none.
+    pub(super) fn tell(&mut self, look: Look, event: &Event) -> Vec<String> {
+        self.note(&event.kind);
+        let verbose = self.verbosity == Verbosity::Verbose;
+        let faint = |text: String| look.paint(Tone::Faint, &text);
+        match &event.kind {
+            EventKind::RunStarted { plan } => self.start(look, plan, verbose),
+            EventKind::RunResumed => vec![format!("Carrying on with run {}", printable::line(event.run.short()))],
+            EventKind::RoundStarted { round, shards } => {
+                let files = shards.iter().map(Vec::len).sum();
+                vec![
+                    look.paint(
+                        Tone::Strong,
+                        &format!("Round {round}: {} that changed", draw::count(files, "file")),
+                    ),
+                ]
+            }
+            EventKind::CallStarted { call, prompt_bytes, .. } => match self.starts {
+                Starts::Told => {
+                    let size = if verbose {
+                        format!(" ({} bytes of prompt)", draw::thousands(*prompt_bytes))
+                    } else {
+                        String::new()
+                    };
+                    let name = look.paint(Tone::Strong, &self.name(&call.agent));
+                    vec![format!("  {name}  {}{size}", self.doing(call))]
+                }
+                Starts::Live => Vec::new(),
+            },
+            EventKind::CallFinished { call, answer, millis, .. } => self.finish(look, call, answer, *millis),
+            EventKind::FindingsMerged { findings, .. } => vec![merged(look, findings)],
+            EventKind::AlreadyRuled { finding, dispute, disposition } if verbose => {
+                vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
+            }
+            EventKind::BeforeImage { kept_as, .. } if verbose => {
+                vec![faint(format!("  files kept as they were, as {}", printable::line(kept_as)))]
+            }
+            EventKind::AlreadyRuled { .. } | EventKind::BeforeImage { .. } => Vec::new(),
+            EventKind::StillDisputed { finding, dispute } => {
+                vec![faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
+            }
+            EventKind::TreeChanged { call, changes, .. } => self.changed(look, &call.agent, changes),
+            EventKind::DisputeOpened { dispute } => vec![self.dispute(look, dispute)],
+            EventKind::RouteChosen { dispute, route, by_person } => {
+                let who = if *by_person { "chosen by you" } else { "the configured default" };
+                let line = format!("  dispute {dispute} {} {route} ({who})", look.glyph(Glyph::Arrow));
+                if *by_person && !verbose { Vec::new() } else { vec![faint(line)] }
+            }
+            EventKind::RulingGiven { dispute, ruling } => vec![ruled(look, *dispute, ruling)],
+            EventKind::DisputeSettled { dispute, settlement } => settled(look, *dispute, settlement, verbose),
+            EventKind::Verified { command, passed, tail, .. } => verified(look, command, *passed, tail, verbose),
+            EventKind::Notice { text } => {
+                vec![format!("{} {}", look.paint(Tone::Warn, "note:"), printable::line(text))]
+            }
+            EventKind::RunEnded { exit, millis } if verbose => {
+                vec![faint(format!("Ended after {} with exit code {}", draw::duration(*millis), exit.code()))]
+            }
+            EventKind::RunEnded { .. } => Vec::new(),
+            EventKind::RunUndone { files } => {
+                let files = usize::try_from(*files).unwrap_or(usize::MAX);
+                vec![format!("Brought back {}", draw::count(files, "file"))]
+            }
+        }
+    }
+
+    /// Keeps what later lines need.
+    fn note(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::RunStarted { plan } => {
+                let names = plan.agents.iter().map(|agent| draw::columns(&printable::line(&agent.name.0)));
+                self.names = names.max().unwrap_or(0).min(24);
+                self.shards = plan.shards.len();
+                self.coder =
+                    plan.agents.iter().find(|agent| agent.role == Role::Coder).map(|agent| agent.name.clone());
+            }
+            EventKind::RoundStarted { shards, .. } => self.shards = shards.len(),
+            _ => {}
+        }
+    }
+
+    fn start(&self, look: Look, plan: &Plan, verbose: bool) -> Vec<String> {
+        let files: usize = plan.shards.iter().map(Vec::len).sum();
+        let code: u64 = plan.shards.iter().flatten().map(|file| u64::from(file.lines)).sum();
+        let target = look.paint(Tone::Strong, &printable::line(&plan.target));
+        let code = format!("{}, {} lines", draw::count(files, "file"), draw::thousands(code));
+        let shards = if plan.shards.len() > 1 { draw::count(plan.shards.len(), "shard") } else { String::new() };
+        let mut facts = vec![format!("Reviewing {target}"), code, shards];
+        for role in Role::ALL {
+            let names: Vec<String> = plan
+                .agents
+                .iter()
+                .filter(|agent| agent.role == role)
+                .map(|agent| printable::line(&agent.name.0))
+                .collect();
+            match names.len() {
+                0 => {}
+                1..4 => facts.push(format!("{role} {}", names.join(", "))),
+                many => facts.push(draw::count(many, role.as_str())),
+            }
+        }
+        let mut lines = vec![look.facts(&facts)];
+        if !plan.skipped.is_empty() {
+            lines.push(look.paint(Tone::Warn, &format!("  {} skipped", draw::count(plan.skipped.len(), "file"))));
+        }
+        if verbose {
+            lines.push(look.paint(Tone::Faint, &format!("  tree {}", printable::line(&plan.tree))));
+        }
+        lines
+    }
+
+    fn finish(&self, look: Look, call: &CallId, answer: &CallAnswer, millis: u64) -> Vec<String> {
+        let (glyph, tone, mut what) = told(answer);
+        if let (Purpose::Review { shard, .. }, true) = (&call.purpose, self.shards > 1) {
+            what = format!("shard {}/{}: {what}", shard + 1, self.shards);
+        }
+        if let Purpose::Judge { dispute } = &call.purpose {
+            what = format!("dispute {dispute}: {what}");
+        }
+        let mut lines = vec![format!(
+            "{} {}  {what}  {}",
+            look.paint(tone, look.glyph(glyph)),
+            look.paint(Tone::Strong, &self.name(&call.agent)),
+            look.paint(Tone::Faint, &draw::duration(millis))
+        )];
+        if let CallAnswer::Failed { hint: Some(hint), .. } = answer {
+            lines.push(format!("  {} {}", look.paint(Tone::Key, "hint:"), printable::line(hint)));
+        }
+        lines
+    }
+
+    fn changed(&self, look: Look, coder: &AgentName, changes: &[FileChange]) -> Vec<String> {
+        let coder = printable::line(&coder.0);
+        if changes.is_empty() {
+            return vec![format!("  {coder} changed no file")];
+        }
+        let mut lines =
+            vec![format!("  {coder} changed {}  {}", draw::count(changes.len(), "file"), total(look, changes))];
+        if self.verbosity == Verbosity::Verbose {
+            lines.extend(changes.iter().map(|change| {
+                let delta = look.delta(change.added.into(), change.removed.into());
+                format!("    {}  {delta}", printable::line(&change.file))
+            }));
+        }
+        lines
+    }
+
+    fn dispute(&self, look: Look, dispute: &Dispute) -> String {
+        let finding = &dispute.finding;
+        let coder = self.coder.as_ref().map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0));
+        let severity = printable::line(&finding.raw.severity.to_string());
+        let place = finding.raw.location().map(|place| format!("{} ", printable::line(&place.to_string())));
+        let line = format!(
+            "{} {}: {coder} objects to {} {} {}{}",
+            look.paint(Tone::Warn, look.glyph(Glyph::Attention)),
+            look.paint(Tone::Strong, &format!("Dispute {}", dispute.number)),
+            finding.id,
+            look.paint(Tone::of(&finding.raw.severity), &format!("[{severity}]")),
+            place.unwrap_or_default(),
+            printable::line(&finding.raw.title)
+        );
+        look.cut(&line, look.width.max(60))
+    }
+}
+
+/// What came of a call: its mark and the words.
+fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
+    let done = |what: String| (Glyph::Done, Tone::Good, what);
+    match answer {
+        CallAnswer::Review { status, findings, .. } => {
+            let found = draw::count(findings.len(), "finding");
+            match status {
+                AnswerStatus::Complete | AnswerStatus::Clean => done(found),
+                AnswerStatus::Incomplete => {
+                    (Glyph::Attention, Tone::Warn, format!("{found}, but the answer is incomplete"))
+                }
+                AnswerStatus::NotReviewed => (Glyph::Failed, Tone::Bad, "did not review".to_owned()),
+            }
+        }
+        CallAnswer::Respond { responses, complete } => {
+            let answered = draw::count(responses.len(), "answer");
+            if *complete {
+                done(answered)
+            } else {
+                (Glyph::Attention, Tone::Warn, format!("{answered}, but not to everything"))
+            }
+        }
+        CallAnswer::Judge { ruling } => done(ruling.ruling.to_string()),
+        CallAnswer::Recheck { checks } => {
+            let resolved = checks.iter().filter(|check| check.resolved).count();
+            let what = format!("{resolved} of {} resolved", draw::count(checks.len(), "finding"));
+            if resolved == checks.len() { done(what) } else { (Glyph::Attention, Tone::Warn, what) }
+        }
+        CallAnswer::Invalid { error } => {
+            (Glyph::Failed, Tone::Bad, format!("no valid answer: {}", printable::line(error)))
+        }
+        CallAnswer::Failed { error, .. } => (Glyph::Failed, Tone::Bad, printable::line(error)),
+    }
+}
+
+/// The findings of a round, counted by tag.
+fn merged(look: Look, findings: &[Finding]) -> String {
+    let mut facts = vec![look.paint(Tone::Strong, &draw::count(findings.len(), "finding"))];
+    for tag in Tag::ALL {
+        let of_tag: Vec<_> = findings.iter().filter(|finding| finding.raw.severity.tag == Some(tag)).collect();
+        if let Some(first) = of_tag.first() {
+            facts.push(look.paint(Tone::of(&first.raw.severity), &format!("{} {tag}", of_tag.len())));
+        }
+    }
+    let unknown = findings.iter().filter(|finding| finding.raw.severity.tag.is_none()).count();
+    if unknown > 0 {
+        facts.push(look.paint(Tone::Bad, &format!("{unknown} of unknown severity")));
+    }
+    format!("  {}", look.facts(&facts))
+}
+
+fn ruled(look: Look, dispute: DisputeNumber, record: &RulingRecord) -> String {
+    let tone = match record.ruling.ruling {
+        RulingWord::Enforce => Tone::Bad,
+        RulingWord::Dismiss => Tone::Good,
+        RulingWord::Escalate => Tone::Warn,
+    };
+    let by = printable::line(&record.by.to_string());
+    let rationale = printable::line(record.ruling.rationale.trim());
+    let rationale = if rationale.is_empty() { rationale } else { format!(": {rationale}") };
+    let word = look.paint(tone, record.ruling.ruling.as_str());
+    look.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), look.width.max(60))
+}
+
+fn settled(look: Look, dispute: DisputeNumber, settlement: &Settlement, verbose: bool) -> Vec<String> {
+    // What a judge or a person ruled has just been told.
+    if !verbose && settlement.by != Ruler::Policy {
+        return Vec::new();
+    }
+    let disposition = settlement.disposition.as_str();
+    vec![look.paint(Tone::Faint, &format!("  dispute {dispute} settled: {disposition}"))]
+}
+
+/// A command that was run on the edits; the end of what it printed if it failed.
+fn verified(look: Look, command: &str, passed: bool, tail: &str, verbose: bool) -> Vec<String> {
+    let (glyph, tone, word) =
+        if passed { (Glyph::Done, Tone::Good, "passed") } else { (Glyph::Failed, Tone::Bad, "failed") };
+    let mut lines = vec![format!("{} `{}` {word}", look.paint(tone, look.glyph(glyph)), printable::line(command))];
+    if verbose || !passed {
+        let tail: Vec<&str> = tail.trim_end().lines().collect();
+        let kept = if verbose { tail.len() } else { tail.len().min(10) };
+        lines.extend(
+            tail[tail.len() - kept..]
+                .iter()
+                .map(|line| format!("    {}", look.paint(Tone::Faint, &printable::line(line)))),
+        );
+    }
+    lines
+}
+
+fn total(look: Look, changes: &[FileChange]) -> String {
+    let sum = |lines: fn(&FileChange) -> u32| changes.iter().map(|change| u64::from(lines(change))).sum();
+    look.delta(sum(|change| change.added), sum(|change| change.removed))
+}
