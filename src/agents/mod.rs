@@ -1,3 +1,27 @@
 //! Agents: the adapter trait with one match over the adapters, and the one file that spawns processes.
+//!
+//! A newcomer adds an agent as one file beside these and one arm in [`kind`].
 
 pub mod adapter;
+pub mod ask;
+pub mod environment;
+pub mod failure;
+pub mod kind;
+pub mod locate;
+pub mod process;
+pub mod scripted;
+pub mod stop;
+pub mod supervise;
+
+mod json;
+#[cfg(test)]
+mod samples;
+mod spool;
+mod text;
+mod vendors;
+
+pub use ask::{Agents, AnswerText, Answered, Ask, Asked, TranscriptFiles};
+pub use kind::{AdapterKind, adapter_for};
+pub use process::{ProcessRunner, Runner};
+pub use scripted::ScriptedRunner;
+pub use stop::{Stop, StopHandle};

@@ -3,8 +3,13 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use crate::agents::supervise;
+
 /// Runs the internal program that `args` (without the program's own name) asks for, if it asks for one.
 pub(super) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
-    let _name = args.first()?.to_str()?;
-    None
+    let (name, args) = args.split_first()?;
+    match name.to_str()? {
+        supervise::NAME => Some(supervise::main(args)),
+        _ => None,
+    }
 }

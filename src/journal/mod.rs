@@ -1,1 +1,161 @@
 //! The history store: append, queries, hash chain.
+//!
+//! One SQLite database a repository, outside the work tree, so that no coder can rewrite its own record. What
+//! [`Journal::append`] returned is on the disk. The table of events is the truth and only grows; everything else in
+//! the database is a view of it, kept in the transaction that appends, and [`Journal::verify`] says whether it still
+//! is one.
+//!
+//! Several processes may append to one database at the same time: each takes the write lock before it looks at the
+//! end of the chain.
+
+mod append;
+mod chain;
+mod error;
+mod fold;
+mod open;
+mod query;
+mod salvage;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use serde::Serialize;
+
+use crate::domain::{
+    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId,
+};
+use crate::event::{Mode, Settlement};
+
+pub use chain::{Fault, Flaw, Verification};
+pub use error::JournalError;
+
+/// An open history.
+#[derive(Debug)]
+pub struct Journal {
+    db: Connection,
+    path: PathBuf,
+}
+
+/// The database of a repository below the state folder; `key` is one path component that names the repository.
+pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
+    state_dir.join("repos").join(key).join("history.db")
+}
+
+/// Which disputes to list; everything that is set must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DisputeFilter {
+    /// At most so many, the newest.
+    pub recent: Option<u32>,
+    /// Only those that nobody has settled.
+    pub open_only: bool,
+    /// Only those that ended so.
+    pub ruling: Option<RulingFilter>,
+    /// Only those on a finding that this reviewer raised.
+    pub reviewer: Option<String>,
+    /// Only those opened at this time or later.
+    pub since: Option<Timestamp>,
+}
+
+/// How a dispute must have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RulingFilter {
+    /// The last ruling is this one.
+    Word(RulingWord),
+    /// The disposition is of the kind that is recorded under this word (`refuted`, `accepted_risk`, ...).
+    Disposition(&'static str),
+}
+
+/// A dispute in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DisputeRow {
+    /// Its number.
+    pub number: DisputeNumber,
+    /// The run it belongs to.
+    pub run: RunId,
+    /// When the coder objected.
+    pub opened_at: Timestamp,
+    /// When it ended; absent while it is open.
+    pub settled_at: Option<Timestamp>,
+    /// The finding's number within its run.
+    pub finding: FindingId,
+    /// The finding's tag, or the unknown word it was written with.
+    pub tag: String,
+    /// The finding's title.
+    pub title: String,
+    /// The finding's place.
+    pub location: Option<Location>,
+    /// Who raised it.
+    pub raised_by: Vec<String>,
+    /// The last ruling, if there is any.
+    pub ruling: Option<RulingWord>,
+    /// Who ruled or settled last.
+    pub ruled_by: Option<Ruler>,
+    /// What became of the finding; absent while the dispute is open.
+    pub disposition: Option<Disposition>,
+}
+
+/// A dispute with all that was said about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DisputeRecord {
+    /// The run it belongs to.
+    pub run: RunId,
+    /// When the coder objected.
+    pub opened_at: Timestamp,
+    /// When it ended; absent while it is open.
+    pub settled_at: Option<Timestamp>,
+    /// Finding, objection, rulings.
+    pub dispute: Dispute,
+    /// How it ended; absent while it is open.
+    pub settlement: Option<Settlement>,
+}
+
+/// What a dispute says about a place in the code, for later runs that come to the same place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    /// The dispute.
+    pub dispute: DisputeNumber,
+    /// The run it belongs to.
+    pub run: RunId,
+    /// The place in the code.
+    pub anchor: Anchor,
+    /// The finding's title.
+    pub title: String,
+    /// The finding's location at that time.
+    pub location: Option<Location>,
+    /// How the dispute ended; absent while it is open.
+    pub disposition: Option<Disposition>,
+    /// Why.
+    pub rationale: String,
+}
+
+/// A run in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunRow {
+    /// Its id.
+    pub run: RunId,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it ended; absent while it is at work, and after an interruption.
+    pub ended: Option<Timestamp>,
+    /// What was reviewed, in words.
+    pub target: String,
+    /// How far it might go.
+    pub mode: Mode,
+    /// Why it ended so.
+    pub exit: Option<ExitReason>,
+    /// How many findings it has.
+    pub findings: u64,
+    /// How many of them are mandatory.
+    pub mandatory: u64,
+    /// How many disputes it opened.
+    pub disputes: u64,
+    /// How many of those are open.
+    pub open_disputes: u64,
+    /// Whether the tree was brought back to where it stood before the run.
+    pub undone: bool,
+}

@@ -1,4 +1,8 @@
 //! Text and JSON to domain and back: what is asked of agents and how their answers are read.
 
 pub mod printable;
+pub mod recheck;
 pub mod request;
+pub mod response;
+pub mod review;
+pub mod ruling;

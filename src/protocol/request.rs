@@ -96,6 +96,16 @@ pub enum Task {
 }
 
 impl Task {
+    /// The word of the JSON form.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Review { .. } => "review",
+            Self::Respond { .. } => "respond",
+            Self::Judge { .. } => "judge",
+            Self::Recheck { .. } => "recheck",
+        }
+    }
+
     /// The role that may be given this task.
     pub fn role(&self) -> Role {
         match self {

@@ -1,0 +1,197 @@
+//! How a program can fail its caller, apart from what it says.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use super::adapter::{AgentError, Invocation, Output};
+use crate::domain::Agent;
+
+/// How much of a command line and of an agent's words stands in a message, in characters.
+const SHOWN: usize = 200;
+
+/// A program that did not end well, and what it left behind if it ran at all.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Failed {
+    /// What happened.
+    #[source]
+    pub error: RunError,
+    /// What it printed until then.
+    pub output: Option<Output>,
+}
+
+/// The cap that a program went over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cap {
+    /// `limits.first_output`
+    FirstOutput,
+    /// `limits.idle`
+    Idle,
+    /// `limits.total`, or the agent's own `timeout`
+    Total,
+}
+
+impl fmt::Display for Cap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FirstOutput => "printed nothing for",
+            Self::Idle => "went silent for",
+            Self::Total => "did not end within",
+        })
+    }
+}
+
+/// Why a program did not end well. `command` is its printable command line.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The program, or the interpreter it names, does not exist.
+    #[error("failed to run `{command}`: it or its interpreter was not found")]
+    NotFound {
+        /// The command line.
+        command: String,
+    },
+    /// The system would not start it.
+    #[error("failed to run `{command}`")]
+    Spawn {
+        /// The command line.
+        command: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It was ended because it took too long.
+    #[error("`{command}` {cap} {after:?} and was ended")]
+    TimedOut {
+        /// The command line.
+        command: String,
+        /// Which cap.
+        cap: Cap,
+        /// The value of the cap.
+        after: Duration,
+    },
+    /// A signal ended it that Glee did not send.
+    #[error("`{command}` was killed by signal {signal}{}", Said(said))]
+    Killed {
+        /// The command line.
+        command: String,
+        /// The signal's number.
+        signal: i32,
+        /// The last line it printed.
+        said: Option<String>,
+    },
+    /// It ended by itself, with an exit code other than 0.
+    #[error("`{command}` ended with exit code {code}{}", Said(said))]
+    ExitCode {
+        /// The command line.
+        command: String,
+        /// The code.
+        code: i32,
+        /// The last line it printed, to stderr if it printed anything there.
+        said: Option<String>,
+    },
+    /// It was ended because the run is.
+    #[error("`{command}` was stopped")]
+    Stopped {
+        /// The command line.
+        command: String,
+    },
+    /// It has ended, but processes it started could not be.
+    #[error("`{command}` left processes behind that could not be ended: {}", Pids(pids))]
+    Survivors {
+        /// The command line.
+        command: String,
+        /// Their ids, as far as they are known.
+        pids: Vec<i32>,
+    },
+    /// The process that watches over it has died.
+    #[error("the process that watched over `{command}` died ({status}); what it started may still run")]
+    Unwatched {
+        /// The command line.
+        command: String,
+        /// How it died.
+        status: String,
+    },
+    /// Its output could not be read or kept.
+    #[error("the output of `{command}` could not be kept")]
+    Io {
+        /// The command line.
+        command: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl RunError {
+    /// The error as it concerns an agent, with what to do about it.
+    pub fn for_agent(&self, agent: &Agent) -> AgentError {
+        let message = match self {
+            Self::Spawn { source, .. } | Self::Io { source, .. } => format!("{self}: {source}"),
+            _ => self.to_string(),
+        };
+        AgentError { message, hint: self.hint(agent) }
+    }
+
+    fn hint(&self, agent: &Agent) -> Option<String> {
+        let name = &agent.name;
+        match self {
+            Self::NotFound { .. } | Self::Spawn { .. } => {
+                Some(format!("install it, or give its path: `glee config set agents.{name}.command <path>`"))
+            }
+            Self::TimedOut { cap: Cap::Total, .. } => {
+                Some(format!("give it more time: `glee config set agents.{name}.timeout 60m`"))
+            }
+            Self::TimedOut { cap: Cap::FirstOutput, .. } => {
+                Some("allow a longer silence: `glee config set limits.first_output 10m`".to_owned())
+            }
+            Self::TimedOut { cap: Cap::Idle, .. } => {
+                Some("allow a longer silence: `glee config set limits.idle 30m`".to_owned())
+            }
+            Self::ExitCode { .. } | Self::Killed { .. } => {
+                Some(format!("see that it works by itself: `{} --help`", agent.command.join(" ")))
+                    .filter(|_| !agent.command.first().is_some_and(|word| word.starts_with("builtin:")))
+            }
+            Self::Survivors { .. } | Self::Unwatched { .. } => Some("look for them with `ps -ef`".to_owned()),
+            Self::Io { .. } => Some("see that the disk has room".to_owned()),
+            Self::Stopped { .. } => None,
+        }
+    }
+}
+
+struct Said<'a>(&'a Option<String>);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |line| write!(f, ": {}", shorten(line)))
+    }
+}
+
+struct Pids<'a>(&'a [i32]);
+
+impl fmt::Display for Pids<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("their ids are unknown");
+        }
+        let ids: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&ids.join(", "))
+    }
+}
+
+/// A command line as one would type it, cut where it gets long. Neither environment nor stdin is shown.
+pub fn command_line(invocation: &Invocation) -> String {
+    let program = invocation.program.to_string_lossy();
+    let words = std::iter::once(program).chain(invocation.args.iter().map(|arg| arg.to_string_lossy()));
+    let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
+    shorten(&quoted.join(" "))
+}
+
+fn quote(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| format!("{word:?}"), std::borrow::Cow::into_owned)
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

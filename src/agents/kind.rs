@@ -1,0 +1,112 @@
+//! The adapters by name: the one match that an addition has to extend.
+
+use std::fmt;
+use std::path::Path;
+
+use super::adapter::{Adapter, AgentError};
+use super::{json, text, vendors};
+use crate::domain::Agent;
+
+/// The name of an adapter, as in `agents.<name>.adapter`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AdapterKind {
+    /// Prompt in, prose out.
+    Text,
+    /// Request in, answer out.
+    Json,
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+    /// Qwen Code.
+    Qwen,
+    /// Copilot CLI.
+    Copilot,
+}
+
+impl AdapterKind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Text,
+        Self::Json,
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Qwen,
+        Self::Copilot,
+    ];
+
+    /// Those that stand for one program, which has the same name.
+    pub const PROGRAMS: [Self; 6] =
+        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
+
+    /// The word of the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Qwen => "qwen",
+            Self::Copilot => "copilot",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// The adapter for a command where none is configured: the known program's own, otherwise `text`.
+    pub fn guess(command: &[String]) -> Self {
+        let word = command.first().map(String::as_str).unwrap_or_default();
+        let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        Self::PROGRAMS.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Text)
+    }
+
+    /// The kind of an agent: the configured one, or where that is empty the guessed one.
+    ///
+    /// # Errors
+    /// When there is no adapter of the configured name.
+    pub fn of(agent: &Agent) -> Result<Self, AgentError> {
+        if agent.adapter.is_empty() {
+            return Ok(Self::guess(&agent.command));
+        }
+        Self::parse(&agent.adapter).ok_or_else(|| AgentError {
+            message: format!("agent `{}` has an unknown adapter `{}`", agent.name, agent.adapter),
+            hint: Some(format!("the adapters are {}", Self::ALL.map(|kind| format!("`{kind}`")).join(", "))),
+        })
+    }
+
+    /// The adapter.
+    pub fn adapter(self) -> &'static dyn Adapter {
+        match self {
+            Self::Text => &text::Text,
+            Self::Json => &json::Json,
+            Self::Claude => &vendors::CLAUDE,
+            Self::Codex => &vendors::CODEX,
+            Self::Gemini => &vendors::GEMINI,
+            Self::Opencode => &vendors::OPENCODE,
+            Self::Qwen => &vendors::QWEN,
+            Self::Copilot => &vendors::COPILOT,
+        }
+    }
+}
+
+impl fmt::Display for AdapterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The adapter of that name.
+pub fn adapter_for(kind: &str) -> Option<&'static dyn Adapter> {
+    AdapterKind::parse(kind).map(AdapterKind::adapter)
+}

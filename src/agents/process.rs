@@ -1,0 +1,438 @@
+//! The only file that spawns an agent.
+//!
+//! An agent is never spawned bare: Glee starts itself again as the agent's supervisor (see `supervise`) and holds one
+//! end of a pipe. Whatever ends this end of it, a cap, a stop, a dropped future or the death of Glee, ends the agent
+//! and everything it started. What is awaited is the supervisor's exit, never the end of the agent's output: a
+//! daemon may hold that open for ever.
+
+use std::future::Future;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::adapter::{Invocation, Output};
+use super::failure::{Cap, Failed, RunError, command_line};
+use super::locate::{self, LocateError};
+use super::spool::Spool;
+use super::stop::Stop;
+use super::supervise::{self, End, Report};
+use crate::config::settings::Limits;
+use crate::event::Transcript;
+use crate::protocol::request::Request;
+
+/// What is kept of stderr, in bytes.
+const STDERR_KEPT: u64 = 1 << 20;
+/// How long, and how many bytes more, output is read once every process is gone or given up.
+const DRAIN: (Duration, usize) = (Duration::from_millis(100), 4 << 20);
+/// What a supervisor may take beyond the grace period before it is killed itself.
+const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
+/// The shortest time between two signs of life.
+const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
+
+/// Takes the last line of a program's output, as a sign of life; unescaped, at most ten times a second.
+pub type Activity<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// What a run of a program comes to.
+pub type Ran = Result<Output, Box<Failed>>;
+
+/// A program to run, with its bounds.
+#[derive(Clone)]
+pub struct Job<'a> {
+    /// The program.
+    pub invocation: &'a Invocation,
+    /// What the invocation asks, if it asks an agent; for runners that answer by themselves.
+    pub request: Option<&'a Request>,
+    /// Its caps.
+    pub limits: Limits,
+    /// Where the first `limits.output` bytes of stdout go; the folder exists.
+    pub stdout: &'a Path,
+    /// Where the first bytes of stderr go, at most 1 MiB.
+    pub stderr: &'a Path,
+    /// Gets signs of life.
+    pub activity: Activity<'a>,
+    /// Ends the program.
+    pub stop: Stop,
+}
+
+/// Runs programs.
+pub trait Runner: Send + Sync {
+    /// Runs one to its end. Dropping the future ends the program and all it started.
+    fn run<'a>(&'a self, job: Job<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
+
+    /// The absolute path of the program that a command names, for work in the tree `root`.
+    ///
+    /// # Errors
+    /// When there is none, or none that may be run.
+    fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError>;
+}
+
+/// Runs programs as real processes.
+#[derive(Clone, Debug)]
+pub struct ProcessRunner {
+    glee: PathBuf,
+}
+
+impl ProcessRunner {
+    /// A runner that re-executes the running program as supervisor.
+    ///
+    /// # Errors
+    /// When the system does not tell where the running program lies.
+    pub fn new() -> io::Result<Self> {
+        // This name stays right when the file is replaced during a run, as happens to whoever works on Glee itself.
+        let own = Path::new("/proc/self/exe");
+        let glee = if own.exists() { own.to_owned() } else { std::env::current_exe()? };
+        Ok(Self { glee })
+    }
+
+    /// A runner that takes the program at `glee` as supervisor.
+    pub fn with_program(glee: impl Into<PathBuf>) -> Self {
+        Self { glee: glee.into() }
+    }
+
+    fn spawn(&self, job: &Job<'_>) -> io::Result<Running> {
+        let (liveness_reader, liveness) = io::pipe()?;
+        let (report, report_writer) = io::pipe()?;
+        unblock(&report)?;
+        let mut command = std::process::Command::new(&self.glee);
+        command
+            .args(supervise::arguments(&liveness_reader, &report_writer, job.limits.grace))
+            .arg(&job.invocation.program)
+            .args(&job.invocation.args)
+            .env_clear()
+            .envs(&job.invocation.env)
+            .current_dir(&job.invocation.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        supervise::hand_over(&mut command, liveness_reader, report_writer);
+        let child = tokio::process::Command::from(command).spawn()?;
+        Ok(Running { child, liveness: Some(liveness), report })
+    }
+}
+
+impl Runner for ProcessRunner {
+    fn run<'a>(&'a self, job: Job<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
+        Box::pin(async move {
+            let command = command_line(job.invocation);
+            let spools = Spool::create(job.stdout, job.limits.output)
+                .and_then(|out| Ok((out, Spool::create(job.stderr, STDERR_KEPT.min(job.limits.output))?)));
+            let (out, err) = match spools {
+                Ok(spools) => spools,
+                Err(source) => return Err(failed(RunError::Io { command, source }, None)),
+            };
+            match self.spawn(&job) {
+                Ok(running) => running.finish(&job, command, out, err).await,
+                Err(source) => Err(failed(RunError::Spawn { command, source }, None)),
+            }
+        })
+    }
+
+    fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError> {
+        match command.first() {
+            Some(word) if word.starts_with("builtin:") => Ok(self.glee.clone()),
+            _ => locate::find(command, root, std::env::var_os("PATH").as_deref()),
+        }
+    }
+}
+
+/// A supervisor at work.
+struct Running {
+    child: Child,
+    /// Dropped to have the agent ended.
+    liveness: Option<io::PipeWriter>,
+    report: io::PipeReader,
+}
+
+/// Why Glee ended a program.
+enum Cause {
+    TimedOut(Cap),
+    Stopped,
+    Io(io::Error),
+}
+
+impl Running {
+    async fn finish(mut self, job: &Job<'_>, command: String, out: Spool, err: Spool) -> Ran {
+        let feed = feed(self.child.stdin.take(), &job.invocation.stdin);
+        tokio::pin!(feed);
+        let mut fed = false;
+        let mut out = Stream::new(self.child.stdout.take(), out);
+        let mut err = Stream::new(self.child.stderr.take(), err);
+        let mut clock = Clock::new(job);
+        let mut cause: Option<Cause> = None;
+
+        let status = loop {
+            let mut ending: Option<Cause> = None;
+            tokio::select! {
+                status = self.child.wait() => break status,
+                read = out.pull(), if out.is_open() => match read {
+                    Ok(read) => clock.heard(read, Source::Out),
+                    Err(error) => ending = Some(Cause::Io(error)),
+                },
+                read = err.pull(), if err.is_open() => match read {
+                    Ok(read) => clock.heard(read, Source::Err),
+                    Err(error) => ending = Some(Cause::Io(error)),
+                },
+                () = &mut feed, if !fed => fed = true,
+                () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
+                () = sleep_until(clock.next()) => match clock.due() {
+                    Due::Nothing => {}
+                    Due::Activity(source) => {
+                        let spool = match source { Source::Out => &out.spool, Source::Err => &err.spool };
+                        if let Some(line) = spool.last_line(job.limits.line) {
+                            (job.activity)(&line);
+                        }
+                    }
+                    Due::Over(cap) => ending = Some(Cause::TimedOut(cap)),
+                    // The supervisor itself does not do its work; nobody is left to do it better.
+                    Due::Late => drop(self.child.start_kill()),
+                },
+            }
+            if let (None, Some(ending)) = (&cause, ending) {
+                cause = Some(ending);
+                self.liveness = None;
+                clock.end();
+            }
+        };
+
+        let until = Instant::now() + DRAIN.0;
+        let drained = [out.drain(until).await, err.drain(until).await];
+        for result in drained {
+            if let (None, Err(error)) = (&cause, result) {
+                cause = Some(Cause::Io(error));
+            }
+        }
+        conclude(job, command, cause, status, self.report(), &out.spool, &err.spool)
+    }
+
+    /// What the supervisor reported; it writes at most once, before its exit.
+    fn report(&mut self) -> Option<Report> {
+        let mut buffer = [0; 4096];
+        let length = self.report.read(&mut buffer).ok()?;
+        std::str::from_utf8(&buffer[..length]).ok()?.parse().ok()
+    }
+}
+
+/// Puts together what is known after the supervisor's exit.
+fn conclude(
+    job: &Job<'_>,
+    command: String,
+    cause: Option<Cause>,
+    status: io::Result<ExitStatus>,
+    report: Option<Report>,
+    out: &Spool,
+    err: &Spool,
+) -> Ran {
+    let (end, left) = match report {
+        Some(Report { end, left }) => (Some(end), left),
+        None => (None, None),
+    };
+    let (exit_code, signal) = match end {
+        Some(End::Exit(code)) => (Some(code), None),
+        Some(End::Signal(signal)) => (None, Some(signal)),
+        Some(End::NotStarted(_) | End::Unknown) | None => (None, None),
+    };
+    let output = Output {
+        stdout: job.stdout.to_owned(),
+        stderr_tail: err.tail(),
+        transcript: Transcript {
+            stdout_bytes: out.total(),
+            stdout_hash: out.hash(),
+            stderr_bytes: err.total(),
+            exit_code,
+            signal,
+        },
+    };
+    let said = || err.last_line(job.limits.line).or_else(|| out.last_line(job.limits.line));
+    let error = match (cause, end) {
+        (_, None) => {
+            let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+            RunError::Unwatched { command, status }
+        }
+        (_, Some(End::NotStarted(errno))) => {
+            let source = io::Error::from_raw_os_error(errno);
+            let error = match source.kind() {
+                io::ErrorKind::NotFound => RunError::NotFound { command },
+                _ => RunError::Spawn { command, source },
+            };
+            return Err(failed(error, None));
+        }
+        _ if left.is_some() => RunError::Survivors { command, pids: left.unwrap_or_default() },
+        (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
+        (Some(Cause::Stopped), _) => RunError::Stopped { command },
+        (Some(Cause::Io(source)), _) => RunError::Io { command, source },
+        (None, Some(End::Signal(signal))) => RunError::Killed { command, signal, said: said() },
+        (None, Some(End::Exit(0))) => return Ok(output),
+        (None, Some(End::Exit(code))) => RunError::ExitCode { command, code, said: said() },
+        (None, Some(End::Unknown)) => RunError::Unwatched { command, status: "it lost sight of it".to_owned() },
+    };
+    Err(failed(error, Some(output)))
+}
+
+fn failed(error: RunError, output: Option<Output>) -> Box<Failed> {
+    Box::new(Failed { error, output })
+}
+
+fn cap_value(limits: &Limits, cap: Cap) -> Duration {
+    match cap {
+        Cap::FirstOutput => limits.first_output,
+        Cap::Idle => limits.idle,
+        Cap::Total => limits.total,
+    }
+}
+
+/// Writes the whole of stdin and closes it. A program that does not read it all is within its rights.
+async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        drop(stdin.write_all(bytes).await);
+    }
+}
+
+/// A read of the report must not wait for a writer that some other process might still hold.
+fn unblock(report: &io::PipeReader) -> io::Result<()> {
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
+    fcntl(report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+/// One output pipe on its way into a spool, through a buffer of fixed size.
+struct Stream<R> {
+    pipe: Option<R>,
+    spool: Spool,
+    buffer: Box<[u8]>,
+}
+
+impl<R: AsyncRead + Unpin> Stream<R> {
+    fn new(pipe: Option<R>, spool: Spool) -> Self {
+        Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice() }
+    }
+
+    fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Takes what is there, or waits for it; 0 is the end. Fails only if it cannot be kept.
+    async fn pull(&mut self) -> io::Result<usize> {
+        let Some(pipe) = &mut self.pipe else { return Ok(0) };
+        let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
+        if read == 0 {
+            self.pipe = None;
+        }
+        self.spool.push(&self.buffer[..read])?;
+        Ok(read)
+    }
+
+    /// Takes what is left, without waiting for whoever still holds the other end.
+    async fn drain(&mut self, until: Instant) -> io::Result<()> {
+        let mut room = DRAIN.1;
+        while room > 0 {
+            match timeout_at(until, self.pull()).await {
+                Ok(Ok(0)) | Err(_) => break,
+                Ok(Ok(read)) => room = room.saturating_sub(read),
+                Ok(Err(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Out,
+    Err,
+}
+
+/// What is to be done at a moment.
+enum Due {
+    Nothing,
+    Activity(Source),
+    Over(Cap),
+    Late,
+}
+
+/// Every deadline of one program, and the pace of its signs of life.
+struct Clock {
+    limits: Limits,
+    streams: bool,
+    started: Instant,
+    heard: Option<Instant>,
+    news: Option<Source>,
+    told: Option<Instant>,
+    late: Option<Instant>,
+}
+
+impl Clock {
+    fn new(job: &Job<'_>) -> Self {
+        Self {
+            limits: job.limits,
+            streams: job.invocation.streams,
+            started: Instant::now(),
+            heard: None,
+            news: None,
+            told: None,
+            late: None,
+        }
+    }
+
+    /// Output came.
+    fn heard(&mut self, bytes: usize, source: Source) {
+        if bytes > 0 {
+            self.heard = Some(Instant::now());
+            self.news = Some(source);
+        }
+    }
+
+    /// The program is being ended: from now on only the supervisor can be late.
+    fn end(&mut self) {
+        self.late = Some(Instant::now() + self.limits.grace + SUPERVISOR_LATE);
+    }
+
+    fn cap(&self) -> (Instant, Cap) {
+        let total = (self.started + self.limits.total, Cap::Total);
+        let silence = match self.heard {
+            _ if !self.streams => return total,
+            None => (self.started + self.limits.first_output, Cap::FirstOutput),
+            Some(heard) => (heard + self.limits.idle, Cap::Idle),
+        };
+        if silence.0 < total.0 { silence } else { total }
+    }
+
+    fn telling(&self) -> Option<(Instant, Source)> {
+        let source = self.news?;
+        Some((self.told.map_or(self.started, |told| told + ACTIVITY_EVERY), source))
+    }
+
+    /// When there is something to do next.
+    fn next(&self) -> Instant {
+        let deadline = self.late.unwrap_or_else(|| self.cap().0);
+        self.telling().map_or(deadline, |(when, _)| when.min(deadline))
+    }
+
+    /// What is to be done now.
+    fn due(&mut self) -> Due {
+        let now = Instant::now();
+        if let Some((when, source)) = self.telling()
+            && when <= now
+        {
+            self.news = None;
+            self.told = Some(now);
+            return Due::Activity(source);
+        }
+        match self.late {
+            Some(late) if late <= now => {
+                self.late = Some(now + SUPERVISOR_LATE);
+                Due::Late
+            }
+            Some(_) => Due::Nothing,
+            None => match self.cap() {
+                (when, cap) if when <= now => Due::Over(cap),
+                _ => Due::Nothing,
+            },
+        }
+    }
+}

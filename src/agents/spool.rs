@@ -1,0 +1,129 @@
+//! One stream of a process on its way to a file: bounded in the file, bounded in memory, counted and hashed in full.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// How much of the end of a stream is held in memory.
+const TAIL: usize = 4096;
+
+/// Keeps the first bytes of a stream in a file, and length, hash and end of all of it.
+#[derive(Debug)]
+pub(super) struct Spool {
+    file: File,
+    room: u64,
+    total: u64,
+    hasher: blake3::Hasher,
+    tail: Vec<u8>,
+}
+
+impl Spool {
+    /// Begins a file that takes `cap` bytes. Only its owner may read it: it holds code.
+    pub(super) fn create(path: &Path, cap: u64) -> io::Result<Self> {
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok(Self {
+            file: options.open(path)?,
+            room: cap,
+            total: 0,
+            hasher: blake3::Hasher::new(),
+            tail: Vec::with_capacity(2 * TAIL),
+        })
+    }
+
+    /// Takes the next bytes. They are counted even if they cannot be written.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.total += bytes.len() as u64;
+        self.hasher.update(bytes);
+        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+        let surplus = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..surplus);
+        let kept = usize::try_from(self.room).map_or(bytes.len(), |room| room.min(bytes.len()));
+        self.room -= kept as u64;
+        let written = self.file.write_all(&bytes[..kept]);
+        if written.is_err() {
+            self.room = 0;
+        }
+        written
+    }
+
+    /// The length of everything that came.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The BLAKE3 hash of everything that came, in hexadecimal digits.
+    pub(super) fn hash(&self) -> String {
+        self.hasher.finalize().to_hex().to_string()
+    }
+
+    /// The end of the stream as text, at most 4 KiB; invalid UTF-8 is replaced, a character cut at the front left out.
+    pub(super) fn tail(&self) -> String {
+        let continued = self.tail.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+        let cut = if self.total > self.tail.len() as u64 { continued } else { 0 };
+        String::from_utf8_lossy(&self.tail[cut..]).into_owned()
+    }
+
+    /// The last line that is not blank, at most `limit` bytes of it, as far as it lies in the last 4 KiB.
+    pub(super) fn last_line(&self, limit: u64) -> Option<String> {
+        let line =
+            self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r')).find(|line| !line.trim_ascii().is_empty())?;
+        let end = usize::try_from(limit).map_or(line.len(), |limit| limit.min(line.len()));
+        Some(String::from_utf8_lossy(&line[..end]).trim().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    fn spool(cap: u64, pieces: &[&[u8]]) -> (Spool, Vec<u8>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut spool = Spool::create(&path, cap).unwrap();
+        for piece in pieces {
+            spool.push(piece).unwrap();
+        }
+        let kept = std::fs::read(&path).unwrap();
+        (spool, kept)
+    }
+
+    #[test]
+    fn keeps_the_first_bytes_and_hashes_all() {
+        let (spool, kept) = spool(5, &[b"abc", b"defg", b"hi"]);
+        assert_eq!(kept, b"abcde");
+        assert_eq!(spool.total(), 9);
+        assert_eq!(spool.hash(), blake3::hash(b"abcdefghi").to_hex().to_string());
+        assert_eq!(spool.tail(), "abcdefghi");
+    }
+
+    #[test]
+    fn the_tail_is_bounded_and_begins_with_a_whole_character() {
+        let text = format!("{}{}", "a", "é".repeat(TAIL));
+        let (spool, _) = spool(0, &[text.as_bytes()]);
+        assert_eq!(spool.tail(), "é".repeat(TAIL / 2));
+        let odd = "é".repeat(TAIL) + "a";
+        let (spool, _) = self::spool(0, &[odd.as_bytes()]);
+        assert_eq!(spool.tail(), "é".repeat(TAIL / 2 - 1) + "a");
+        let (spool, _) = self::spool(9, &[&[0x80, b'x', 0xff]]);
+        assert_eq!(spool.tail(), "\u{fffd}x\u{fffd}");
+    }
+
+    #[test]
+    fn the_last_line_is_the_last_that_says_something() {
+        let cases: [(&[&[u8]], Option<&str>); 6] = [
+            (&[], None),
+            (&[b"\n\n  \n"], None),
+            (&[b"one\ntwo\n\n"], Some("two")),
+            (&[b"one\nhalf a li", b"ne"], Some("half a")),
+            (&[b"10%\r20%\r"], Some("20%")),
+            (&[b"\xff!\n"], Some("\u{fffd}!")),
+        ];
+        for (pieces, expected) in cases {
+            assert_eq!(spool(99, pieces).0.last_line(6).as_deref(), expected);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A request to stop, made once and seen by everybody who holds a [`Stop`].
+//!
+//! It never takes itself back: who asks after it was made sees it at once.
+
+use tokio::sync::watch;
+
+/// Makes the request.
+#[derive(Debug)]
+pub struct StopHandle(watch::Sender<bool>);
+
+impl StopHandle {
+    /// Asks everything that holds the [`Stop`] to end.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+/// Sees the request.
+#[derive(Clone, Debug)]
+pub struct Stop(watch::Receiver<bool>);
+
+impl Stop {
+    /// A pair of which the first stops the second.
+    pub fn new() -> (StopHandle, Self) {
+        let (sender, receiver) = watch::channel(false);
+        (StopHandle(sender), Self(receiver))
+    }
+
+    /// A `Stop` that nobody will ever make.
+    pub fn never() -> Self {
+        Self::new().1
+    }
+
+    /// Whether the request was made.
+    pub fn is_stopped(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Waits for the request. Waits for ever if its handle is gone without having made it.
+    pub async fn stopped(&self) {
+        let mut receiver = self.0.clone();
+        if receiver.wait_for(|stopped| *stopped).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_clone_sees_the_request_early_or_late() {
+        let (handle, stop) = Stop::new();
+        let waiting = tokio::spawn({
+            let stop = stop.clone();
+            async move { stop.stopped().await }
+        });
+        assert!(!stop.is_stopped());
+        handle.stop();
+        drop(handle);
+        waiting.await.expect("the waiting task ends");
+        stop.stopped().await;
+        assert!(stop.is_stopped());
+    }
+}

@@ -1,0 +1,186 @@
+//! Appending: number, chain and views of an event in one transaction, synced when it is over.
+
+use jiff::{Timestamp, Unit};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use super::open::fault;
+use super::view::{self, json, time};
+use super::{Journal, JournalError, chain};
+use crate::domain::{
+    Disposition, Dispute, DisputeNumber, Finding, Grounds, Response, Ruler, Ruling, RulingRecord, RulingWord, RunId,
+};
+use crate::event::{Event, EventKind, Settlement};
+
+/// The end of the chain, and the run that grows at it.
+struct Tail<'a> {
+    db: &'a Connection,
+    run: &'a RunId,
+    at: Timestamp,
+    seq: i64,
+    events: i64,
+    hash: String,
+}
+
+impl Journal {
+    /// Appends one event to a run. When this returns, it is on the disk.
+    ///
+    /// # Errors
+    /// When the history cannot be written; it is then as it was before.
+    pub fn append(&mut self, run: &RunId, kind: EventKind) -> Result<Event, JournalError> {
+        self.write(run, |tail| Ok(tail.push(kind)?))
+    }
+
+    /// Appends several events to a run: all of them or, with an error, none.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_all(
+        &mut self,
+        run: &RunId,
+        kinds: impl IntoIterator<Item = EventKind>,
+    ) -> Result<Vec<Event>, JournalError> {
+        self.write(run, |tail| kinds.into_iter().map(|kind| Ok(tail.push(kind)?)).collect())
+    }
+
+    /// Opens a dispute under the next free number.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn open_dispute(
+        &mut self,
+        run: &RunId,
+        finding: Finding,
+        objection: Response,
+    ) -> Result<Event, JournalError> {
+        self.write(run, |tail| {
+            let number: i64 =
+                tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
+            let dispute = Dispute {
+                number: DisputeNumber(number.unsigned_abs()),
+                finding,
+                objection,
+                route: None,
+                rulings: Vec::new(),
+                disposition: None,
+            };
+            Ok(tail.push(EventKind::DisputeOpened { dispute: Box::new(dispute) })?)
+        })
+    }
+
+    /// Settles an open dispute by a person's word, outside of a run at work.
+    ///
+    /// # Errors
+    /// When there is no such dispute, when it is settled already, or as [`Self::append`].
+    pub fn resolve(
+        &mut self,
+        number: DisputeNumber,
+        disposition: Disposition,
+        reason: String,
+    ) -> Result<RunId, JournalError> {
+        // Which run it is never changes; whether it is still open is asked again under the write lock.
+        let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
+        self.write(&run, |tail| {
+            let now: Option<String> = tail.db.query_row(
+                "SELECT disposition FROM dispute WHERE number = ?1",
+                [number.0.cast_signed()],
+                |row| row.get(0),
+            )?;
+            if let Some(disposition) = now.and_then(|text| serde_json::from_str(&text).ok()) {
+                return Err(Refusal::Known(JournalError::AlreadySettled { number, disposition }));
+            }
+            let ruling = RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human };
+            tail.push(EventKind::RulingGiven { dispute: number, ruling })?;
+            let settlement = Settlement { disposition, by: Ruler::Human, reason };
+            tail.push(EventKind::DisputeSettled { dispute: number, settlement })?;
+            Ok(())
+        })?;
+        Ok(run)
+    }
+
+    fn write<T>(
+        &mut self,
+        run: &RunId,
+        work: impl FnOnce(&mut Tail<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, JournalError> {
+        let path = self.path.clone();
+        let told = |refusal| match refusal {
+            Refusal::Known(error) => error,
+            Refusal::Sqlite(source) => fault(&path, source),
+        };
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| told(e.into()))?;
+        let mut tail = Tail::of(&tx, run).map_err(|e| told(e.into()))?;
+        let result = work(&mut tail).map_err(told)?;
+        tail.finish().and_then(|()| tx.commit()).map_err(|e| told(e.into()))?;
+        Ok(result)
+    }
+}
+
+/// Why a transaction is given up.
+enum Refusal {
+    Known(JournalError),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl<'a> Tail<'a> {
+    fn of(db: &'a Transaction<'_>, run: &'a RunId) -> rusqlite::Result<Self> {
+        let (events, hash) = db
+            .prepare_cached("SELECT events, hash FROM chain")?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let seq = db
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1")?
+            .query_row([&run.0], |row| row.get(0))?;
+        let now = Timestamp::now();
+        let at = now.round(Unit::Microsecond).unwrap_or(now);
+        Ok(Self { db, run, at, seq, events, hash })
+    }
+
+    fn push(&mut self, kind: EventKind) -> rusqlite::Result<Event> {
+        self.seq += 1;
+        self.events += 1;
+        let body = json(&kind);
+        let at = time(self.at);
+        let hash = chain::link(&self.hash, &self.run.0, self.seq, &at, &body);
+        self.db
+            .prepare_cached(
+                "INSERT INTO event (id, run, seq, at, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![self.events, self.run.0, self.seq, at, body, self.hash, hash])?;
+        self.hash = hash;
+        let event = Event { run: self.run.clone(), seq: self.seq.unsigned_abs(), at: self.at, kind };
+        view::apply(self.db, &event)?;
+        Ok(event)
+    }
+
+    fn finish(self) -> rusqlite::Result<()> {
+        self.db
+            .prepare_cached("UPDATE chain SET events = ?1, hash = ?2")?
+            .execute(params![self.events, self.hash])
+            .map(drop)
+    }
+}
+
+fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
+    let grounds = match disposition {
+        Disposition::NotMandatory => Some(Grounds::NotMandatory),
+        Disposition::Duplicate { .. } => Some(Grounds::Duplicate),
+        Disposition::Enforced
+        | Disposition::Refuted
+        | Disposition::Discarded
+        | Disposition::AcceptedRisk
+        | Disposition::Deferred { .. } => None,
+    };
+    Ruling {
+        ruling: if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce },
+        rationale: reason.to_owned(),
+        grounds,
+        citations: Vec::new(),
+        new_tag: None,
+        duplicate_of: None,
+    }
+}

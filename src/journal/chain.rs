@@ -1,0 +1,239 @@
+//! The hash chain over the whole history, and the check that nothing in it was altered.
+//!
+//! Every record carries the hash of the one before it, so one altered, removed or moved record breaks the chain at
+//! its place. Whoever can write the file can also compute a whole new chain: to hold against that, keep the hash that
+//! [`Verification::head`] shows somewhere else.
+
+use std::fmt;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row};
+use serde::Serialize;
+
+use super::view::{self, VIEWS};
+use super::{Journal, JournalError, query, salvage};
+use crate::domain::RunId;
+
+/// The hash of a record: BLAKE3 over the hash before it and its own columns, each preceded by its length.
+pub(super) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in [prev.as_bytes(), run.as_bytes(), &seq.to_le_bytes(), at.as_bytes(), body.as_bytes()] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// What a check of the history came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// How many records are in order, from the first on.
+    pub records: u64,
+    /// The hash at the end of those; it names this history as it stands.
+    pub head: String,
+    /// The first thing that is not in order.
+    pub fault: Option<Fault>,
+}
+
+/// Something in the history that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The record concerned, counted from 1; absent where it is none of the events.
+    pub record: Option<u64>,
+    /// The run it belongs to and its number within it, where the record can be read.
+    pub place: Option<(RunId, u64)>,
+    /// What is wrong.
+    pub flaw: Flaw,
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "flaw", rename_all = "snake_case")]
+pub enum Flaw {
+    /// Its content is not what its hash was made of.
+    Altered,
+    /// It is no successor of the record before it: something between them was removed, added or moved.
+    OutOfOrder,
+    /// It is gone.
+    Removed,
+    /// It stands behind the recorded end of the history.
+    Added,
+    /// The recorded end of the history is not the end of the records.
+    End,
+    /// Its content is no event.
+    Unreadable,
+    /// A row that commands read says something else than the events.
+    View {
+        /// The table and the row's key.
+        row: String,
+    },
+    /// The file is torn.
+    Torn {
+        /// What SQLite says.
+        error: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.record {
+            Some(record) => write!(f, "record {record}")?,
+            None => f.write_str("the history")?,
+        }
+        if let Some((run, seq)) = &self.place {
+            write!(f, " (event {seq} of run {run})")?;
+        }
+        match &self.flaw {
+            Flaw::Altered => f.write_str(" was altered"),
+            Flaw::OutOfOrder => {
+                f.write_str(" does not follow the one before it: records were removed, added or moved")
+            }
+            Flaw::Removed => f.write_str(" was removed"),
+            Flaw::Added => f.write_str(" was added behind the end of the history"),
+            Flaw::End => f.write_str(" does not end where it says: its last records were replaced"),
+            Flaw::Unreadable => f.write_str(" is no event"),
+            Flaw::View { row } => write!(f, " was altered: {row} is not what the events say"),
+            Flaw::Torn { error } => write!(f, " is torn: {error}"),
+        }
+    }
+}
+
+/// A record as it stands in the table.
+struct Record {
+    id: i64,
+    run: String,
+    seq: i64,
+    at: String,
+    body: String,
+    prev: String,
+    hash: String,
+}
+
+impl Record {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get("id")?,
+            run: row.get("run")?,
+            seq: row.get("seq")?,
+            at: row.get("at")?,
+            body: row.get("body")?,
+            prev: row.get("prev")?,
+            hash: row.get("hash")?,
+        })
+    }
+
+    fn fault(&self, flaw: Flaw) -> Fault {
+        let place = Some((RunId(self.run.clone()), self.seq.unsigned_abs()));
+        Fault { record: Some(self.id.unsigned_abs()), place, flaw }
+    }
+}
+
+impl Journal {
+    /// Walks the whole history: is every record as it was written, in its place, and do the views say the same?
+    ///
+    /// # Errors
+    /// When the history cannot be read at all. A torn file is a finding of the check, not an error.
+    pub fn verify(&self) -> Result<Verification, JournalError> {
+        let mut check = Verification { records: 0, head: String::new(), fault: None };
+        match self.walk(&mut check) {
+            Ok(fault) => check.fault = fault,
+            Err(error) => match self.fault(error) {
+                JournalError::Damaged { source, .. } => {
+                    let record = Some(check.records + 1);
+                    let flaw = Flaw::Torn { error: source.to_string() };
+                    check.fault = Some(Fault { record, place: None, flaw });
+                }
+                other => return Err(other),
+            },
+        }
+        Ok(check)
+    }
+
+    fn walk(&self, check: &mut Verification) -> rusqlite::Result<Option<Fault>> {
+        // One transaction: what others append meanwhile is not part of this check.
+        let _snapshot = self.db.unchecked_transaction()?;
+        let fresh = salvage::empty()?;
+        let building = fresh.unchecked_transaction()?;
+        let mut statement = self.db.prepare("SELECT * FROM event ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        let (events, end): (i64, String) =
+            self.db.query_row("SELECT events, hash FROM chain", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        while let Some(row) = rows.next()? {
+            let record = Record::read(row)?;
+            let expected = check.records.cast_signed() + 1;
+            if record.id != expected {
+                return Ok(Some(missing(expected)));
+            }
+            if link(&record.prev, &record.run, record.seq, &record.at, &record.body) != record.hash {
+                return Ok(Some(record.fault(Flaw::Altered)));
+            }
+            if record.prev != check.head {
+                return Ok(Some(record.fault(Flaw::OutOfOrder)));
+            }
+            if record.id > events {
+                return Ok(Some(record.fault(Flaw::Added)));
+            }
+            match query::event(row) {
+                Ok(event) => view::apply(&building, &event)?,
+                Err(_) => return Ok(Some(record.fault(Flaw::Unreadable))),
+            }
+            check.records += 1;
+            check.head = record.hash;
+        }
+        if check.records.cast_signed() < events {
+            return Ok(Some(missing(check.records.cast_signed() + 1)));
+        }
+        if check.head != end {
+            return Ok(Some(Fault { record: None, place: None, flaw: Flaw::End }));
+        }
+        for (table, key) in VIEWS {
+            if let Some(row) = difference(&self.db, &building, table, key)? {
+                let flaw = Flaw::View { row: format!("{table} {row}") };
+                return Ok(Some(Fault { record: None, place: None, flaw }));
+            }
+        }
+        self.pages()
+    }
+
+    /// SQLite's own check of pages and indexes, last because its words name no record.
+    fn pages(&self) -> rusqlite::Result<Option<Fault>> {
+        let said: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        let flaw = Flaw::Torn { error: said.clone() };
+        Ok((said != "ok").then_some(Fault { record: None, place: None, flaw }))
+    }
+}
+
+fn missing(record: i64) -> Fault {
+    Fault { record: Some(record.unsigned_abs()), place: None, flaw: Flaw::Removed }
+}
+
+/// The key of the first row that is not the same in both databases.
+fn difference(here: &Connection, there: &Connection, table: &str, key: &str) -> rusqlite::Result<Option<String>> {
+    let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
+    let (mut ours, mut theirs) = (here.prepare(&sql)?, there.prepare(&sql)?);
+    let (columns, keys) = (ours.column_count(), key.split(',').count());
+    let (mut ours, mut theirs) = (ours.query([])?, theirs.query([])?);
+    loop {
+        let values = |row: Option<&Row<'_>>| -> rusqlite::Result<Option<Vec<Value>>> {
+            row.map(|row| (0..columns).map(|column| row.get(column)).collect()).transpose()
+        };
+        match (values(ours.next()?)?, values(theirs.next()?)?) {
+            (None, None) => return Ok(None),
+            (a, b) if a == b => {}
+            (a, b) => {
+                let row = a.iter().chain(&b).map(|row| row.iter().take(keys).map(plain).collect::<Vec<_>>());
+                return Ok(row.min().map(|key| key.join(" ")));
+            }
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Blob(_) => "?".to_owned(),
+    }
+}

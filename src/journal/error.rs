@@ -1,0 +1,138 @@
+//! What can go wrong with the history, each with what to do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::domain::{Disposition, DisputeNumber, ExitReason};
+
+/// A failed use of the history.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The folder or the file could not be reached or made.
+    #[error("the history `{}` cannot be opened", path.display())]
+    Open {
+        /// The database or the folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// What lies at the path is no regular file.
+    #[error("the history `{}` is not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A database, but not one of Glee's.
+    #[error("`{}` is a database of another program", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The form of the database is of a later version.
+    #[error("the history `{}` was written by a newer version of Glee (form {found}, known up to {known})", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its form.
+        found: i64,
+        /// The last form this program knows.
+        known: i64,
+    },
+    /// The file is torn or overwritten.
+    #[error("the history `{}` is damaged", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The database could not be read or written.
+    #[error("the history `{}` cannot be used", path.display())]
+    Access {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A record holds what this program does not understand.
+    #[error("record {record} of the history `{}` cannot be understood", path.display())]
+    Record {
+        /// The database.
+        path: PathBuf,
+        /// What names the record: an event's number, or a view's row.
+        record: String,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// No run has this id.
+    #[error("no run is called `{0}`")]
+    UnknownRun(String),
+    /// Several runs have an id that begins or ends so.
+    #[error("`{text}` means several runs: {}", candidates.join(", "))]
+    AmbiguousRun {
+        /// What was asked for.
+        text: String,
+        /// The runs it could mean, newest first.
+        candidates: Vec<String>,
+    },
+    /// No dispute has this number.
+    #[error("there is no dispute {0}")]
+    UnknownDispute(DisputeNumber),
+    /// The dispute is over.
+    #[error("dispute {number} is settled already: {}", disposition.as_str())]
+    AlreadySettled {
+        /// Its number.
+        number: DisputeNumber,
+        /// How it ended.
+        disposition: Disposition,
+    },
+}
+
+impl JournalError {
+    /// What to do about it, if anything is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open { .. } | Self::NotAFile { .. } | Self::Foreign { .. } => {
+                Some("name another place with `--history <path>` or GLEE_STATE_DIR".to_owned())
+            }
+            Self::Newer { .. } => Some("update Glee, or keep this work apart with `--history <path>`".to_owned()),
+            Self::Damaged { .. } | Self::Record { .. } => Some(
+                "nothing was changed; `glee disputes verify` names the first bad record, and `--history <path>` \
+                 begins a new history elsewhere"
+                    .to_owned(),
+            ),
+            Self::Access { .. } => {
+                Some("is the disk full, the folder read-only, or held by another process?".to_owned())
+            }
+            Self::UnknownRun(_) => Some("`glee runs` lists them; `last` is the newest".to_owned()),
+            Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
+            Self::UnknownDispute(_) => Some("`glee disputes` lists them".to_owned()),
+            Self::AlreadySettled { number, .. } => Some(format!("see `glee disputes show {number}`")),
+        }
+    }
+
+    /// The exit reason it stands for: usage where the user named what does not exist, else the history.
+    pub fn exit(&self) -> ExitReason {
+        match self {
+            Self::UnknownRun(_)
+            | Self::AmbiguousRun { .. }
+            | Self::UnknownDispute(_)
+            | Self::AlreadySettled { .. } => ExitReason::Usage,
+            Self::Open { .. }
+            | Self::NotAFile { .. }
+            | Self::Foreign { .. }
+            | Self::Newer { .. }
+            | Self::Damaged { .. }
+            | Self::Access { .. }
+            | Self::Record { .. } => ExitReason::History,
+        }
+    }
+
+    /// Whether the file itself is bad, so that only a part of it may be readable.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Record { .. })
+    }
+}

@@ -1,0 +1,218 @@
+//! Questions to the history. None of them writes.
+
+use rusqlite::types::Value;
+use rusqlite::{Params, Row, params_from_iter};
+
+use super::view::{from_json, from_json_or_null, from_time, from_time_or_null, time};
+use super::{Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, RulingFilter, RunRow, fold};
+use crate::domain::{DisputeNumber, Finding, FindingId, RulingWord, RunId};
+use crate::event::Event;
+
+/// Which of a run's events to read.
+const ALL: &str = "run = ?1";
+const OF_DISPUTES: &str =
+    "run = ?1 AND kind IN ('dispute_opened', 'route_chosen', 'ruling_given', 'dispute_settled')";
+
+impl Journal {
+    /// The events of a run, in order; empty for an unknown run.
+    ///
+    /// # Errors
+    /// When the history cannot be read, or holds an event this program does not understand.
+    pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
+        self.events_where(run, ALL)
+    }
+
+    /// The findings of a run, by number, each as it was last recorded.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
+        self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
+    }
+
+    /// What all disputes with a known place in the code say about it, the oldest first: a later one on the same
+    /// anchor outweighs an earlier one.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
+        self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
+            Ok(Binding {
+                dispute: number(row)?,
+                run: RunId(row.get("run")?),
+                anchor: from_json(row, "anchor")?,
+                title: row.get("title")?,
+                location: from_json_or_null(row, "location")?,
+                disposition: from_json_or_null(row, "disposition")?,
+                rationale: row.get("rationale")?,
+            })
+        })
+    }
+
+    /// The disputes that pass `filter`, the newest first.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn disputes(&self, filter: &DisputeFilter) -> Result<Vec<DisputeRow>, JournalError> {
+        let (sql, values) = listing(filter);
+        self.rows(&sql, params_from_iter(values), dispute_row)
+    }
+
+    /// One dispute with all that was said about it.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn dispute(&self, number: DisputeNumber) -> Result<Option<DisputeRecord>, JournalError> {
+        let run =
+            self.rows("SELECT run FROM dispute WHERE number = ?1", [number.0.cast_signed()], |row| row.get(0))?;
+        let Some(run) = run.into_iter().next().map(RunId) else { return Ok(None) };
+        Ok(fold::dispute(number, self.events_where(&run, OF_DISPUTES)?))
+    }
+
+    /// The newest runs, or all, the newest first.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
+        let sql = "SELECT *,
+                (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
+                (SELECT count(*) FROM finding WHERE finding.run = id AND mandatory) AS mandatory,
+                (SELECT count(*) FROM dispute WHERE dispute.run = id) AS disputes,
+                (SELECT count(*) FROM dispute WHERE dispute.run = id AND disposition IS NULL) AS open_disputes
+            FROM run ORDER BY number DESC LIMIT ?1";
+        self.rows(sql, [recent.map_or(-1, i64::from)], |row| {
+            let count = |column| row.get(column).map(i64::unsigned_abs);
+            Ok(RunRow {
+                run: RunId(row.get("id")?),
+                started: from_time(row, "started")?,
+                ended: from_time_or_null(row, "ended")?,
+                target: row.get("target")?,
+                mode: from_json(row, "mode")?,
+                exit: from_json_or_null(row, "exit")?,
+                findings: count("findings")?,
+                mandatory: count("mandatory")?,
+                disputes: count("disputes")?,
+                open_disputes: count("open_disputes")?,
+                undone: row.get("undone")?,
+            })
+        })
+    }
+
+    /// The run that `text` means: its id, the beginning or the end of it, or `last`.
+    ///
+    /// # Errors
+    /// When it means none or several, or the history cannot be read.
+    pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
+        let wanted = text.trim().to_ascii_lowercase();
+        let found = match wanted.as_str() {
+            "" => Vec::new(),
+            "last" => self.run_ids("1 LIMIT 1", [])?,
+            id => self.run_ids(
+                "substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1 ORDER BY id <> ?1 LIMIT 6",
+                [id],
+            )?,
+        };
+        match found.as_slice() {
+            [] => Err(JournalError::UnknownRun(text.to_owned())),
+            [only] => Ok(only.clone()),
+            [first, ..] if first.0 == wanted => Ok(first.clone()),
+            several => Err(JournalError::AmbiguousRun {
+                text: text.to_owned(),
+                candidates: several.iter().map(|run| run.0.clone()).collect(),
+            }),
+        }
+    }
+
+    fn run_ids(&self, condition: &str, params: impl Params) -> Result<Vec<RunId>, JournalError> {
+        let sql = format!("SELECT id FROM (SELECT id FROM run ORDER BY number DESC) WHERE {condition}");
+        self.rows(&sql, params, |row| row.get(0).map(RunId))
+    }
+
+    fn events_where(&self, run: &RunId, condition: &str) -> Result<Vec<Event>, JournalError> {
+        let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {condition} ORDER BY seq");
+        self.rows(&sql, [&run.0], event)
+    }
+
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, JournalError> {
+        let all =
+            || -> rusqlite::Result<Vec<T>> { self.db.prepare_cached(sql)?.query_map(params, read)?.collect() };
+        all().map_err(|error| self.fault(error))
+    }
+}
+
+/// Reads a row of the table of events.
+pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        run: RunId(row.get("run")?),
+        seq: row.get::<_, i64>("seq")?.unsigned_abs(),
+        at: from_time(row, "at")?,
+        kind: from_json(row, "body")?,
+    })
+}
+
+fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
+    row.get("number").map(i64::unsigned_abs).map(DisputeNumber)
+}
+
+fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
+    let ruling: Option<String> = row.get("ruling")?;
+    Ok(DisputeRow {
+        number: number(row)?,
+        run: RunId(row.get("run")?),
+        opened_at: from_time(row, "opened")?,
+        settled_at: from_time_or_null(row, "settled")?,
+        finding: FindingId(row.get("finding")?),
+        tag: row.get("tag")?,
+        title: row.get("title")?,
+        location: from_json_or_null(row, "location")?,
+        raised_by: from_json(row, "raised_by")?,
+        ruling: ruling.as_deref().and_then(RulingWord::parse),
+        ruled_by: from_json_or_null(row, "ruled_by")?,
+        disposition: from_json_or_null(row, "disposition")?,
+    })
+}
+
+/// The statement for a filter, so written that SQLite walks an index from the newest end.
+fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
+    let mut sql = String::from("SELECT dispute.* FROM ");
+    let mut conditions = Vec::new();
+    let mut values = Vec::new();
+    let mut order = "number";
+    if let Some(reviewer) = &filter.reviewer {
+        sql.push_str("raiser CROSS JOIN ");
+        conditions.push("raiser.dispute = number AND raiser.reviewer = ?");
+        values.push(Value::from(reviewer.clone()));
+        order = "raiser.dispute";
+    }
+    sql.push_str("dispute");
+    if filter.open_only {
+        conditions.push("disposition IS NULL");
+    }
+    match filter.ruling {
+        Some(RulingFilter::Word(word)) => {
+            conditions.push("ruling = ?");
+            values.push(Value::from(word.as_str().to_owned()));
+        }
+        Some(RulingFilter::Disposition(kind)) => {
+            conditions.push("disposition ->> '$.as' = ?");
+            values.push(Value::from(kind.to_owned()));
+        }
+        None => {}
+    }
+    if let Some(since) = filter.since {
+        conditions.push("opened >= ?");
+        values.push(Value::from(time(since)));
+    }
+    if !conditions.is_empty() {
+        sql.push_str(" WHERE ");
+        sql.push_str(&conditions.join(" AND "));
+    }
+    sql.push_str(&format!(" ORDER BY {order} DESC LIMIT ?"));
+    values.push(Value::from(filter.recent.map_or(-1, i64::from)));
+    (sql, values)
+}

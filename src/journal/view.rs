@@ -1,0 +1,146 @@
+//! The views: rows that say the same as the events, for questions that should not read all of them.
+//!
+//! [`apply`] is the only writer, so that views built again from the events must equal the recorded ones.
+
+use jiff::Timestamp;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::domain::{Dispute, Finding, RunId};
+use crate::event::{Event, EventKind, Plan};
+
+/// The tables that [`apply`] writes, each with its key.
+pub(super) const VIEWS: [(&str, &str); 4] =
+    [("run", "number"), ("finding", "run, number"), ("dispute", "number"), ("raiser", "reviewer, dispute")];
+
+/// Writes into the views what an event says.
+pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
+    let Event { run, at, kind, .. } = event;
+    match kind {
+        EventKind::RunStarted { plan } => start(db, run, *at, plan),
+        EventKind::RunResumed => {
+            db.prepare_cached("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1")?.execute([&run.0]).map(drop)
+        }
+        EventKind::RunEnded { exit, .. } => db
+            .prepare_cached("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1")?
+            .execute(params![run.0, time(*at), json(exit)])
+            .map(drop),
+        EventKind::RunUndone { .. } => {
+            db.prepare_cached("UPDATE run SET undone = 1 WHERE id = ?1")?.execute([&run.0]).map(drop)
+        }
+        EventKind::FindingsMerged { findings, .. } => {
+            findings.iter().try_for_each(|finding| keep(db, run, finding))
+        }
+        EventKind::DisputeOpened { dispute } => open(db, run, *at, dispute),
+        EventKind::RulingGiven { dispute, ruling } => db
+            .prepare_cached("UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1")?
+            .execute(params![
+                dispute.0.cast_signed(),
+                ruling.ruling.ruling.as_str(),
+                json(&ruling.by),
+                ruling.ruling.rationale
+            ])
+            .map(drop),
+        EventKind::DisputeSettled { dispute, settlement } => db
+            .prepare_cached(
+                "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
+                     rationale = iif(?5 = '', rationale, ?5) WHERE number = ?1",
+            )?
+            .execute(params![
+                dispute.0.cast_signed(),
+                time(*at),
+                json(&settlement.disposition),
+                json(&settlement.by),
+                settlement.reason
+            ])
+            .map(drop),
+        EventKind::RoundStarted { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::CallFinished { .. }
+        | EventKind::AlreadyRuled { .. }
+        | EventKind::StillDisputed { .. }
+        | EventKind::BeforeImage { .. }
+        | EventKind::TreeChanged { .. }
+        | EventKind::RouteChosen { .. }
+        | EventKind::Verified { .. }
+        | EventKind::Notice { .. } => Ok(()),
+    }
+}
+
+fn start(db: &Connection, run: &RunId, at: Timestamp, plan: &Plan) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT INTO run (id, started, target, mode) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![run.0, time(at), plan.target, json(&plan.mode)])
+        .map(drop)
+}
+
+fn keep(db: &Connection, run: &RunId, finding: &Finding) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![run.0, finding.id.0, finding.mandatory, json(finding)])
+        .map(drop)
+}
+
+fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
+    let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
+    db.prepare_cached(
+        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, anchor, raised_by)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(params![
+        number,
+        run.0,
+        time(at),
+        finding.id.0,
+        finding.raw.severity.to_string(),
+        finding.raw.title,
+        finding.raw.location().as_ref().map(json),
+        finding.anchor.as_ref().map(json),
+        json(&finding.raised_by),
+    ])?;
+    let mut raiser = db.prepare_cached("INSERT OR IGNORE INTO raiser (reviewer, dispute) VALUES (?1, ?2)")?;
+    finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
+}
+
+/// A time as the database holds it: UTC with six decimals, so that text sorts as time does.
+pub(super) fn time(at: Timestamp) -> String {
+    format!("{at:.6}")
+}
+
+/// A value as the database holds it.
+pub(super) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("recorded types are plain data with text keys")
+}
+
+/// Reads a column that [`json`] wrote.
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| unreadable(row, column, error))
+}
+
+/// Reads a column that [`json`] wrote or left empty.
+pub(super) fn from_json_or_null<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| unreadable(row, column, error))
+}
+
+/// Reads a column that [`time`] wrote.
+pub(super) fn from_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
+    let text: String = row.get(column)?;
+    text.parse().map_err(|error: jiff::Error| unreadable(row, column, error))
+}
+
+/// Reads a column that [`time`] wrote or left empty.
+pub(super) fn from_time_or_null(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| text.parse()).transpose().map_err(|error: jiff::Error| unreadable(row, column, error))
+}
+
+fn unreadable(
+    row: &Row<'_>,
+    column: &str,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> rusqlite::Error {
+    let index = row.as_ref().column_index(column).unwrap_or(0);
+    rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
+}

@@ -1,0 +1,450 @@
+//! Real child processes under the runner and its supervisor: how they end, and that nothing is left of them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use glee::agents::adapter::Invocation;
+use glee::agents::failure::{Cap, RunError};
+use glee::agents::process::{Job, Ran};
+use glee::agents::{ProcessRunner, Runner as _, Stop};
+use glee::config::settings::Limits;
+
+/// Long enough that only a hang reaches it.
+const NEVER: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_millis(300);
+
+const LIMITS: Limits = Limits {
+    total: NEVER,
+    first_output: NEVER,
+    idle: NEVER,
+    output: 1 << 20,
+    line: 1 << 16,
+    grace: Duration::from_millis(300),
+};
+
+/// A folder, and a program that is a shell script in it. Its processes are known by a variable of their own.
+struct Scene {
+    folder: tempfile::TempDir,
+    tag: String,
+    invocation: Invocation,
+    limits: Limits,
+    said: Mutex<Vec<String>>,
+}
+
+impl Scene {
+    fn new(script: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let tag = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = folder.path().join("agent.sh");
+        std::fs::write(&path, script).expect("a written file");
+        let env =
+            [("PATH".into(), std::env::var_os("PATH").unwrap_or_default()), ("SCENE".into(), tag.clone().into())];
+        let invocation = Invocation {
+            program: "/bin/sh".into(),
+            args: vec![path.into()],
+            env: BTreeMap::from(env),
+            cwd: folder.path().to_owned(),
+            stdin: Vec::new(),
+            streams: true,
+        };
+        Self { folder, tag, invocation, limits: LIMITS, said: Mutex::default() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    async fn run(&self) -> Ran {
+        self.run_until(Stop::never()).await
+    }
+
+    async fn run_until(&self, stop: Stop) -> Ran {
+        let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
+        let activity = |line: &str| self.said.lock().expect("no test panics in here").push(line.to_owned());
+        runner()
+            .run(Job {
+                invocation: &self.invocation,
+                request: None,
+                limits: self.limits,
+                stdout: &stdout,
+                stderr: &stderr,
+                activity: &activity,
+                stop,
+            })
+            .await
+    }
+
+    fn stdout(&self) -> Vec<u8> {
+        std::fs::read(self.path("stdout")).expect("stdout is kept")
+    }
+
+    fn command(&self) -> String {
+        format!("/bin/sh {}", self.path("agent.sh").display())
+    }
+
+    async fn ready(&self) {
+        while !self.path("ready").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The living processes that began as this scene's program.
+    fn alive(&self) -> Vec<String> {
+        let mark = format!("SCENE={}", self.tag).into_bytes();
+        let marked = |process: &Path| {
+            let environ = std::fs::read(process.join("environ")).unwrap_or_default();
+            let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
+            (environ.split(|byte| *byte == 0).any(|entry| entry == mark) && !status.contains("\nState:\tZ"))
+                .then(|| std::fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " "))
+        };
+        let processes = std::fs::read_dir("/proc").expect("the system shows its processes");
+        processes.flatten().filter_map(|entry| marked(&entry.path())).collect()
+    }
+}
+
+fn runner() -> ProcessRunner {
+    ProcessRunner::with_program(env!("CARGO_BIN_EXE_glee"))
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// The error's text and the transcript's exit code and signal.
+fn failure(ran: Ran) -> (String, Option<(Option<i32>, Option<i32>)>) {
+    let failed = ran.expect_err("the program fails");
+    let exit = failed.output.map(|output| (output.transcript.exit_code, output.transcript.signal));
+    (failed.error.to_string(), exit)
+}
+
+#[tokio::test]
+async fn a_program_that_ends_well() {
+    let mut scene = Scene::new("cat; echo aside >&2");
+    scene.invocation.stdin = b"question \xff\n".to_vec();
+    let output = scene.run().await.expect("it ends well");
+    assert_eq!(output.stdout, scene.path("stdout"));
+    assert_eq!(output.stderr_tail, "aside\n");
+    assert_eq!(
+        output.transcript,
+        glee::event::Transcript {
+            stdout_bytes: 11,
+            stdout_hash: hash(b"question \xff\n"),
+            stderr_bytes: 6,
+            exit_code: Some(0),
+            signal: None,
+        }
+    );
+    assert_eq!(scene.stdout(), b"question \xff\n");
+    assert_eq!(std::fs::read(scene.path("stderr")).expect("stderr is kept"), b"aside\n");
+}
+
+#[tokio::test]
+async fn a_program_that_prints_nothing() {
+    let output = Scene::new(":").run().await.expect("it ends well");
+    assert_eq!((output.transcript.stdout_bytes, output.transcript.exit_code), (0, Some(0)));
+}
+
+#[rstest::rstest]
+#[case(1)]
+#[case(2)]
+#[case(126)]
+#[case(127)]
+#[case(137)]
+#[case(255)]
+#[tokio::test]
+async fn an_exit_code_is_a_failure_with_the_last_words(#[case] code: i32) {
+    let scene = Scene::new(&format!("echo partial; echo first >&2; echo 'no luck' >&2; exit {code}"));
+    let failed = scene.run().await.expect_err("it fails");
+    assert_eq!(failed.error.to_string(), format!("`{}` ended with exit code {code}: no luck", scene.command()));
+    let output = failed.output.expect("it printed");
+    assert_eq!((output.stderr_tail.as_str(), output.transcript.exit_code), ("first\nno luck\n", Some(code)));
+    assert_eq!(scene.stdout(), b"partial\n");
+}
+
+#[tokio::test]
+async fn a_signal_is_told_from_an_exit_code() {
+    let scene = Scene::new("ulimit -c 0; kill -SEGV $$");
+    let message = format!("`{}` was killed by signal 11", scene.command());
+    assert_eq!(failure(scene.run().await), (message, Some((None, Some(11)))));
+}
+
+#[tokio::test]
+async fn programs_that_cannot_be_started() {
+    let mut scene = Scene::new("");
+    scene.invocation.args.clear();
+    scene.invocation.program = scene.path("missing");
+    let missing = scene.run().await.expect_err("it cannot be run");
+    assert!(matches!(missing.error, RunError::NotFound { .. }), "{:?}", missing.error);
+    assert!(missing.output.is_none());
+
+    scene.invocation.program = scene.path("agent.sh");
+    let forbidden = scene.run().await.expect_err("it cannot be run");
+    let RunError::Spawn { source, .. } = forbidden.error else { panic!("{:?}", forbidden.error) };
+    assert_eq!(source.kind(), std::io::ErrorKind::PermissionDenied);
+
+    scene.invocation.program = "/bin/sh".into();
+    scene.invocation.cwd = scene.path("nowhere");
+    let homeless = scene.run().await.expect_err("it cannot be run");
+    assert!(matches!(homeless.error, RunError::Spawn { .. }), "{:?}", homeless.error);
+}
+
+#[tokio::test]
+async fn silence_from_the_start() {
+    let mut scene = Scene::new("sleep 100");
+    scene.limits.first_output = SOON;
+    let failed = scene.run().await.expect_err("it times out");
+    assert!(
+        matches!(failed.error, RunError::TimedOut { cap: Cap::FirstOutput, after: SOON, .. }),
+        "{:?}",
+        failed.error
+    );
+    assert_eq!(scene.alive(), [""; 0]);
+
+    let mut scene = Scene::new("sleep 100");
+    scene.invocation.streams = false;
+    (scene.limits.first_output, scene.limits.idle, scene.limits.total) = (Duration::ZERO, Duration::ZERO, SOON);
+    let message = format!("`{}` did not end within 300ms and was ended", scene.command());
+    assert_eq!(failure(scene.run().await), (message, Some((None, Some(15)))));
+}
+
+#[tokio::test]
+async fn silence_after_a_byte() {
+    let mut scene = Scene::new("printf x; sleep 100");
+    scene.limits.idle = SOON;
+    let failed = scene.run().await.expect_err("it times out");
+    assert!(matches!(failed.error, RunError::TimedOut { cap: Cap::Idle, after: SOON, .. }), "{:?}", failed.error);
+    assert_eq!(scene.stdout(), b"x");
+}
+
+#[tokio::test]
+async fn a_drip_that_never_ends() {
+    let mut scene = Scene::new("while :; do echo drip; sleep 0.02; done");
+    scene.limits.total = SOON;
+    let failed = scene.run().await.expect_err("it times out");
+    assert!(matches!(failed.error, RunError::TimedOut { cap: Cap::Total, after: SOON, .. }), "{:?}", failed.error);
+    assert_eq!(scene.alive(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_stall_within_the_cap_is_survived() {
+    let scene = Scene::new("echo one; sleep 0.4; echo two");
+    scene.run().await.expect("it recovers");
+    assert_eq!(scene.stdout(), b"one\ntwo\n");
+}
+
+#[tokio::test]
+async fn a_farewell_within_the_grace_period_is_heard() {
+    let mut scene = Scene::new("trap 'echo bye; exit 3' TERM; : > ready; while :; do sleep 0.02; done");
+    scene.limits.grace = NEVER;
+    let (handle, stop) = Stop::new();
+    let (ran, ()) = tokio::join!(scene.run_until(stop), async {
+        scene.ready().await;
+        handle.stop();
+    });
+    assert_eq!(failure(ran), (format!("`{}` was stopped", scene.command()), Some((Some(3), None))));
+    assert_eq!(scene.stdout(), b"bye\n");
+}
+
+#[tokio::test]
+async fn who_ignores_term_is_killed() {
+    let mut scene = Scene::new("trap '' TERM; setsid sleep 100 & while :; do sleep 0.02; done");
+    scene.limits.total = SOON;
+    assert_eq!(failure(scene.run().await).1, Some((None, Some(9))));
+    assert_eq!(scene.alive(), [""; 0]);
+}
+
+/// Forks, orphans, sessions of their own, a daemon that holds the pipe and ignores TERM.
+const FAMILY: &str = "
+sleep 100 & (sleep 101 &)
+setsid sleep 102 &
+(setsid sh -c 'trap \"\" TERM; (sleep 103 &) ; setsid sleep 104 & : > daemon; wait' &)
+while [ ! -e daemon ]; do sleep 0.01; done
+";
+
+#[tokio::test]
+async fn nothing_outlives_an_agent_that_ends() {
+    let scene = Scene::new(&format!("{FAMILY} echo done"));
+    scene.run().await.expect("it ends well, and nobody waits for the end of its output");
+    assert_eq!(scene.stdout(), b"done\n");
+    assert_eq!(scene.alive(), [""; 0]);
+}
+
+#[tokio::test]
+async fn nothing_outlives_an_agent_that_is_stopped() {
+    let scene = Scene::new(&format!("{FAMILY} : > ready; wait"));
+    let (handle, stop) = Stop::new();
+    let (ran, ()) = tokio::join!(scene.run_until(stop), async {
+        scene.ready().await;
+        assert!(scene.alive().len() >= 6, "{:?}", scene.alive());
+        handle.stop();
+    });
+    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped { .. }));
+    assert_eq!(scene.alive(), [""; 0]);
+}
+
+#[tokio::test]
+async fn two_hundred_forks() {
+    let script = "i=0; while [ $i -lt 200 ]; do (setsid sleep 100 &) ; i=$((i+1)); done; exit 4";
+    let scene = Scene::new(script);
+    assert_eq!(failure(scene.run().await).1, Some((Some(4), None)));
+    assert_eq!(scene.alive(), [""; 0]);
+}
+
+#[tokio::test]
+async fn dropping_the_future_ends_the_agent() {
+    let scene = Scene::new(&format!("{FAMILY} : > ready; wait"));
+    tokio::select! {
+        ran = scene.run() => panic!("it ended by itself: {ran:?}"),
+        () = scene.ready() => assert!(scene.alive().len() >= 6, "{:?}", scene.alive()),
+    }
+    gone(&scene);
+}
+
+/// Waits until nothing is left; the test's own time limit ends it otherwise.
+fn gone(scene: &Scene) {
+    let deadline = Instant::now() + NEVER;
+    while !scene.alive().is_empty() {
+        assert!(Instant::now() < deadline, "{:?}", scene.alive());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[tokio::test]
+async fn killing_glee_ends_its_agents() {
+    let scene = Scene::new(&format!("{FAMILY} : > ready; wait"));
+    let mut host = host(&scene);
+    scene.ready().await;
+    assert!(scene.alive().len() >= 6, "{:?}", scene.alive());
+    host.kill().expect("the host is ours");
+    host.wait().expect("the host is ours");
+    gone(&scene);
+}
+
+#[tokio::test]
+async fn a_hundred_megabytes_take_no_memory() {
+    let scene = Scene::new("head -c 104857600 /dev/zero; echo; : > ready; kill -9 $$");
+    let mut host = host(&scene);
+    assert!(host.wait().expect("the host is ours").success());
+    let peak = std::fs::read_to_string(scene.path("peak")).expect("the host tells its peak");
+    let peak: u64 = peak.trim().parse().expect("a number of KiB");
+    assert!(peak < 64 << 10, "{peak} KiB");
+}
+
+/// Runs a scene in a process of its own, which can be killed and measured.
+fn host(scene: &Scene) -> std::process::Child {
+    std::process::Command::new(std::env::current_exe().expect("the test binary"))
+        .args(["--exact", "process::hosted", "--ignored", "--test-threads=1"])
+        .env("HOSTED", scene.folder.path())
+        .env("HOSTED_TAG", &scene.tag)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the test binary runs")
+}
+
+#[tokio::test]
+#[ignore = "the other side of `host`"]
+async fn hosted() {
+    let (Some(folder), Some(tag)) = (std::env::var_os("HOSTED"), std::env::var_os("HOSTED_TAG")) else { return };
+    let mut scene = Scene::new("");
+    let folder = PathBuf::from(folder);
+    scene.invocation.args = vec![folder.join("agent.sh").into()];
+    scene.invocation.env.insert("SCENE".into(), tag);
+    scene.invocation.cwd = folder.clone();
+    let ran = scene.run().await;
+    let status = std::fs::read_to_string("/proc/self/status").expect("the system shows this process");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+    std::fs::write(folder.join("peak"), peak.expect("Linux says so")).expect("a written file");
+    assert_eq!(failure(ran).1, Some((None, Some(9))));
+}
+
+#[tokio::test]
+async fn output_is_kept_to_its_cap_and_hashed_in_full() {
+    let mut scene = Scene::new("head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; printf 'end\\377' >&2");
+    scene.limits.output = 100_000;
+    let output = scene.run().await.expect("it ends well");
+    assert_eq!(output.transcript.stdout_bytes, 5_000_000);
+    assert_eq!(output.transcript.stdout_hash, hash(&vec![0; 5_000_000]));
+    assert_eq!(output.transcript.stderr_bytes, 3_000_004);
+    assert_eq!(scene.stdout(), vec![0; 100_000]);
+    assert_eq!(std::fs::metadata(scene.path("stderr")).expect("stderr is kept").len(), 100_000);
+    assert_eq!(output.stderr_tail, format!("{}end\u{fffd}", "\0".repeat(4092)));
+}
+
+#[rstest::rstest]
+#[case::never_read("echo ok")]
+#[case::closed_at_once("exec 0<&-; echo ok")]
+#[case::read_late("sleep 0.2; wc -c > /dev/null; echo ok")]
+#[case::read_in_part("head -c 100000 > /dev/null; echo ok")]
+#[tokio::test]
+async fn five_megabytes_of_stdin(#[case] script: &str) {
+    let mut scene = Scene::new(script);
+    scene.invocation.stdin = vec![b'x'; 5 << 20];
+    scene.run().await.expect("it ends well");
+    assert_eq!(scene.stdout(), b"ok\n");
+}
+
+#[tokio::test]
+async fn an_agent_gets_its_own_environment() {
+    let mut scene = Scene::new("");
+    scene.invocation.args.clear();
+    scene.invocation.program = "/usr/bin/env".into();
+    scene.run().await.expect("it ends well");
+    let stdout = String::from_utf8(scene.stdout()).expect("text");
+    let path = std::env::var("PATH").expect("the tests run with a PATH");
+    assert_eq!(stdout, format!("PATH={path}\nSCENE={}\n", scene.tag));
+}
+
+#[tokio::test]
+async fn an_agent_inherits_three_descriptors_and_no_other_agents_pipes() {
+    let mut scene = Scene::new("");
+    scene.invocation.program = "/bin/ls".into();
+    scene.invocation.args = vec!["/proc/self/fd".into()];
+    let other = Scene::new("sleep 0.3");
+    let (ran, other) = tokio::join!(
+        async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            scene.run().await
+        },
+        other.run()
+    );
+    (ran.expect("it ends well"), other.expect("it ends well"));
+    // The fourth is the folder it lists.
+    assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "0\n1\n2\n3\n");
+}
+
+#[tokio::test]
+async fn an_agent_that_kills_its_supervisor_is_found_out() {
+    let scene = Scene::new("kill -9 $PPID");
+    let failed = scene.run().await.expect_err("nobody watches it");
+    assert!(matches!(failed.error, RunError::Unwatched { .. }), "{:?}", failed.error);
+}
+
+#[tokio::test]
+async fn a_terminated_supervisor_takes_its_agent_along() {
+    let scene = Scene::new("setsid sleep 100 & kill -TERM $PPID; wait");
+    assert_eq!(failure(scene.run().await).1, Some((None, Some(15))));
+    assert_eq!(scene.alive(), [""; 0]);
+}
+
+#[tokio::test]
+async fn signs_of_life_are_the_last_lines() {
+    let scene = Scene::new("printf 'one\\n\\377two\\n\\n'; sleep 0.5; echo three >&2; sleep 0.5");
+    scene.run().await.expect("it ends well");
+    assert_eq!(*scene.said.lock().expect("nobody panicked"), ["\u{fffd}two", "three"]);
+}
+
+#[tokio::test]
+async fn arguments_arrive_as_they_are() {
+    let mut scene = Scene::new("for word in \"$@\"; do printf '<%s>' \"$word\"; done");
+    let words = ["--", "a b", "", "-n", "é", "*", "$HOME"].map(OsString::from);
+    scene.invocation.args.extend(words);
+    scene.run().await.expect("it ends well");
+    assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "<--><a b><><-n><é><*><$HOME>");
+}
