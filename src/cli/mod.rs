@@ -12,6 +12,7 @@ mod disputes;
 mod error;
 mod init;
 mod internal;
+mod load;
 mod man;
 mod parse;
 mod review;

@@ -1,3 +1,24 @@
 //! What a user may set: the schema, its layers with their origin, comment-preserving edits, and trust.
+//!
+//! [`schema`] is the one place that knows the keys; everything else is driven by its table. [`load`] reads the layers
+//! (built-in defaults, the user's file, the project's file, variables, flags) and resolves them to [`settings`].
 
+pub mod edit;
+pub mod file;
+mod kind;
+mod layer;
+mod load;
+pub mod paths;
+mod resolve;
+pub mod schema;
 pub mod settings;
+mod suggest;
+pub mod trust;
+mod units;
+mod yaml;
+
+pub use kind::Misfit;
+pub use layer::{Origin, Place, Setting};
+pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load};
+pub use suggest::closest;
+pub use yaml::flow;

@@ -1,0 +1,96 @@
+//! The settings as every command loads them.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::Globals;
+use super::error::CommandError;
+use crate::config::{self, ConfigError, Loaded, Sources, Untrusted, paths};
+use crate::domain::ExitReason;
+
+/// The folders and files that a command works with.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// The project's folder, absolute and without links.
+    pub(crate) root: PathBuf,
+    /// The user's configuration file, if there is a home for one.
+    pub(crate) user_file: Option<PathBuf>,
+    /// The state folder.
+    pub(crate) state: PathBuf,
+}
+
+impl Places {
+    /// Finds them from the folder the command works in.
+    pub(crate) fn find(globals: &Globals) -> Result<Self, CommandError> {
+        let directory = globals.directory();
+        let start = directory.canonicalize().map_err(|error| {
+            let error = anyhow::Error::new(error).context(format!("cannot work in `{}`", directory.display()));
+            CommandError::new(ExitReason::Usage, error)
+        })?;
+        let state = paths::state_dir().map_err(|error| {
+            let hint = error.hint();
+            CommandError::new(ExitReason::Usage, error).hint_if(hint)
+        })?;
+        Ok(Self { root: paths::project_root(&start), user_file: paths::user_config_file().ok(), state })
+    }
+
+    /// The project's configuration file, whether or not it exists.
+    pub(crate) fn project_file(&self) -> PathBuf {
+        self.root.join(paths::PROJECT_FILE)
+    }
+
+    /// The sources of settings that lie there, with the environment.
+    pub(crate) fn sources<'a>(&'a self, globals: &'a Globals) -> Sources<'a> {
+        Sources {
+            project_root: Some(&self.root),
+            user_file: self.user_file.clone(),
+            // A variable that is not text cannot be one of Glee's.
+            env: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
+            flags: Vec::new(),
+            trust_flag: globals.trust.as_deref(),
+            state_dir: Some(self.state.clone()),
+        }
+    }
+}
+
+/// Loads the settings; `flags` are what the command line sets, by dotted key.
+///
+/// For commands that run nothing: a project that is not trusted is no error here.
+pub(crate) fn settings(globals: &Globals, flags: Vec<(String, Value)>) -> Result<(Places, Loaded), CommandError> {
+    let places = Places::find(globals)?;
+    let sources = Sources { flags, ..places.sources(globals) };
+    let loaded = config::load(&sources)?;
+    Ok((places, loaded))
+}
+
+/// Loads the settings for a command that runs agents: every name must be connected and the project trusted.
+pub(crate) fn runnable(globals: &Globals, flags: Vec<(String, Value)>) -> Result<(Places, Loaded), CommandError> {
+    let (places, loaded) = settings(globals, flags)?;
+    config::check_names(&loaded.settings)?;
+    match &loaded.untrusted {
+        Some(untrusted) => Err(refusal(untrusted)),
+        None => Ok((places, loaded)),
+    }
+}
+
+/// The error for a project that is not trusted: what it would run, and how to trust it.
+fn refusal(untrusted: &Untrusted) -> CommandError {
+    let Untrusted { hash, runs } = untrusted;
+    let message = format!(
+        "this project is not trusted; its `{}` would run or set\n  {}\n{hash}",
+        paths::PROJECT_FILE,
+        runs.join("\n  ")
+    );
+    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
+        .hint(format!("read it, then trust it with `glee trust`, or for one command with `--trust {hash}`"))
+}
+
+impl From<ConfigError> for CommandError {
+    fn from(error: ConfigError) -> Self {
+        let hint = error.hint();
+        Self::new(ExitReason::Usage, error).hint_if(hint)
+    }
+}

@@ -1,0 +1,447 @@
+//! Changes to a configuration file's text that keep everything else: comments, order, quoting, line ends.
+//!
+//! No engine is believed: the changed text is read back, and unless it says exactly what the old text said plus the
+//! one change, with every comment still there, the edit is refused and nothing is written.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::str::FromStr as _;
+
+use serde_json::{Map, Value, json};
+use yaml_edit::path::YamlPath as _;
+use yaml_edit::{Document, MappingBuilder, YamlFile, YamlValue};
+
+use super::yaml;
+
+/// Why a text was not changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The text is not YAML that Glee reads.
+    #[error("not valid YAML: {0}")]
+    Unreadable(String),
+    /// There is no such agent in it.
+    #[error("there is no agent `{0}` in this file")]
+    NoAgent(String),
+    /// There is no such key in it.
+    #[error("`{0}` is not set in this file")]
+    NotSet(String),
+    /// The change could not be made without touching something else.
+    #[error("`{0}` cannot be changed here without touching something else")]
+    Refused(String),
+}
+
+/// Sets a dotted key to a value. `agents.<name>.<key>` is the key of the agent of that name, which must be there.
+///
+/// # Errors
+/// When the text would not be the old one plus this change.
+pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
+    let before = read(text)?;
+    let path = path(&before, key)?;
+    let mut wanted = before.clone();
+    put(&mut wanted, &path, value.clone());
+    let changed = [append_section(text, &before, &path, value), replace(text, &before, &path, value)];
+    verified(key, changed, |changed| {
+        read(changed).is_ok_and(|after| after == wanted) && comments(changed) == comments(text)
+    })
+}
+
+/// Removes a dotted key, and the sections that are empty without it.
+///
+/// # Errors
+/// When it is not there, or the text would not be the old one without it.
+pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
+    let before = read(text)?;
+    let path = path(&before, key)?;
+    if at(&before, &path).is_none() {
+        return Err(EditError::NotSet(key.to_owned()));
+    }
+    // A section that holds nothing else goes as a whole; where that would take a comment with it, it stays empty.
+    let whole = (1..path.len())
+        .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
+        .unwrap_or(path.len());
+    let changed = [whole, path.len()].map(|length| remove(text, &path[..length]));
+    let mut wanted = before;
+    take(&mut wanted, &path);
+    verified(key, changed, |changed| {
+        read(changed).is_ok_and(|after| pruned(after) == pruned(wanted.clone()))
+            && lost_comments(text, changed) <= 1
+    })
+}
+
+/// Adds an agent at the end of `agents`; its entries are written in the order given.
+///
+/// # Errors
+/// When the text would not be the old one plus this agent.
+pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditError> {
+    let before = read(text)?;
+    let mut wanted = before.clone();
+    let mut agents = before.get("agents").and_then(Value::as_array).cloned().unwrap_or_default();
+    agents.push(Value::Object(agent.clone()));
+    put(&mut wanted, &[Step::Key("agents".to_owned())], Value::Array(agents));
+    let changed = [push_agent(text, agent), begin_agents(text, &before, agent)];
+    verified("agents", changed, |changed| {
+        read(changed).is_ok_and(|after| after == wanted) && comments(changed) == comments(text)
+    })
+}
+
+/// Removes the agent of this name.
+///
+/// # Errors
+/// When there is none, or the text would not be the old one without it.
+pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
+    let before = read(text)?;
+    let index = agent_index(&before, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
+    let mut wanted = before;
+    take(&mut wanted, &[Step::Key("agents".to_owned()), Step::Index(index)]);
+    let changed = YamlFile::from_str(text).ok().and_then(|file| {
+        file.document()?.get_sequence("agents")?.remove(index)?;
+        Some(file.to_string())
+    });
+    verified("agents", [changed], |changed| {
+        read(changed).is_ok_and(|after| pruned(after) == pruned(wanted.clone()))
+    })
+}
+
+/// One step from the document's root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+fn read(text: &str) -> Result<Value, EditError> {
+    match yaml::parse(text) {
+        Ok(node) => Ok(node.json()),
+        Err(error) => Err(EditError::Unreadable(match error.at {
+            Some(at) => format!("line {}: {}", at.line, error.message),
+            None => error.message,
+        })),
+    }
+}
+
+fn path(document: &Value, key: &str) -> Result<Vec<Step>, EditError> {
+    let Some((name, last)) = key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) else {
+        return Ok(key.split('.').map(|part| Step::Key(part.to_owned())).collect());
+    };
+    let index = agent_index(document, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
+    Ok(vec![Step::Key("agents".to_owned()), Step::Index(index), Step::Key(last.to_owned())])
+}
+
+fn agent_index(document: &Value, name: &str) -> Option<usize> {
+    document.get("agents")?.as_array()?.iter().position(|agent| agent.get("name") == Some(&json!(name)))
+}
+
+fn at<'a>(document: &'a Value, path: &[Step]) -> Option<&'a Value> {
+    path.iter().try_fold(document, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.get(index),
+    })
+}
+
+fn put(document: &mut Value, path: &[Step], value: Value) {
+    let Some((step, rest)) = path.split_first() else {
+        *document = value;
+        return;
+    };
+    match step {
+        Step::Key(key) => {
+            if !document.is_object() {
+                *document = json!({});
+            }
+            put(&mut document[key], rest, value);
+        }
+        Step::Index(index) => put(&mut document[*index], rest, value),
+    }
+}
+
+fn take(document: &mut Value, path: &[Step]) {
+    let Some((last, parents)) = path.split_last() else { return };
+    let mut parent = document;
+    for step in parents {
+        parent = match step {
+            Step::Key(key) => &mut parent[key],
+            Step::Index(index) => &mut parent[*index],
+        };
+    }
+    match (last, parent) {
+        (Step::Key(key), Value::Object(map)) => {
+            map.shift_remove(key);
+        }
+        (Step::Index(index), Value::Array(list)) => {
+            list.remove(*index);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a section holds this path and nothing beside it.
+fn holds_only(section: &Value, path: &[Step]) -> bool {
+    let Some((Step::Key(key), rest)) = path.split_first() else { return path.is_empty() };
+    section.as_object().is_some_and(|map| map.len() == 1)
+        && section.get(key).is_some_and(|value| rest.is_empty() || holds_only(value, rest))
+}
+
+/// A document without its empty sections: to be empty and not to be there is the same.
+fn pruned(value: Value) -> Value {
+    let Value::Object(map) = value else { return value };
+    let map: Map<String, Value> =
+        map.into_iter().map(|(key, value)| (key, pruned(value))).filter(|(_, value)| !value.is_null()).collect();
+    if map.is_empty() { Value::Null } else { Value::Object(map) }
+}
+
+/// The first candidate that holds, with nothing else changed.
+fn verified(
+    key: &str,
+    candidates: impl IntoIterator<Item = Option<String>>,
+    holds: impl Fn(&str) -> bool,
+) -> Result<String, EditError> {
+    candidates.into_iter().flatten().find(|text| holds(text)).ok_or_else(|| EditError::Refused(key.to_owned()))
+}
+
+/// Every comment, in order.
+fn comments(text: &str) -> Vec<String> {
+    YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
+}
+
+/// How many comments are no longer there.
+fn lost_comments(before: &str, after: &str) -> usize {
+    let mut left = comments(after);
+    let mut lost = 0;
+    for comment in comments(before) {
+        match left.iter().position(|other| *other == comment) {
+            Some(index) => drop(left.remove(index)),
+            None => lost += 1,
+        }
+    }
+    lost
+}
+
+/// A new top-level section, as a block of its own at the end.
+fn append_section(text: &str, before: &Value, path: &[Step], value: &Value) -> Option<String> {
+    let Some(Step::Key(section)) = path.first() else { return None };
+    if before.get(section).is_some() || !(before.is_object() || before.is_null()) {
+        return None;
+    }
+    let mut tree = Value::Null;
+    put(&mut tree, path, value.clone());
+    let mut block = String::new();
+    write_block(&mut block, &tree, 0);
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let body = text.trim_end_matches(['\r', '\n']);
+    let gap = if body.trim_start_matches('\u{feff}').is_empty() { String::new() } else { end.repeat(2) };
+    Some(format!("{body}{gap}{}", block.replace('\n', end)))
+}
+
+/// A value as block YAML; lists of plain words stay on one line.
+fn write_block(text: &mut String, value: &Value, indent: usize) {
+    let Value::Object(map) = value else { return };
+    for (key, value) in map {
+        let _ = write!(text, "{:indent$}{key}:", "");
+        match value {
+            Value::Object(inner) if !inner.is_empty() => {
+                text.push('\n');
+                write_block(text, value, indent + 2);
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                text.push('\n');
+                for item in items {
+                    let mut block = String::new();
+                    write_block(&mut block, item, indent + 4);
+                    let _ = write!(text, "{:indent$}  - {}", "", block.trim_start());
+                }
+            }
+            _ => {
+                let _ = writeln!(text, " {}", yaml::flow(value));
+            }
+        }
+    }
+}
+
+fn replace(text: &str, before: &Value, path: &[Step], value: &Value) -> Option<String> {
+    let file = YamlFile::from_str(text).ok()?;
+    let document = file.ensure_document();
+    let name = name(path);
+    match value {
+        Value::String(word) => match in_quotes(&document, &name, word) {
+            Some(scalar) => document.try_set_path(&name, scalar),
+            None => document.try_set_path(&name, word.as_str()),
+        },
+        Value::Bool(switch) => document.try_set_path(&name, *switch),
+        Value::Number(number) => document.try_set_path(&name, number.as_i64()?),
+        // A list that stands on several lines stays so; others fit on one.
+        Value::Array(_) if is_block(&document, before, path) => document.try_set_path(&name, edited(value)?),
+        Value::Array(_) => document.try_set_path(&name, flow_list(value)?),
+        Value::Object(_) => document.try_set_path(&name, edited(value)?),
+        Value::Null => return None,
+    }
+    .ok()?;
+    Some(file.to_string())
+}
+
+/// A word in the quotes of the one it replaces, if that has any.
+fn in_quotes(document: &Document, name: &str, word: &str) -> Option<yaml_edit::Scalar> {
+    let old = document.try_get_path(name).ok()?.as_scalar()?.to_string();
+    let text = match old.chars().next()? {
+        '"' => yaml::quoted(word),
+        '\'' if !word.contains(char::is_control) => format!("'{}'", word.replace('\'', "''")),
+        _ => return None,
+    };
+    Document::from_str(&text).ok()?.as_scalar()
+}
+
+fn is_block(document: &Document, before: &Value, path: &[Step]) -> bool {
+    at(before, path).and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+        && document
+            .try_get_path(&name(path))
+            .is_ok_and(|node| node.as_sequence().is_some_and(|list| !list.is_flow_style()))
+}
+
+fn flow_list(value: &Value) -> Option<yaml_edit::Sequence> {
+    Document::from_str(&yaml::flow(value)).ok()?.as_sequence()
+}
+
+fn edited(value: &Value) -> Option<YamlValue> {
+    Some(match value {
+        Value::String(word) => YamlValue::from(word.as_str()),
+        Value::Bool(switch) => YamlValue::from(*switch),
+        Value::Number(number) => YamlValue::from(number.as_i64()?),
+        Value::Array(items) => YamlValue::Sequence(items.iter().map(edited).collect::<Option<_>>()?),
+        Value::Object(map) => YamlValue::Mapping(
+            map.iter()
+                .map(|(key, value)| Some((key.clone(), edited(value)?)))
+                .collect::<Option<BTreeMap<_, _>>>()?,
+        ),
+        Value::Null => return None,
+    })
+}
+
+fn remove(text: &str, path: &[Step]) -> Option<String> {
+    let file = YamlFile::from_str(text).ok()?;
+    file.document()?.try_remove_path(&name(path)).ok()?;
+    Some(file.to_string())
+}
+
+/// Adds to the list that is there.
+fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
+    let file = YamlFile::from_str(text).ok()?;
+    let mut entry = MappingBuilder::new();
+    for (key, value) in agent {
+        entry = match value {
+            Value::Array(_) => entry.pair(key, flow_list(value)?),
+            _ => entry.pair(key, edited(value)?),
+        };
+    }
+    file.document()?.get_sequence("agents")?.push(entry.build_document().as_mapping()?);
+    Some(file.to_string())
+}
+
+/// Begins the list: behind an `agents:` that has none yet, or as a new section.
+fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Option<String> {
+    let list = json!([agent]);
+    if before.get("agents").is_none() {
+        return append_section(text, before, &[Step::Key("agents".to_owned())], &list);
+    }
+    let file = YamlFile::from_str(text).ok()?;
+    file.document()?.try_set_path("agents", edited(&list)?).ok()?;
+    Some(file.to_string())
+}
+
+/// A path in the editor's own notation.
+fn name(path: &[Step]) -> String {
+    path.iter().fold(String::new(), |mut name, step| {
+        match step {
+            Step::Key(key) if name.is_empty() => name.push_str(key),
+            Step::Key(key) => {
+                let _ = write!(name, ".{key}");
+            }
+            Step::Index(index) => {
+                let _ = write!(name, "[{index}]");
+            }
+        }
+        name
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    const FILE: &str = "\
+# What we agreed on
+version: 1
+agents:
+  # writes
+  - name: writer   # the first
+    command: claude
+    role: coder
+
+  - name: reader
+    command: 'codex'
+    role: reviewer
+    domain:
+      - backend
+      - rust
+
+review:
+  # which tags
+  opinions:
+    mandatory: [MUST]   # one
+    optional: [SHOULD]
+
+  on_dispute:
+    prompt_user: true    # ask
+    default: judge       # judge | human | discard
+  judge:
+    escalate_to: human   # a person
+# the end
+limits: {total: 30m, idle: 5m} # caps
+";
+
+    #[test]
+    fn a_change_is_one_line_and_everything_else_stays() {
+        for (key, value, old, new) in [
+            ("review.on_dispute.default", json!("human"), "default: judge       #", "default: human       #"),
+            ("review.on_dispute.prompt_user", json!(false), "prompt_user: true ", "prompt_user: false "),
+            ("version", json!(2), "version: 1\n", "version: 2\n"),
+            ("review.opinions.mandatory", json!(["MUST", "P0"]), "[MUST]   # one", "[MUST, P0]   # one"),
+            ("review.opinions.mandatory", json!([]), "[MUST]   # one", "[]   # one"),
+            ("agents.reader.command", json!("claude"), "'codex'", "'claude'"),
+            ("agents.reader.command", json!("it's"), "'codex'", "'it''s'"),
+            ("agents.reader.domain", json!(["go"]), "      - backend\n      - rust\n", "      - go\n"),
+            ("agents.writer.model", json!("opus"), "role: coder\n", "role: coder\n    model: opus\n"),
+            (
+                "agents.writer.focus",
+                json!(["a", "b, c"]),
+                "role: coder\n",
+                "role: coder\n    focus: [a, \"b, c\"]\n",
+            ),
+            ("agents.writer.env", json!({"A": "1"}), "role: coder\n", "role: coder\n    env:\n      A: '1'\n"),
+            (
+                "review.judge.require_evidence",
+                json!(true),
+                "human   # a person\n",
+                "human   # a person\n    require_evidence: true\n",
+            ),
+            ("review.rounds", json!(3), "human   # a person\n", "human   # a person\n  rounds: 3\n"),
+            (
+                "review.issues.mandatory",
+                json!(["HIGH"]),
+                "human   # a person\n",
+                "human   # a person\n  issues:\n    mandatory: [HIGH]\n",
+            ),
+            ("limits.total", json!("10m"), "{total: 30m, idle", "{total: 10m, idle"),
+            ("limits.grace", json!("1s"), "idle: 5m}", "idle: 5m, grace: 1s}"),
+            ("budget.wall", json!("1h"), "# caps\n", "# caps\n\nbudget:\n  wall: 1h\n"),
+        ] {
+            assert_eq!(FILE.matches(old).count(), 1, "{old}");
+            let changed = set(FILE, key, &value).unwrap();
+            assert_eq!(changed, FILE.replace(old, new), "{key}");
+            let crlf = FILE.replace('\n', "\r\n");
+            assert_eq!(set(&crlf, key, &value).unwrap(), changed.replace('\n', "\r\n"), "{key} with CRLF");
+            let bom = format!("\u{feff}{FILE}");
+            assert_eq!(set(&bom, key, &value).unwrap(), format!("\u{feff}{changed}"), "{key} with a BOM");
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! One layer of the configuration: what a file, the environment or the command line sets, checked against the schema.
+//!
+//! A layer knows for each of its values where it was set; it knows nothing of other layers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::load::ConfigError;
+use super::schema::{self, Key};
+use super::suggest::closest;
+use super::yaml::{self, Entry, Node, Position, Tree};
+
+/// Where something was set, for messages: displayed, it ends in `: ` or is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a file, at a line and column where they are known.
+    File {
+        /// The file as it is named to the user.
+        name: String,
+        /// Line and column, from 1.
+        at: Option<(u64, u64)>,
+    },
+    /// In an environment variable.
+    Variable(String),
+    /// On the command line.
+    CommandLine,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { name, at: Some((line, column)) } => write!(f, "{name}:{line}:{column}: "),
+            Self::File { name, at: None } => write!(f, "{name}: "),
+            Self::Variable(name) => write!(f, "{name}: "),
+            Self::CommandLine => Ok(()),
+        }
+    }
+}
+
+/// Which layer a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The user's file.
+    User(Place),
+    /// The project's file.
+    Project(Place),
+    /// An environment variable.
+    Variable(String),
+    /// The command line.
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.pad("default"),
+            Self::User(Place::File { name, at }) | Self::Project(Place::File { name, at }) => match at {
+                Some((line, _)) => f.pad(&format!("{name}:{line}")),
+                None => f.pad(name),
+            },
+            Self::Variable(name) => f.pad(name),
+            Self::User(_) | Self::Project(_) | Self::Flag => f.pad("command line"),
+        }
+    }
+}
+
+impl Origin {
+    /// The layer's one word: `default`, `user`, `project`, `variable` or `flag`.
+    pub fn layer(&self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::User(_) => "user",
+            Self::Project(_) => "project",
+            Self::Variable(_) => "variable",
+            Self::Flag => "flag",
+        }
+    }
+}
+
+/// A value with its origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The value in the one form of its kind.
+    pub value: Value,
+    /// Who set it.
+    pub origin: Origin,
+}
+
+/// A value that a layer sets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Given {
+    pub(crate) value: Value,
+    pub(crate) place: Place,
+}
+
+/// What a layer says about one agent.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GivenAgent {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) values: BTreeMap<&'static str, Given>,
+}
+
+/// What one layer sets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Layer {
+    pub(crate) values: BTreeMap<&'static str, Given>,
+    pub(crate) agents: Vec<GivenAgent>,
+}
+
+/// Reads a file's text; `name` is what the file is called in messages.
+pub(crate) fn from_text(name: &str, text: &str) -> Result<Layer, ConfigError> {
+    let place = |at: Option<Position>| Place::File { name: name.to_owned(), at: at.map(|at| (at.line, at.column)) };
+    let document = yaml::parse(text)
+        .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
+    let mut reader = Reader { place: &place, layer: Layer::default() };
+    reader.section("", &document)?;
+    Ok(reader.layer)
+}
+
+/// Reads the variables that set a key. Variables of other names are Glee's own or nobody's business, unless they look
+/// like a misspelt one.
+pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
+    const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
+    let known: Vec<(String, &Key)> = schema::KEYS.iter().map(|key| (key.variable(), key)).collect();
+    let mut layer = Layer::default();
+    for (name, text) in variables.iter().filter(|(name, _)| name.starts_with("GLEE_")) {
+        let place = Place::Variable(name.clone());
+        let Some((_, key)) = known.iter().find(|(variable, _)| variable == name) else {
+            if SECTIONS.iter().any(|section| name.starts_with(section)) {
+                let suggestion = closest(name, known.iter().map(|(variable, _)| variable.as_str()));
+                return Err(ConfigError::UnknownVariable {
+                    name: name.clone(),
+                    suggestion: suggestion.map(str::to_owned),
+                });
+            }
+            continue;
+        };
+        let value = key.kind.check(&Node::from(&key.kind.read(text))).map_err(|misfit| ConfigError::Value {
+            place: place.clone(),
+            key: key.name.to_owned(),
+            misfit: Box::new(misfit),
+        })?;
+        layer.values.insert(key.name, Given { value, place });
+    }
+    Ok(layer)
+}
+
+/// Reads what the command line sets.
+pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
+    let mut layer = Layer::default();
+    for (name, value) in flags {
+        let place = Place::CommandLine;
+        let key = schema::find(name).ok_or_else(|| unknown(place.clone(), name))?;
+        let value = key.kind.check(&Node::from(value)).map_err(|misfit| ConfigError::Value {
+            place: place.clone(),
+            key: name.clone(),
+            misfit: Box::new(misfit),
+        })?;
+        layer.values.insert(key.name, Given { value, place });
+    }
+    Ok(layer)
+}
+
+/// The error for a key that does not exist, with the key that was probably meant.
+pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
+    let (section, last) = name.rsplit_once('.').unwrap_or(("", name));
+    let full = |child: &str| if section.is_empty() { child.to_owned() } else { format!("{section}.{child}") };
+    let siblings = schema::children(section);
+    let suggestion = closest(last, siblings.iter().copied())
+        .map(full)
+        .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name)).map(str::to_owned))
+        // The right name in the wrong section.
+        .or_else(|| {
+            let ending = format!(".{last}");
+            schema::KEYS.iter().find(|key| key.name.ends_with(&ending)).map(|key| key.name.to_owned())
+        });
+    ConfigError::UnknownKey {
+        place,
+        key: name.to_owned(),
+        suggestion,
+        known: siblings.into_iter().map(full).collect(),
+    }
+}
+
+struct Reader<'a> {
+    place: &'a dyn Fn(Option<Position>) -> Place,
+    layer: Layer,
+}
+
+impl Reader<'_> {
+    fn section(&mut self, name: &str, node: &Node) -> Result<(), ConfigError> {
+        let entries = match &node.tree {
+            Tree::Map(entries) => entries,
+            // A section whose every key is commented out.
+            Tree::Null => return Ok(()),
+            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::List(_) => {
+                return Err(ConfigError::NotASection {
+                    place: (self.place)(node.at),
+                    key: name.to_owned(),
+                    known: schema::children(name).into_iter().map(str::to_owned).collect(),
+                });
+            }
+        };
+        for entry in entries {
+            let full = if name.is_empty() { entry.key.clone() } else { format!("{name}.{}", entry.key) };
+            if entry.key.contains('.') {
+                return Err(unknown((self.place)(entry.at), &full));
+            }
+            if full == "agents" {
+                self.agents(&entry.value)?;
+            } else if let Some(key) = schema::find(&full) {
+                let given = self.value(key, &full, &entry.value)?;
+                self.layer.values.insert(key.name, given);
+            } else if schema::children(&full).is_empty() {
+                return Err(unknown((self.place)(entry.at), &full));
+            } else {
+                self.section(&full, &entry.value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, key: &'static Key, full: &str, node: &Node) -> Result<Given, ConfigError> {
+        let place = (self.place)(node.at);
+        match key.kind.check(node) {
+            Ok(value) => Ok(Given { value, place }),
+            Err(misfit) => Err(ConfigError::Value {
+                place: misfit.at.map_or(place, |at| (self.place)(Some(at))),
+                key: full.to_owned(),
+                misfit: Box::new(misfit),
+            }),
+        }
+    }
+
+    fn agents(&mut self, node: &Node) -> Result<(), ConfigError> {
+        match &node.tree {
+            Tree::Null => Ok(()),
+            Tree::List(agents) => agents.iter().enumerate().try_for_each(|(index, agent)| self.agent(index, agent)),
+            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::Map(_) => {
+                Err(ConfigError::AgentsNotAList { place: (self.place)(node.at) })
+            }
+        }
+    }
+
+    fn agent(&mut self, index: usize, node: &Node) -> Result<(), ConfigError> {
+        let place = (self.place)(node.at);
+        let path = format!("agents[{index}]");
+        let known = || schema::AGENT_KEYS.iter().map(|key| key.name.to_owned()).collect::<Vec<_>>();
+        let Tree::Map(entries) = &node.tree else {
+            return Err(ConfigError::NotASection { place, key: path, known: known() });
+        };
+        let mut values = BTreeMap::new();
+        for Entry { key, at, value } in entries {
+            let full = format!("{path}.{key}");
+            let Some(key) = schema::find_agent_key(key) else {
+                let suggestion = closest(key, schema::AGENT_KEYS.iter().map(|key| key.name));
+                return Err(ConfigError::UnknownKey {
+                    place: (self.place)(*at),
+                    key: full,
+                    suggestion: suggestion.map(|name| format!("{path}.{name}")),
+                    known: known(),
+                });
+            };
+            values.insert(key.name, self.value(key, &full, value)?);
+        }
+        let Some(Value::String(name)) = values.remove("name").map(|given| given.value) else {
+            return Err(ConfigError::NamelessAgent { place, path });
+        };
+        if self.layer.agents.iter().any(|other| other.name == name) {
+            return Err(ConfigError::TwoAgents { place, name });
+        }
+        self.layer.agents.push(GivenAgent { name, place, values });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn message(text: &str) -> String {
+        let error = from_text("c.yml", text).unwrap_err();
+        format!("{error} | {}", error.hint().unwrap_or_default())
+    }
+
+    #[test]
+    fn reads_values_and_agents_with_their_places() {
+        let text =
+            "version: 1\nagents:\n  - name: a\n    command: claude -p\nreview:\n  rounds: 2\n  judge:\nbudget:\n";
+        let layer = from_text("c.yml", text).unwrap();
+        let at = |line, column| Place::File { name: "c.yml".to_owned(), at: Some((line, column)) };
+        assert_eq!(
+            layer,
+            Layer {
+                values: BTreeMap::from([
+                    ("version", Given { value: json!(1), place: at(1, 10) }),
+                    ("review.rounds", Given { value: json!(2), place: at(6, 11) }),
+                ]),
+                agents: vec![GivenAgent {
+                    name: "a".to_owned(),
+                    place: at(3, 5),
+                    values: BTreeMap::from([(
+                        "command",
+                        Given { value: json!(["claude", "-p"]), place: at(4, 14) }
+                    )]),
+                }],
+            }
+        );
+        assert_eq!(from_text("c.yml", "# nothing\n").unwrap(), Layer::default());
+        assert_eq!(from_text("c.yml", "agents:\n").unwrap(), Layer::default());
+    }
+
+    #[test]
+    fn errors_name_the_place_the_key_and_what_is_allowed() {
+        for (text, expected) in [
+            ("reviews:\n", "c.yml:1:1: unknown key `reviews` | did you mean `review`?"),
+            (
+                "review:\n  on_disputes: {}\n",
+                "c.yml:2:3: unknown key `review.on_disputes` | did you mean `review.on_dispute`?",
+            ),
+            ("rounds: 2\n", "c.yml:1:1: unknown key `rounds` | did you mean `review.rounds`?"),
+            ("review.rounds: 2\n", "c.yml:1:1: unknown key `review.rounds` | write `rounds` under `review`"),
+            ("xyz: 2\n", "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, budget, limits"),
+            ("budget: {tokens: null}\n", "c.yml:1:10: unknown key `budget.tokens` | known here: budget.wall"),
+            (
+                "review:\n  on_dispute:\n    default: judg\n",
+                "c.yml:3:14: `review.on_dispute.default` cannot be `judg` | allowed: judge, human, discard; did you mean `judge`?",
+            ),
+            (
+                "review:\n  issues:\n    mandatory: [HIGH, HIGHH]\n",
+                "c.yml:3:23: `review.issues.mandatory` cannot be `HIGHH` | allowed: a list of severity tags such as [MUST, HIGH]; did you mean `HIGH`?",
+            ),
+            (
+                "review: 3\n",
+                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file, shard, on_dispute, judge",
+            ),
+            (
+                "- a\n",
+                "c.yml:1:1: the file is made of keys, not a value | known here: version, agents, review, budget, limits",
+            ),
+            (
+                "agents: {a: b}\n",
+                "c.yml:1:9: `agents` is a list of agents | connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`",
+            ),
+            (
+                "agents: [a]\n",
+                "c.yml:1:10: `agents[0]` is made of keys, not a value | known here: name, command, adapter, role, domain, focus, model, env, timeout",
+            ),
+            (
+                "agents:\n  - rol: coder\n",
+                "c.yml:2:5: unknown key `agents[0].rol` | did you mean `agents[0].role`?",
+            ),
+            ("agents:\n  - role: coder\n", "c.yml:2:5: `agents[0]` has no name | give it one: `name: <name>`"),
+            (
+                "agents:\n  - name: a\n    role: boss\n",
+                "c.yml:3:11: `agents[0].role` cannot be `boss` | allowed: coder, reviewer, judge, aggregator",
+            ),
+            (
+                "agents:\n  - name: a\n  - name: a\n",
+                "c.yml:3:5: there is another agent `a` | names are unique: rename one of them",
+            ),
+            ("a: [1\n", "c.yml:1:4: not valid YAML: unclosed bracket '[' | "),
+        ] {
+            assert_eq!(message(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn variables_set_keys_and_misspelt_ones_are_errors() {
+        let read = |name: &str, text: &str| {
+            from_variables(&[(name.to_owned(), text.to_owned())])
+                .map(|layer| layer.values.into_iter().map(|(key, given)| (key, given.value)).collect::<Vec<_>>())
+                .map_err(|error| format!("{error} | {}", error.hint().unwrap_or_default()))
+        };
+        assert_eq!(
+            read("GLEE_REVIEW_ON_DISPUTE_DEFAULT", "human"),
+            Ok(vec![("review.on_dispute.default", json!("human"))])
+        );
+        assert_eq!(
+            read("GLEE_REVIEW_ISSUES_MANDATORY", "HIGH, MEDIUM"),
+            Ok(vec![("review.issues.mandatory", json!(["HIGH", "MEDIUM"]))])
+        );
+        for other in ["GLEE_STATE_DIR", "GLEE_NONCE", "PATH", "GLEEFUL", "GLEE_VERSIONS"] {
+            assert_eq!(read(other, "x"), Ok(vec![]), "{other}");
+        }
+        assert_eq!(
+            read("GLEE_REVIEW_ROUND", "2"),
+            Err("the variable `GLEE_REVIEW_ROUND` sets nothing | did you mean `GLEE_REVIEW_ROUNDS`?".to_owned())
+        );
+        assert_eq!(
+            read("GLEE_LIMITS_TOTAL", "30"),
+            Err("GLEE_LIMITS_TOTAL: `limits.total` cannot be `30` | allowed: a duration such as 90s, 10m or 1h30m"
+                .to_owned())
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Loading: the layers are read, resolved, and the project's part is held against what is trusted.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::file::{self, FileError, Links};
+use super::kind::Misfit;
+use super::layer::{self, Layer, Place, Setting};
+use super::paths::PROJECT_FILE;
+use super::resolve::{Layers, resolve};
+use super::settings::{ReviewerChoice, Settings};
+use super::suggest::closest;
+pub use super::trust::Untrusted;
+use super::trust::{self, Store, TrustError};
+use crate::domain::Role;
+
+/// Where settings come from.
+#[derive(Clone, Debug, Default)]
+pub struct Sources<'a> {
+    /// The project's folder.
+    pub project_root: Option<&'a Path>,
+    /// The user's file, whether or not it exists.
+    pub user_file: Option<PathBuf>,
+    /// The environment.
+    pub env: Vec<(String, String)>,
+    /// What the command line sets, by dotted key.
+    pub flags: Vec<(String, Value)>,
+    /// The hash given with `--trust`.
+    pub trust_flag: Option<&'a str>,
+    /// Where trust is recorded; without it only `trust_flag` counts.
+    pub state_dir: Option<PathBuf>,
+}
+
+/// Settings, and where each came from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The settings.
+    pub settings: Settings,
+    /// Every value with its origin, by dotted key.
+    pub values: BTreeMap<String, Setting>,
+    /// What the project's file would run without being trusted to.
+    pub untrusted: Option<Untrusted>,
+    /// The project's file, where there is one.
+    pub project_file: Option<PathBuf>,
+    /// The user's file, where there is one.
+    pub user_file: Option<PathBuf>,
+}
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields are the parts of the message above them")]
+pub enum ConfigError {
+    /// A file cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The records of trust cannot be used.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// A file is not YAML, or not the part of YAML that is accepted.
+    #[error("{place}not valid YAML: {message}")]
+    Syntax { place: Place, message: String },
+    /// A key does not exist.
+    #[error("{place}unknown key `{key}`")]
+    UnknownKey { place: Place, key: String, suggestion: Option<String>, known: Vec<String> },
+    /// A variable looks like a setting and is none.
+    #[error("the variable `{name}` sets nothing")]
+    UnknownVariable { name: String, suggestion: Option<String> },
+    /// A value does not fit its key.
+    #[error("{place}`{key}` {misfit}")]
+    Value { place: Place, key: String, misfit: Box<Misfit> },
+    /// A value stands where keys are expected.
+    #[error("{place}{} is made of keys, not a value", if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") })]
+    NotASection { place: Place, key: String, known: Vec<String> },
+    /// `agents` is something else than a list.
+    #[error("{place}`agents` is a list of agents")]
+    AgentsNotAList { place: Place },
+    /// An agent has no name.
+    #[error("{place}`{path}` has no name")]
+    NamelessAgent { place: Place, path: String },
+    /// Two agents of one file have the same name.
+    #[error("{place}there is another agent `{name}`")]
+    TwoAgents { place: Place, name: String },
+    /// An agent lacks what it cannot do without.
+    #[error("{place}the agent `{name}` has no {missing}")]
+    Incomplete { place: Place, name: String, missing: &'static str },
+    /// An embedded agent does not exist.
+    #[error("{place}the agent `{name}` has the command `{command}`, which is no embedded agent")]
+    Builtin { place: Place, name: String, command: String, suggestion: Option<String> },
+    /// An embedded agent is given a role that is not its own.
+    #[error("{place}the agent `{name}` cannot be a {role}: `builtin:{kind}` is a {its}")]
+    BuiltinRole { place: Place, name: String, kind: String, its: Role, role: Role },
+    /// Embedded agents and the adapter `builtin` belong together.
+    #[error("{place}the agent `{name}` has the command `{command}`, which does not go with its adapter")]
+    Adapter { place: Place, name: String, command: String },
+    /// A tag is in two lists that exclude each other.
+    #[error("the tag `{tag}` is both in `{mandatory}` and in `{optional}`")]
+    BothWays { tag: String, mandatory: &'static str, optional: &'static str },
+    /// A project asks for more than it may.
+    #[error("{place}a project may not loosen `{key}` to {value} (here at most {bound})")]
+    Looser { place: Place, key: String, value: String, bound: String },
+    /// A name in `review.reviewers` is not that of a reviewer.
+    #[error("`review.reviewers` names `{name}`, which is not a connected reviewer")]
+    NoSuchReviewer { name: String, reviewers: Vec<String> },
+    /// `--trust` was given something else than a hash.
+    #[error("`{0}` is not a hash")]
+    NotAHash(String),
+}
+
+impl ConfigError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let did_you_mean = |word: &str| format!("did you mean `{word}`?");
+        match self {
+            Self::File(error) => error.hint(),
+            Self::Trust(_) | Self::Syntax { .. } => None,
+            Self::UnknownKey { key, suggestion: Some(suggestion), .. } if key == suggestion => {
+                let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
+                Some(format!("write `{name}` under `{section}`"))
+            }
+            Self::UnknownKey { suggestion: Some(suggestion), .. }
+            | Self::UnknownVariable { suggestion: Some(suggestion), .. }
+            | Self::Builtin { suggestion: Some(suggestion), .. } => Some(did_you_mean(suggestion)),
+            Self::UnknownKey { known, .. } | Self::NotASection { known, .. } => {
+                (!known.is_empty()).then(|| format!("known here: {}", known.join(", ")))
+            }
+            Self::UnknownVariable { .. } => Some("`glee config list` shows every key".to_owned()),
+            Self::Value { misfit, .. } => Some(misfit.hint()),
+            Self::AgentsNotAList { .. } => {
+                Some("connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned())
+            }
+            Self::NamelessAgent { .. } => Some("give it one: `name: <name>`".to_owned()),
+            Self::TwoAgents { .. } => Some("names are unique: rename one of them".to_owned()),
+            Self::Incomplete { missing: "role", .. } => {
+                Some("give it one: `role: coder`, `reviewer`, `judge` or `aggregator`".to_owned())
+            }
+            Self::Incomplete { name, missing, .. } => {
+                Some(format!("give it one, or remove it with `glee disconnect {name}`: `{missing}: ...`"))
+            }
+            Self::Builtin { .. } => {
+                Some("embedded agents: builtin:rules, builtin:fixer, builtin:referee".to_owned())
+            }
+            Self::BuiltinRole { its, .. } => Some(format!("write `role: {its}`")),
+            Self::Adapter { .. } => Some("remove its `adapter`: it is guessed from the command".to_owned()),
+            Self::BothWays { .. } => Some("remove it from one of them".to_owned()),
+            Self::Looser { key, value, .. } => {
+                Some(format!("only you may, for yourself: `glee config set --user {key} {value}`"))
+            }
+            Self::NoSuchReviewer { name, reviewers } => {
+                Some(match closest(name, reviewers.iter().map(String::as_str)) {
+                    Some(reviewer) => did_you_mean(reviewer),
+                    None if reviewers.is_empty() => {
+                        "connect one with `glee connect <agent> --role reviewer`".to_owned()
+                    }
+                    None => format!("connected reviewers: {}", reviewers.join(", ")),
+                })
+            }
+            Self::NotAHash(_) => {
+                Some("a hash is `blake3:` and 64 digits, as `glee trust --show` prints it".to_owned())
+            }
+        }
+    }
+}
+
+/// Loads the settings.
+///
+/// # Errors
+/// For the first thing that is wrong with any of the sources. A project that is not trusted is no error here: see
+/// [`Loaded::untrusted`].
+pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
+    let project_file = sources.project_root.map(|root| root.join(PROJECT_FILE));
+    let project = optional(project_file.as_deref(), PROJECT_FILE, Links::Refused)?;
+    let user_name = sources.user_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    let user = optional(sources.user_file.as_deref(), &user_name, Links::Followed)?;
+    let layers = Layers {
+        user: user.clone().unwrap_or_default(),
+        project: project.clone().unwrap_or_default(),
+        variables: layer::from_variables(&sources.env)?,
+        flags: layer::from_flags(&sources.flags)?,
+    };
+    let resolved = resolve(&layers)?;
+    Ok(Loaded {
+        settings: resolved.settings(),
+        values: resolved.values,
+        untrusted: untrusted(sources, &layers.project)?,
+        project_file: project_file.filter(|_| project.is_some()),
+        user_file: sources.user_file.clone().filter(|_| user.is_some()),
+    })
+}
+
+fn optional(path: Option<&Path>, name: &str, links: Links) -> Result<Option<Layer>, ConfigError> {
+    let Some(path) = path else { return Ok(None) };
+    let Some(text) = file::read(path, links)? else { return Ok(None) };
+    layer::from_text(name, &text).map(Some)
+}
+
+fn untrusted(sources: &Sources<'_>, project: &Layer) -> Result<Option<Untrusted>, ConfigError> {
+    if let Some(hash) = sources.trust_flag.filter(|hash| !trust::is_hash(hash)) {
+        return Err(ConfigError::NotAHash(hash.to_owned()));
+    }
+    let Some(needed) = trust::needed(project) else { return Ok(None) };
+    if sources.trust_flag == Some(needed.hash.as_str()) {
+        return Ok(None);
+    }
+    let recorded = match (&sources.state_dir, sources.project_root) {
+        (Some(state), Some(root)) => Store::new(state).trusts(root, &needed.hash)?,
+        _ => false,
+    };
+    Ok((!recorded).then_some(needed))
+}
+
+/// Checks that the names in `review.reviewers` are those of connected reviewers.
+///
+/// # Errors
+/// For the first that is not.
+pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
+    let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok(()) };
+    let reviewers: Vec<String> = settings
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Reviewer)
+        .map(|agent| agent.name.0.clone())
+        .collect();
+    match names.iter().find(|name| !reviewers.contains(name)) {
+        Some(name) => Err(ConfigError::NoSuchReviewer { name: name.clone(), reviewers }),
+        None => Ok(()),
+    }
+}
+
+/// Whose file a text is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's.
+    User,
+    /// The project's.
+    Project,
+}
+
+/// Checks a text before it becomes a file called `name`: everything that [`load`] would say about it, save variables
+/// and flags. Returns what the text needs trust for.
+///
+/// # Errors
+/// For the first thing that is wrong.
+pub fn check_text(
+    sources: &Sources<'_>,
+    owner: Owner,
+    name: &str,
+    text: &str,
+) -> Result<Option<Untrusted>, ConfigError> {
+    let given = layer::from_text(name, text)?;
+    let layers = match owner {
+        Owner::User => Layers { user: given, ..Layers::default() },
+        Owner::Project => {
+            let user_name = sources.user_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+            let user = optional(sources.user_file.as_deref(), &user_name, Links::Followed)?;
+            Layers { user: user.unwrap_or_default(), project: given, ..Layers::default() }
+        }
+    };
+    resolve(&layers)?;
+    Ok(trust::needed(&layers.project))
+}

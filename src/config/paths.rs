@@ -1,0 +1,67 @@
+//! Where the configuration and Glee's state lie.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+
+/// The variable that names the state folder.
+pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
+
+/// The project's configuration file, below its root.
+pub const PROJECT_FILE: &str = ".glee/config.yml";
+
+/// There is no home folder to derive a place from.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no home folder to keep Glee's files in")]
+pub struct NoHome;
+
+impl NoHome {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(format!("set `HOME`, or `{STATE_VARIABLE}` and `XDG_CONFIG_HOME`"))
+    }
+}
+
+/// The folder of Glee's state: `GLEE_STATE_DIR`, or `glee` in the XDG state folder. It need not exist.
+///
+/// # Errors
+/// Without the variable and without a home.
+pub fn state_dir() -> Result<PathBuf, NoHome> {
+    if let Some(folder) = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
+        return std::path::absolute(folder).map_err(|_| NoHome);
+    }
+    let strategy = etcetera::choose_base_strategy().map_err(|_| NoHome)?;
+    Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("glee"))
+}
+
+/// The user's configuration file: `glee/config.yml` in the XDG configuration folder. It need not exist.
+///
+/// # Errors
+/// Without a home.
+pub fn user_config_file() -> Result<PathBuf, NoHome> {
+    Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
+}
+
+/// The project that `start` lies in: the nearest folder upwards with `.glee` or `.git` in it, else `start` itself.
+pub fn project_root(start: &Path) -> PathBuf {
+    let marked = |folder: &&Path| [".glee", ".git"].iter().any(|mark| folder.join(mark).symlink_metadata().is_ok());
+    start.ancestors().find(marked).unwrap_or(start).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn the_nearest_marked_folder_is_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b/c");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::create_dir(folder.path().join("a/.git")).unwrap();
+        assert_eq!(project_root(&deep), folder.path().join("a"));
+        std::fs::create_dir(folder.path().join("a/b/.glee")).unwrap();
+        assert_eq!(project_root(&deep), folder.path().join("a/b"));
+    }
+}

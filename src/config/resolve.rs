@@ -1,0 +1,306 @@
+//! Layers merged into one: the later layer wins, agents merge by name, guards hold, and every value keeps its origin.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
+use super::load::ConfigError;
+use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
+use super::settings::{Budget, Limits, ReviewSettings, ReviewerChoice, Settings};
+use super::suggest::closest;
+use super::units;
+use crate::domain::{Agent, AgentName, Role, Route};
+
+/// The layers above the built-in defaults, lowest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layers {
+    pub(crate) user: Layer,
+    pub(crate) project: Layer,
+    pub(crate) variables: Layer,
+    pub(crate) flags: Layer,
+}
+
+/// Every value by its dotted key, and the agents' names in order: the project's, then the user's others.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    pub(crate) values: BTreeMap<String, Setting>,
+    pub(crate) agents: Vec<String>,
+}
+
+/// Merges the layers.
+pub(crate) fn resolve(layers: &Layers) -> Result<Resolved, ConfigError> {
+    let mut values = BTreeMap::new();
+    for key in schema::KEYS {
+        values.insert(key.name.to_owned(), value(layers, key)?);
+    }
+    disjoint(&values)?;
+    let mut agents = Vec::new();
+    for given in layers.project.agents.iter().chain(&layers.user.agents) {
+        if !agents.contains(&given.name) {
+            agents.push(given.name.clone());
+            for (key, setting) in agent(layers, given)? {
+                values.insert(format!("agents.{}.{key}", given.name), setting);
+            }
+        }
+    }
+    Ok(Resolved { values, agents })
+}
+
+fn value(layers: &Layers, key: &'static Key) -> Result<Setting, ConfigError> {
+    let default = Setting { value: key.default_value(), origin: Origin::Default };
+    let user = layers.user.values.get(key.name).map(|given| from(given, Origin::User));
+    let below = user.unwrap_or_else(|| default.clone());
+    let mut setting = match layers.project.values.get(key.name) {
+        Some(given) => guard(key.guard, key.name, given, below, &default.value)?,
+        None => below,
+    };
+    for (layer, origin) in [(&layers.variables, Origin::Variable(key.variable())), (&layers.flags, Origin::Flag)] {
+        if let Some(given) = layer.values.get(key.name) {
+            setting = Setting { value: given.value.clone(), origin };
+        }
+    }
+    Ok(setting)
+}
+
+fn from(given: &Given, origin: fn(super::Place) -> Origin) -> Setting {
+    Setting { value: given.value.clone(), origin: origin(given.place.clone()) }
+}
+
+/// What a project's value comes to above `below`, which is the user's or else the default.
+///
+/// A project may ask for as much as the default or the user allows, and no more; where the user's own bound is the
+/// stricter one, it stands.
+fn guard(
+    guard: Guard,
+    key: &str,
+    project: &Given,
+    below: Setting,
+    default: &Value,
+) -> Result<Setting, ConfigError> {
+    let looser = |value: &Value, than: &Value| match guard {
+        Guard::Open => false,
+        Guard::StaysOn => value == &json!(false) && than == &json!(true),
+        Guard::Smaller => amount(value) > amount(than),
+    };
+    if looser(&project.value, &below.value) {
+        if looser(&project.value, default) {
+            let bound = if looser(&below.value, default) { &below.value } else { default };
+            return Err(ConfigError::Looser {
+                place: project.place.clone(),
+                key: key.to_owned(),
+                value: super::flow(&project.value),
+                bound: super::flow(bound),
+            });
+        }
+        return Ok(below);
+    }
+    Ok(from(project, Origin::Project))
+}
+
+/// A duration in milliseconds or a size in bytes.
+fn amount(value: &Value) -> u128 {
+    let text = value.as_str().unwrap_or_default();
+    units::duration(text)
+        .map(|time| time.as_millis())
+        .or_else(|| units::size(text).map(u128::from))
+        .unwrap_or_default()
+}
+
+/// A tag is mandatory or optional, not both.
+fn disjoint(values: &BTreeMap<String, Setting>) -> Result<(), ConfigError> {
+    let tags = |key: &'static str| words(&values[key].value).into_iter().map(move |tag| (key, tag));
+    let mandatory: Vec<_> = tags("review.opinions.mandatory").chain(tags("review.issues.mandatory")).collect();
+    for (optional, tag) in tags("review.opinions.optional").chain(tags("review.issues.optional")) {
+        if let Some((mandatory, _)) = mandatory.iter().find(|(_, other)| other.eq_ignore_ascii_case(&tag)) {
+            return Err(ConfigError::BothWays { tag, mandatory, optional });
+        }
+    }
+    Ok(())
+}
+
+/// One agent: what the project says about it over what the user says, checked as a whole.
+fn agent(layers: &Layers, given: &GivenAgent) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
+    let named = |agents: &'_ [GivenAgent]| agents.iter().find(|agent| agent.name == given.name).cloned();
+    let mut values: BTreeMap<&'static str, Setting> = BTreeMap::new();
+    for (key, value) in named(&layers.user.agents).into_iter().flat_map(|agent| agent.values) {
+        values.insert(key, from(&value, Origin::User));
+    }
+    for (key, value) in named(&layers.project.agents).into_iter().flat_map(|agent| agent.values) {
+        let setting = if key == "timeout" {
+            let total = schema::find("limits.total").expect("the table has `limits.total`").default_value();
+            let below = values
+                .remove(key)
+                .or_else(|| layers.user.values.get("limits.total").map(|total| from(total, Origin::User)))
+                .unwrap_or_else(|| Setting { value: total.clone(), origin: Origin::Default });
+            guard(Guard::Smaller, &format!("agents.{}.timeout", given.name), &value, below, &total)?
+        } else {
+            from(&value, Origin::Project)
+        };
+        values.insert(key, setting);
+    }
+    complete(given, &mut values)?;
+    Ok(values)
+}
+
+/// Checks that an agent can be asked at all, and fills in its adapter.
+fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) -> Result<(), ConfigError> {
+    let name = given.name.clone();
+    let place = given.place.clone();
+    let Some(command) = values.get("command").map(|setting| words(&setting.value)) else {
+        return Err(ConfigError::Incomplete { place, name, missing: "command" });
+    };
+    let Some(role) = values.get("role").and_then(|setting| role(&setting.value)) else {
+        return Err(ConfigError::Incomplete { place, name, missing: "role" });
+    };
+    let guessed = adapter_of(&command);
+    let adapter = values
+        .entry("adapter")
+        .or_insert_with(|| Setting { value: json!(guessed), origin: Origin::Default })
+        .value
+        .clone();
+    if (guessed == "builtin") != (adapter == "builtin") {
+        return Err(ConfigError::Adapter { place, name, command: command.join(" ") });
+    }
+    if guessed == "builtin" {
+        let kind = command[0].trim_start_matches("builtin:");
+        match schema::BUILTINS.iter().find(|(builtin, _)| *builtin == kind) {
+            Some((_, its)) if *its == role && command.len() == 1 => {}
+            Some((_, its)) if command.len() == 1 => {
+                return Err(ConfigError::BuiltinRole { place, name, kind: kind.to_owned(), its: *its, role });
+            }
+            _ => {
+                let suggestion = closest(kind, schema::BUILTINS.iter().map(|(builtin, _)| *builtin));
+                return Err(ConfigError::Builtin {
+                    place,
+                    name,
+                    command: command.join(" "),
+                    suggestion: suggestion.map(|kind| format!("builtin:{kind}")),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The adapter that goes with a command where none is named.
+pub(crate) fn adapter_of(command: &[String]) -> &'static str {
+    let program = command.first().map_or("", String::as_str);
+    if program.starts_with("builtin:") {
+        return "builtin";
+    }
+    let stem = std::path::Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = stem.strip_suffix(".exe").unwrap_or(stem);
+    KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
+}
+
+fn words(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn role(value: &Value) -> Option<Role> {
+    Role::ALL.into_iter().find(|role| value == role.as_str())
+}
+
+impl Resolved {
+    /// The settings as the rest of Glee reads them.
+    pub(crate) fn settings(&self) -> Settings {
+        let together = |a: &str, b: &str| [self.list(a), self.list(b)].concat();
+        Settings {
+            agents: self.agents.iter().map(|name| self.agent(name)).collect(),
+            review: ReviewSettings {
+                mandatory: together("review.opinions.mandatory", "review.issues.mandatory"),
+                optional: together("review.opinions.optional", "review.issues.optional"),
+                reviewers: match self.get("review.reviewers").as_str() {
+                    Some("first") => ReviewerChoice::First,
+                    Some(_) => ReviewerChoice::All,
+                    None => ReviewerChoice::Named(self.list("review.reviewers")),
+                },
+                rounds: self.count("review.rounds").unwrap_or(1),
+                recheck: self.switch("review.recheck"),
+                quorum: self.count("review.quorum"),
+                verify: self.get("review.verify").as_array().into_iter().flatten().map(words).collect(),
+                jobs: self.count("review.jobs"),
+                max_file: self.size("review.max_file"),
+                shard: self.size("review.shard"),
+                prompt_user: self.switch("review.on_dispute.prompt_user"),
+                on_dispute: self.route("review.on_dispute.default"),
+                escalate_to: self.route("review.judge.escalate_to"),
+                require_evidence: self.switch("review.judge.require_evidence"),
+            },
+            budget: Budget { wall: self.time("budget.wall") },
+            limits: Limits {
+                total: self.time("limits.total"),
+                first_output: self.time("limits.first_output"),
+                idle: self.time("limits.idle"),
+                output: self.size("limits.output"),
+                line: self.size("limits.line"),
+                grace: self.time("limits.grace"),
+            },
+            flat: self.values.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value))).collect(),
+        }
+    }
+
+    fn agent(&self, name: &str) -> Agent {
+        let get = |key: &str| self.values.get(&format!("agents.{name}.{key}")).map(|setting| &setting.value);
+        let list = |key: &str| get(key).map(words).unwrap_or_default();
+        let text = |key: &str| get(key).and_then(Value::as_str).map(str::to_owned);
+        Agent {
+            name: AgentName::from(name),
+            role: get("role").and_then(role).expect("`complete` checked the role"),
+            command: list("command"),
+            adapter: text("adapter").expect("`complete` filled in the adapter"),
+            domain: list("domain"),
+            focus: list("focus"),
+            model: text("model"),
+            env: get("env")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+                .collect(),
+            timeout: text("timeout").and_then(|text| units::duration(&text)),
+        }
+    }
+
+    fn get(&self, key: &str) -> &Value {
+        &self.values.get(key).expect("every key of the table has a value").value
+    }
+
+    fn list(&self, key: &str) -> Vec<String> {
+        words(self.get(key))
+    }
+
+    fn switch(&self, key: &str) -> bool {
+        self.get(key).as_bool().expect("its kind checked the value")
+    }
+
+    /// `None` for `all`.
+    fn count(&self, key: &str) -> Option<u32> {
+        self.get(key).as_u64().and_then(|count| u32::try_from(count).ok())
+    }
+
+    fn time(&self, key: &str) -> Duration {
+        self.get(key).as_str().and_then(units::duration).expect("its kind checked the value")
+    }
+
+    fn size(&self, key: &str) -> u64 {
+        self.get(key).as_str().and_then(units::size).expect("its kind checked the value")
+    }
+
+    fn route(&self, key: &str) -> Route {
+        let word = self.get(key);
+        Route::ALL.into_iter().find(|route| word == route.as_str()).expect("its kind checked the value")
+    }
+}
+
+/// A value as it may be listed and recorded: the variables of an agent may be secrets, and only their names are told.
+pub(crate) fn shown(key: &str, value: &Value) -> Value {
+    match value {
+        Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {
+            variables.keys().map(|name| (name.clone(), json!("***"))).collect()
+        }
+        _ => value.clone(),
+    }
+}

@@ -1,0 +1,357 @@
+//! Trust: a project's file that makes Glee run a program or set a variable is refused until somebody has read it.
+//!
+//! What counts is what the project's file itself says (design 3.8): a command that is not an embedded agent or the
+//! bare name of a known program, an adapter other than the command's own, `env`, and `review.verify`. Templates under
+//! `.glee/prompts` and rules under `.glee/rules` are data and run nothing. The hash covers exactly that content, in
+//! one form: comments, order and other settings may change without asking again. Records lie in the state folder, one
+//! file for each project and hash, out of every repository's reach.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::layer::{GivenAgent, Layer};
+use super::resolve::adapter_of;
+use super::schema::KNOWN_PROGRAMS;
+use crate::protocol::printable;
+
+/// The part of a project's file that needs trust.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untrusted {
+    /// `blake3:` and 64 hexadecimal digits.
+    pub hash: String,
+    /// What would run or be set, one line each, for people.
+    pub runs: Vec<String>,
+}
+
+/// The records cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// A link stands where the records are kept.
+    #[error("`{0}` is a symbolic link")]
+    Link(PathBuf),
+    /// They cannot be read.
+    #[error("cannot read what is trusted in `{0}`")]
+    Read(PathBuf, #[source] io::Error),
+    /// They cannot be written.
+    #[error("cannot record trust in `{0}`")]
+    Write(PathBuf, #[source] io::Error),
+}
+
+/// What a project's layer needs trust for, if anything.
+pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
+    let mut content = Map::new();
+    let mut runs = Vec::new();
+    for agent in &project.agents {
+        let relevant = relevant(agent, &mut runs);
+        if !relevant.is_empty() {
+            content.insert(format!("agents.{}", agent.name), Value::Object(relevant));
+        }
+    }
+    if let Some(given) = project.values.get("review.verify").filter(|given| given.value != json!([])) {
+        for command in given.value.as_array().into_iter().flatten() {
+            runs.push(format!("{} (review.verify)", command_line(&words(command))));
+        }
+        content.insert("review.verify".to_owned(), given.value.clone());
+    }
+    content.sort_keys();
+    let hash = blake3::hash(Value::Object(content).to_string().as_bytes());
+    let runs: Vec<String> = runs.iter().map(|line| printable::line(line)).collect();
+    (!runs.is_empty()).then(|| Untrusted { hash: format!("blake3:{hash}"), runs })
+}
+
+fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
+    let mut relevant = Map::new();
+    let given = |key: &str| agent.values.get(key).map(|given| &given.value);
+    let command = given("command").map(words);
+    let ordinary = match command.as_deref() {
+        None => true,
+        Some([program]) => program.starts_with("builtin:") || KNOWN_PROGRAMS.contains(&program.as_str()),
+        Some(_) => false,
+    };
+    if let Some(command) = command.as_ref().filter(|_| !ordinary) {
+        relevant.insert("command".to_owned(), json!(command));
+        runs.push(format!("{} (agent `{}`)", command_line(command), agent.name));
+    }
+    // Another adapter is another set of arguments, and none of the safe ones that the program's own would bring.
+    let own = command.as_ref().filter(|_| ordinary).map(|command| adapter_of(command));
+    if let Some(adapter) = given("adapter").filter(|adapter| Some(adapter.as_str().unwrap_or_default()) != own) {
+        relevant.insert("adapter".to_owned(), adapter.clone());
+        if ordinary {
+            runs.push(format!("agent `{}` through the adapter {}", agent.name, super::flow(adapter)));
+        }
+    }
+    if let Some(Value::Object(variables)) = given("env").filter(|env| *env != &json!({})) {
+        let mut variables = variables.clone();
+        variables.sort_keys();
+        for (name, value) in &variables {
+            runs.push(format!("{name}={} (set for agent `{}`)", super::flow(value), agent.name));
+        }
+        relevant.insert("env".to_owned(), Value::Object(variables));
+    }
+    relevant.sort_keys();
+    relevant
+}
+
+fn words(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// A command as one would type it.
+fn command_line(words: &[String]) -> String {
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+}
+
+/// One thing that is trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The project's folder.
+    pub project: PathBuf,
+    /// The hash of what is trusted.
+    pub hash: String,
+    /// What it runs.
+    pub runs: Vec<String>,
+    /// When it was trusted.
+    pub at: jiff::Timestamp,
+}
+
+/// The records of trust.
+#[derive(Clone, Debug)]
+pub struct Store {
+    state: PathBuf,
+}
+
+impl Store {
+    /// The records kept in this state folder.
+    pub fn new(state: &Path) -> Self {
+        Self { state: state.to_owned() }
+    }
+
+    /// Whether this content of this project is trusted.
+    ///
+    /// # Errors
+    /// When the records cannot be read.
+    pub fn trusts(&self, project: &Path, hash: &str) -> Result<bool, TrustError> {
+        Ok(self.of(project)?.iter().any(|record| record.hash == hash))
+    }
+
+    /// Trusts this content of this project.
+    ///
+    /// # Errors
+    /// When that cannot be recorded.
+    pub fn trust(&self, project: &Path, untrusted: &Untrusted) -> Result<(), TrustError> {
+        self.refuse_links()?;
+        let folder = self.folder();
+        let unwritable = |error| TrustError::Write(folder.clone(), error);
+        create_private(&folder).map_err(unwritable)?;
+        let record = Record {
+            project: project.to_owned(),
+            hash: untrusted.hash.clone(),
+            runs: untrusted.runs.clone(),
+            at: jiff::Timestamp::now(),
+        };
+        // A temporary file is readable by its owner alone, and stays so under its final name.
+        let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(unwritable)?;
+        serde_json::to_writer_pretty(&mut file, &record).map_err(|error| unwritable(error.into()))?;
+        file.flush().map_err(unwritable)?;
+        file.as_file().sync_all().map_err(unwritable)?;
+        file.persist(self.file(&record.project, &record.hash)).map_err(|error| unwritable(error.error))?;
+        Ok(())
+    }
+
+    /// Forgets everything about this project; says how many records that were.
+    ///
+    /// # Errors
+    /// When a record cannot be removed.
+    pub fn revoke(&self, project: &Path) -> Result<usize, TrustError> {
+        let records = self.of(project)?;
+        for record in &records {
+            let file = self.file(project, &record.hash);
+            fs::remove_file(&file).map_err(|error| TrustError::Write(file, error))?;
+        }
+        Ok(records.len())
+    }
+
+    /// All records, by project and time.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn list(&self) -> Result<Vec<Record>, TrustError> {
+        self.refuse_links()?;
+        let folder = self.folder();
+        let unreadable = |error| TrustError::Read(folder.clone(), error);
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let mut records = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(unreadable)?.path();
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let text = fs::read(&path).map_err(unreadable)?;
+            // A record that cannot be read, or that does not belong under its name, is no trust.
+            if let Ok(record) = serde_json::from_slice::<Record>(&text)
+                && self.file(&record.project, &record.hash) == path
+            {
+                records.push(record);
+            }
+        }
+        records.sort_by(|a, b| (&a.project, a.at).cmp(&(&b.project, b.at)));
+        Ok(records)
+    }
+
+    fn of(&self, project: &Path) -> Result<Vec<Record>, TrustError> {
+        Ok(self.list()?.into_iter().filter(|record| record.project == project).collect())
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.state.join("trust")
+    }
+
+    fn file(&self, project: &Path, hash: &str) -> PathBuf {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(project.as_os_str().as_encoded_bytes()).update(b"\0").update(hash.as_bytes());
+        self.folder().join(format!("{}.json", hasher.finalize().to_hex()))
+    }
+
+    fn refuse_links(&self) -> Result<(), TrustError> {
+        for path in [self.state.clone(), self.folder()] {
+            if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+                return Err(TrustError::Link(path));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn create_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn create_private(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+/// Whether `text` has the form of a hash.
+pub fn is_hash(text: &str) -> bool {
+    text.strip_prefix("blake3:")
+        .is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::config::layer;
+
+    fn of(text: &str) -> Option<Untrusted> {
+        needed(&layer::from_text("c.yml", text).unwrap())
+    }
+
+    fn runs(text: &str) -> Vec<String> {
+        of(text).map(|untrusted| untrusted.runs).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_runs_nothing_needs_no_trust() {
+        for text in [
+            "",
+            "review: {rounds: 3, verify: []}",
+            "agents: [{name: a, command: claude, role: coder, model: opus, domain: [x], focus: [y], timeout: 1m}]",
+            "agents: [{name: a, command: codex, adapter: codex, role: coder, env: {}}]",
+            "agents: [{name: a, command: 'builtin:rules', adapter: builtin, role: reviewer}]",
+            "agents: [{name: a, role: judge}]",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn programs_arguments_adapters_variables_and_checks_need_it() {
+        for (text, expected) in [
+            ("agents: [{name: a, command: ./a.sh}]", vec!["./a.sh (agent `a`)"]),
+            ("agents: [{name: a, command: semgrep}]", vec!["semgrep (agent `a`)"]),
+            ("agents: [{name: a, command: /usr/bin/claude}]", vec!["/usr/bin/claude (agent `a`)"]),
+            ("agents: [{name: a, command: claude --yolo}]", vec!["claude --yolo (agent `a`)"]),
+            ("agents: [{name: a, command: [sh, -c, 'x y']}]", vec!["sh -c 'x y' (agent `a`)"]),
+            ("agents: [{name: a, command: [sh, \"x\\ny\"]}]", vec!["sh 'x y' (agent `a`)"]),
+            ("agents: [{name: a, command: claude, adapter: text}]", vec!["agent `a` through the adapter text"]),
+            ("agents: [{name: a, adapter: claude}]", vec!["agent `a` through the adapter claude"]),
+            (
+                "agents: [{name: a, command: claude, env: {B: x, A: '1'}}]",
+                vec!["A=\"1\" (set for agent `a`)", "B=x (set for agent `a`)"],
+            ),
+            (
+                "review: {verify: [cargo test, [make, 'a b']]}",
+                vec!["cargo test (review.verify)", "make 'a b' (review.verify)"],
+            ),
+        ] {
+            assert_eq!(runs(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_hash_covers_what_runs_and_nothing_else() {
+        let base = of("agents: [{name: a, command: x y}]\nreview: {verify: [z]}").unwrap();
+        assert!(is_hash(&base.hash));
+        for same in [
+            "# c\nreview:\n  rounds: 2\n  verify: [[z]]\nagents:\n  - role: coder\n    command: [x, y]\n    name: a\n",
+            "agents: [{name: b, command: claude}, {name: a, command: x  y}]\nreview: {verify: [z]}",
+        ] {
+            assert_eq!(of(same).unwrap().hash, base.hash, "{same}");
+        }
+        for other in [
+            "agents: [{name: b, command: x y}]\nreview: {verify: [z]}",
+            "agents: [{name: a, command: [x y]}]\nreview: {verify: [z]}",
+            "agents: [{name: a, command: x y}]",
+            "agents: [{name: a, command: x y, adapter: json}]\nreview: {verify: [z]}",
+            "agents: [{name: a, command: x y, env: {A: b}}]\nreview: {verify: [z]}",
+        ] {
+            assert_ne!(of(other).unwrap().hash, base.hash, "{other}");
+        }
+    }
+
+    #[test]
+    fn trust_holds_for_one_project_and_one_hash_until_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(&folder.path().join("state"));
+        let (here, there) = (Path::new("/here"), Path::new("/there"));
+        let content = of("agents: [{name: a, command: x}]").unwrap();
+        assert!(!store.trusts(here, &content.hash).unwrap());
+        store.trust(here, &content).unwrap();
+        assert!(store.trusts(here, &content.hash).unwrap());
+        assert!(!store.trusts(there, &content.hash).unwrap());
+        assert!(!store.trusts(here, "blake3:0").unwrap());
+        assert_eq!(store.list().unwrap().iter().map(|record| &record.runs).collect::<Vec<_>>(), [&content.runs]);
+        assert_eq!(store.revoke(here).unwrap(), 1);
+        assert_eq!(store.list().unwrap(), []);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn records_are_private_and_links_are_refused() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path());
+        let content = of("agents: [{name: a, command: x}]").unwrap();
+        store.trust(Path::new("/p"), &content).unwrap();
+        let file = store.file(Path::new("/p"), &content.hash);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        // A record moved under another name, as if for another project, is worth nothing.
+        fs::rename(&file, store.file(Path::new("/q"), &content.hash)).unwrap();
+        assert_eq!(store.list().unwrap(), []);
+        let link = folder.path().join("link");
+        symlink(folder.path(), &link).unwrap();
+        assert!(matches!(Store::new(&link).trust(Path::new("/p"), &content), Err(TrustError::Link(_))));
+    }
+}
