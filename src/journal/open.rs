@@ -82,6 +82,8 @@ impl Journal {
     /// The form of the database: 0 while it is empty, else the number of steps done.
     fn form(&self) -> Result<i64, JournalError> {
         let fault = |source| self.fault(source);
+        // One look: another process may be making the database at this moment.
+        let _snapshot = self.db.unchecked_transaction().map_err(fault)?;
         let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fault);
         let (application, form) = (pragma("application_id")?, pragma("user_version")?);
         let tables: i64 =
@@ -97,6 +99,7 @@ impl Journal {
     fn migrate(&mut self) -> Result<(), JournalError> {
         let form = self.form()?;
         self.write_ahead()?;
+        self.db.pragma_update(None, "synchronous", "FULL").map_err(|source| self.fault(source))?;
         if form == KNOWN {
             return Ok(());
         }
@@ -128,12 +131,12 @@ impl Journal {
     }
 }
 
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {
+/// Opens the file for reading or writing, as `access` says, and never makes one.
+pub(super) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let configured = || {
         let db = Connection::open_with_flags(path, flags)?;
         db.busy_timeout(PATIENCE)?;
-        db.pragma_update(None, "synchronous", "FULL")?;
         db.pragma_update(None, "trusted_schema", false)?;
         Ok(db)
     };

@@ -104,12 +104,15 @@ impl Journal {
     /// When it means none or several, or the history cannot be read.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
+        let id = |row: &Row<'_>| row.get(0).map(RunId);
         let found = match wanted.as_str() {
             "" => Vec::new(),
-            "last" => self.run_ids("1 LIMIT 1", [])?,
-            id => self.run_ids(
-                "substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1 ORDER BY id <> ?1 LIMIT 6",
-                [id],
+            "last" => self.rows("SELECT id FROM run ORDER BY number DESC LIMIT 1", [], id)?,
+            part => self.rows(
+                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+                     ORDER BY id <> ?1, number DESC LIMIT 6",
+                [part],
+                id,
             )?,
         };
         match found.as_slice() {
@@ -121,11 +124,6 @@ impl Journal {
                 candidates: several.iter().map(|run| run.0.clone()).collect(),
             }),
         }
-    }
-
-    fn run_ids(&self, condition: &str, params: impl Params) -> Result<Vec<RunId>, JournalError> {
-        let sql = format!("SELECT id FROM (SELECT id FROM run ORDER BY number DESC) WHERE {condition}");
-        self.rows(&sql, params, |row| row.get(0).map(RunId))
     }
 
     fn events_where(&self, run: &RunId, condition: &str) -> Result<Vec<Event>, JournalError> {

@@ -2,9 +2,12 @@
 //!
 //! The damaged file is only read; its readable events build new views in a database that vanishes when it is closed.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use std::path::Path;
 
-use super::open::STEPS;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+
+use super::open::{self, STEPS};
 use super::{Journal, JournalError, query, view};
 
 /// A private database of the newest form with nothing in it, on disk if it grows large.
@@ -15,40 +18,42 @@ pub(super) fn empty() -> rusqlite::Result<Connection> {
 }
 
 impl Journal {
-    /// A history for reading, built from those events of this one that can be read. Nothing says that it is complete.
+    /// A history for reading, built from those events at `path` that can be read. Nothing says that it is complete.
     ///
     /// # Errors
     /// When no event can be read at all.
-    pub fn salvage(&self) -> Result<Self, JournalError> {
-        let db = self.readable().map_err(|error| self.fault(error))?;
-        Ok(Self { db, path: self.path.clone() })
+    pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
+        let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
+        Ok(Self { db, path: path.to_owned() })
     }
+}
 
-    fn readable(&self) -> rusqlite::Result<Connection> {
-        let fresh = empty()?;
-        // Otherwise SQLite refuses a file that is shorter than its header says.
-        self.db.pragma_update(None, "writable_schema", true)?;
+fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
+    // Otherwise SQLite refuses a file that is shorter than its header says.
+    damaged.pragma_update(None, "writable_schema", true)?;
+    let number = |sql| damaged.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let last = number("SELECT events FROM chain").or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;
+    let fresh = empty()?;
+    {
         let building = fresh.unchecked_transaction()?;
         let mut copy = building.prepare(
             "INSERT INTO event (id, run, seq, at, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
-        let mut one = self.db.prepare("SELECT * FROM event WHERE id = ?1")?;
-        let last: i64 = self.db.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get(0))?;
+        let mut one = damaged.prepare("SELECT id, run, seq, at, body, prev, hash FROM event WHERE id = ?1")?;
         for id in 1..=last {
-            let found = one.query_row([id], |row| {
-                let columns = ["id", "run", "seq", "at", "body", "prev", "hash"];
-                let values: Vec<rusqlite::types::Value> =
-                    columns.iter().map(|column| row.get(*column)).collect::<Result<_, _>>()?;
-                Ok((query::event(row)?, values))
+            let record = one.query_row([id], |row| {
+                let columns = (0..7).map(|column| row.get(column)).collect::<rusqlite::Result<Vec<Value>>>()?;
+                Ok((query::event(row)?, columns))
             });
-            let Ok(Some((event, values))) = found.optional() else { continue };
-            if copy.execute(rusqlite::params_from_iter(values)).is_ok() {
-                // A record that contradicts an earlier one adds nothing.
+            let Ok((event, columns)) = record else { continue };
+            if copy.execute(params_from_iter(columns)).is_ok() {
+                // What contradicts an earlier record adds nothing to the views.
                 drop(view::apply(&building, &event));
             }
         }
         drop(copy);
         building.commit()?;
-        Ok(fresh)
     }
+    Ok(fresh)
 }

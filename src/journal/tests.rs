@@ -163,3 +163,353 @@ fn verifies_what_it_wrote() {
     let check = journal.verify().unwrap();
     assert_eq!((check.records, check.fault), (14, None));
 }
+
+#[test]
+fn views_answer_what_commands_ask() {
+    let (_folder, _path, mut journal) = fresh();
+    let run = sample(&mut journal);
+
+    let rows = journal.runs(None).unwrap();
+    let [row] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((row.target.as_str(), row.mode, row.exit), ("src/", Mode::Arbitrate, Some(ExitReason::DisputeOpen)));
+    assert_eq!((row.findings, row.mandatory, row.disputes, row.open_disputes), (5, 4, 4, 1));
+    assert!(row.ended.is_some_and(|ended| ended >= row.started) && !row.undone);
+    let ids: Vec<_> = journal.findings(&run).unwrap().into_iter().map(|finding| finding.id.0).collect();
+    assert_eq!(ids, [1, 2, 3, 4, 5]);
+
+    journal.append_all(&run, [EventKind::RunResumed, EventKind::RunUndone { files: 2 }]).unwrap();
+    let row = journal.runs(Some(1)).unwrap().remove(0);
+    assert_eq!((row.ended, row.exit, row.undone), (None, None, true));
+
+    let bindings = journal.bindings().unwrap();
+    let said: Vec<_> = bindings
+        .iter()
+        .map(|binding| (binding.dispute.0, binding.disposition.clone(), binding.rationale.as_str()))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (1, Some(Disposition::Enforced), "read the code"),
+            (2, Some(Disposition::Refuted), "read the code"),
+            (3, None, "read the code"),
+            (4, Some(Disposition::Discarded), ""),
+        ]
+    );
+    assert_eq!(bindings[1].anchor, finding(2, Tag::High, &[]).anchor.unwrap());
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn a_dispute_is_told_by_its_events() {
+    let (_folder, _path, mut journal) = fresh();
+    let run = sample(&mut journal);
+    let record = journal.dispute(DisputeNumber(1)).unwrap().unwrap();
+    assert_eq!(record.run, run);
+    assert_eq!(record.dispute.finding, finding(1, Tag::Must, &["codex", "gemini"]));
+    assert_eq!(record.dispute.objection, objection(1));
+    assert_eq!(record.dispute.route, Some(Route::Judge));
+    assert_eq!(record.dispute.rulings.len(), 1);
+    assert_eq!(record.dispute.disposition, Some(Disposition::Enforced));
+    assert_eq!(record.settlement.unwrap().by, judge());
+    assert!(record.settled_at.is_some());
+    assert_eq!(journal.dispute(DisputeNumber(5)).unwrap(), None);
+}
+
+#[test]
+fn filters_hold_together() {
+    let (_folder, _path, mut journal) = fresh();
+    sample(&mut journal);
+    let all = DisputeFilter::default;
+    let word = |word| DisputeFilter { ruling: Some(RulingFilter::Word(word)), ..all() };
+    let reviewer = |name: &str| DisputeFilter { reviewer: Some(name.to_owned()), ..all() };
+    let now = Timestamp::now();
+    let hour = jiff::SignedDuration::from_hours(1);
+
+    assert_eq!(numbers(&journal, all()), [4, 3, 2, 1]);
+    assert_eq!(numbers(&journal, DisputeFilter { recent: Some(2), ..all() }), [4, 3]);
+    assert_eq!(numbers(&journal, DisputeFilter { open_only: true, ..all() }), [3]);
+    assert_eq!(numbers(&journal, word(RulingWord::Enforce)), [1]);
+    assert_eq!(numbers(&journal, word(RulingWord::Dismiss)), [2]);
+    assert_eq!(numbers(&journal, word(RulingWord::Escalate)), [3]);
+    let discarded = DisputeFilter { ruling: Some(RulingFilter::Disposition("discarded")), ..all() };
+    assert_eq!(numbers(&journal, discarded), [4]);
+    assert_eq!(numbers(&journal, reviewer("codex")), [4, 2, 1]);
+    assert_eq!(numbers(&journal, reviewer("gemini")), [3, 1]);
+    assert_eq!(numbers(&journal, reviewer("nobody")), [0_u64; 0]);
+    assert_eq!(numbers(&journal, DisputeFilter { open_only: true, ..reviewer("codex") }), [0_u64; 0]);
+    assert_eq!(numbers(&journal, DisputeFilter { recent: Some(1), ..reviewer("codex") }), [4]);
+    assert_eq!(numbers(&journal, DisputeFilter { since: Some(now - hour), ..all() }), [4, 3, 2, 1]);
+    assert_eq!(numbers(&journal, DisputeFilter { since: Some(now + hour), ..all() }), [0_u64; 0]);
+
+    let row = journal.disputes(&word(RulingWord::Escalate)).unwrap().remove(0);
+    assert_eq!((row.tag.as_str(), row.title.as_str(), row.finding), ("MUST", "Finding number 3", FindingId(3)));
+    assert_eq!(row.location, Some(Location::line("src/db.rs", 3)));
+    assert_eq!((row.raised_by, row.disposition, row.settled_at), (vec!["gemini".to_owned()], None, None));
+}
+
+#[test]
+fn a_person_settles_an_open_dispute_once() {
+    let (_folder, _path, mut journal) = fresh();
+    let run = sample(&mut journal);
+    let later = Disposition::Deferred { reference: "issue 12".to_owned() };
+    assert_eq!(journal.resolve(DisputeNumber(3), later.clone(), "next month".to_owned()).unwrap(), run);
+    let record = journal.dispute(DisputeNumber(3)).unwrap().unwrap();
+    let words: Vec<_> =
+        record.dispute.rulings.iter().map(|record| (record.ruling.ruling, record.by.clone())).collect();
+    assert_eq!(words, [(RulingWord::Escalate, judge()), (RulingWord::Dismiss, Ruler::Human)]);
+    assert_eq!(
+        record.settlement,
+        Some(Settlement { disposition: later, by: Ruler::Human, reason: "next month".to_owned() })
+    );
+
+    let before = journal.events(&run).unwrap().len();
+    let again = journal.resolve(DisputeNumber(3), Disposition::Enforced, String::new()).unwrap_err();
+    assert_eq!(again.to_string(), "dispute 3 is settled already: deferred");
+    let unknown = journal.resolve(DisputeNumber(9), Disposition::Enforced, String::new()).unwrap_err();
+    assert_eq!((unknown.to_string(), unknown.exit()), ("there is no dispute 9".to_owned(), ExitReason::Usage));
+    assert_eq!(journal.events(&run).unwrap().len(), before);
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn a_run_is_found_by_either_end_of_its_id() {
+    let (_folder, _path, mut journal) = fresh();
+    let ids = ["0190aaaa-0000-7000-8000-00000000abcd", "0190aaaa-0000-7000-8000-00000000abce", "0190bbbb-0000"];
+    assert!(matches!(journal.find_run("last"), Err(JournalError::UnknownRun(_))));
+    for id in ids {
+        journal.append(&RunId(id.to_owned()), started("x")).unwrap();
+    }
+    let found = |text| journal.find_run(text).map(|run| run.0).map_err(|error| error.to_string());
+    assert_eq!(found("last").as_deref(), Ok(ids[2]));
+    assert_eq!(found("0190B").as_deref(), Ok(ids[2]));
+    assert_eq!(found("abcd").as_deref(), Ok(ids[0]));
+    assert_eq!(found(ids[1]).as_deref(), Ok(ids[1]));
+    assert_eq!(found("0190a"), Err(format!("`0190a` means several runs: {}, {}", ids[1], ids[0])));
+    assert_eq!(found("%"), Err("no run is called `%`".to_owned()));
+    assert_eq!(found(""), Err("no run is called ``".to_owned()));
+}
+
+/// Every way to change one row of a table that SQLite's own rules let through is found, and the record is named.
+#[test]
+fn every_altered_column_is_found() {
+    let cases = [
+        ("UPDATE event SET id = 99 WHERE id = 9", Some(9), Flaw::Removed),
+        ("UPDATE event SET run = 'other' WHERE id = 9", Some(9), Flaw::Altered),
+        ("UPDATE event SET seq = 99 WHERE id = 9", Some(9), Flaw::Altered),
+        ("UPDATE event SET at = '2020-01-01T00:00:00.000000Z' WHERE id = 9", Some(9), Flaw::Altered),
+        ("UPDATE event SET body = replace(body, 'enforced', 'refuted') WHERE id = 9", Some(9), Flaw::Altered),
+        ("UPDATE event SET prev = hash WHERE id = 9", Some(9), Flaw::Altered),
+        ("UPDATE event SET hash = prev WHERE id = 9", Some(9), Flaw::Altered),
+        ("DELETE FROM event WHERE id = 9", Some(9), Flaw::Removed),
+        ("DELETE FROM event WHERE id = 14", Some(14), Flaw::Removed),
+        ("DELETE FROM event WHERE id = 9; UPDATE event SET id = id - 1 WHERE id > 9", Some(9), Flaw::OutOfOrder),
+        (
+            "UPDATE event SET id = -id + 100 WHERE id IN (4, 5); UPDATE event SET id = iif(id = 96, 5, 4) WHERE id > 90",
+            Some(4),
+            Flaw::OutOfOrder,
+        ),
+        ("UPDATE chain SET events = 13", Some(14), Flaw::Added),
+        ("UPDATE chain SET events = 15", Some(15), Flaw::Removed),
+        ("UPDATE chain SET hash = 'x'", None, Flaw::End),
+        ("DELETE FROM event WHERE id = 14; UPDATE chain SET events = 13", None, Flaw::End),
+    ];
+    for (sql, record, flaw) in cases {
+        let (_folder, path, mut journal) = fresh();
+        sample(&mut journal);
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let fault = journal.verify().unwrap().fault.unwrap_or_else(|| panic!("not found: {sql}"));
+        assert_eq!((fault.record, fault.flaw), (record, flaw), "{sql}");
+    }
+}
+
+#[test]
+fn every_altered_view_is_found() {
+    for (table, columns) in [
+        ("run", "id started ended target mode exit undone"),
+        ("finding", "run number mandatory body"),
+        (
+            "dispute",
+            "number run opened settled finding tag title location anchor raised_by ruling ruled_by rationale disposition",
+        ),
+        ("raiser", "reviewer dispute"),
+    ] {
+        let changes = columns.split(' ').map(|column| {
+            let value = match column {
+                "number" | "dispute" | "finding" | "undone" | "mandatory" => format!("{column} + 70"),
+                "reviewer" => "reviewer || 7".to_owned(),
+                _ => "'77'".to_owned(),
+            };
+            format!("UPDATE {table} SET {column} = {value}")
+        });
+        for sql in changes.chain([format!("DELETE FROM {table}")]) {
+            let (_folder, path, mut journal) = fresh();
+            sample(&mut journal);
+            Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+            let fault = journal.verify().unwrap().fault.unwrap_or_else(|| panic!("not found: {sql}"));
+            let Flaw::View { row } = fault.flaw else { panic!("{sql}: {fault}") };
+            assert!(row.starts_with(&format!("{table} ")), "{sql}: {row}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_is_named_in_words() {
+    let place = Some((run("1"), 3));
+    let fault = Fault { record: Some(9), place, flaw: Flaw::Altered };
+    assert_eq!(fault.to_string(), "record 9 (event 3 of run 0190aaaa-0000-7000-8000-000000000001) was altered");
+    let fault = Fault { record: None, place: None, flaw: Flaw::View { row: "dispute 4".to_owned() } };
+    assert_eq!(fault.to_string(), "the history was altered: dispute 4 is not what the events say");
+}
+
+#[test]
+fn many_writers_make_one_chain() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Arc::new(path_for(folder.path(), "abc"));
+    let (writers, each) = (8_u32, 25_u32);
+    let barrier = Arc::new(Barrier::new(writers as usize));
+    let threads: Vec<_> = (0..writers)
+        .map(|writer| {
+            let (path, barrier) = (Arc::clone(&path), Arc::clone(&barrier));
+            thread::spawn(move || {
+                barrier.wait();
+                // All of them find no database: the form is made once.
+                let mut journal = Journal::open(&path)?;
+                let run = run(&writer.to_string());
+                journal.append(&run, started("x"))?;
+                for id in 1..=each {
+                    journal.open_dispute(&run, finding(id, Tag::Must, &["codex"]), objection(id))?;
+                }
+                Ok::<_, JournalError>(())
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap().unwrap();
+    }
+    let journal = Journal::open_read(&path).unwrap().unwrap();
+    let check = journal.verify().unwrap();
+    assert_eq!((check.records, check.fault), (u64::from(writers * (each + 1)), None));
+    let all: Vec<_> = (1..=u64::from(writers * each)).rev().collect();
+    assert_eq!(numbers(&journal, DisputeFilter::default()), all);
+}
+
+#[test]
+fn reading_creates_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_for(folder.path(), "abc");
+    assert!(Journal::open_read(&path).unwrap().is_none());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, b"").unwrap();
+    assert!(Journal::open_read(&path).unwrap().is_none());
+    assert_eq!(fs::read(&path).unwrap(), b"");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_folders_are_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_folder, path, mut journal) = fresh();
+    let run = sample(&mut journal);
+    let transcripts = journal.transcripts(&run).unwrap();
+    assert_eq!(transcripts, fs::canonicalize(path.parent().unwrap()).unwrap().join("runs").join(&run.0));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let modes = [path.as_path(), path.parent().unwrap(), &transcripts, transcripts.parent().unwrap()].map(mode);
+    assert_eq!(modes, [0o600, 0o700, 0o700, 0o700]);
+    let hostile = journal.transcripts(&RunId("../../x".to_owned())).unwrap();
+    assert_eq!(hostile.parent(), transcripts.parent());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_folder_is_no_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("target");
+    fs::write(&target, b"").unwrap();
+    let link = folder.path().join("history.db");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    for path in [&link, &folder.path().to_owned()] {
+        assert!(matches!(Journal::open(path), Err(JournalError::NotAFile { .. })));
+        assert!(matches!(Journal::open_read(path), Err(JournalError::NotAFile { .. })));
+    }
+    assert_eq!(fs::read(&target).unwrap(), b"");
+}
+
+#[test]
+fn a_newer_or_foreign_database_is_left_alone() {
+    let (_folder, path, journal) = fresh();
+    drop(journal);
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = Journal::open(&path).unwrap_err();
+    assert!(matches!(error, JournalError::Newer { found: 99, known: 1, .. }), "{error}");
+    assert!(matches!(Journal::open_read(&path), Err(JournalError::Newer { .. })));
+    assert_eq!(error.exit(), ExitReason::History);
+
+    let other = path.with_file_name("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE event (a)").unwrap();
+    let before = fs::read(&other).unwrap();
+    assert!(matches!(Journal::open(&other), Err(JournalError::Foreign { .. })));
+    assert!(matches!(Journal::open_read(&other), Err(JournalError::Foreign { .. })));
+    assert_eq!(fs::read(&other).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_database_is_named_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let garbage = b"this is no database at all, only a text that is long enough to be taken for one".repeat(20);
+    fs::write(&path, &garbage).unwrap();
+    let error = Journal::open(&path).unwrap_err();
+    assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
+    assert_eq!(error.exit(), ExitReason::History);
+    assert!(error.to_string().contains("history.db"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), garbage);
+}
+
+#[test]
+fn the_good_part_of_a_torn_history_is_shown() {
+    let (_folder, path, mut journal) = fresh();
+    for number in 1..=40 {
+        let run = run(&number.to_string());
+        journal.append(&run, started("x")).unwrap();
+        journal.open_dispute(&run, finding(number, Tag::Must, &["codex"]), objection(number)).unwrap();
+    }
+    drop(journal);
+    let whole = fs::read(&path).unwrap();
+    let torn = &whole[..whole.len() / 2];
+    fs::write(&path, torn).unwrap();
+
+    assert!(matches!(Journal::open(&path), Err(JournalError::Damaged { .. })));
+    let journal = Journal::open_read(&path);
+    assert!(matches!(journal, Err(JournalError::Damaged { .. })), "{journal:?}");
+    let part = Journal::open_damaged(&path).unwrap();
+    let shown = numbers(&part, DisputeFilter::default());
+    assert!(!shown.is_empty() && shown.len() < 40, "{shown:?}");
+    assert_eq!(fs::read(&path).unwrap(), torn);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_read_all_the_same() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_folder, path, mut journal) = fresh();
+    sample(&mut journal);
+    drop(journal);
+    let folder = path.parent().unwrap();
+    let allow = |mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o500);
+    let reader = Journal::open_read(&path);
+    let shown = reader.map(|journal| numbers(&journal.unwrap(), DisputeFilter::default()));
+    allow(0o700);
+    assert_eq!(shown.unwrap(), [4, 3, 2, 1]);
+}
+
+#[test]
+fn an_event_survives_its_record() {
+    let (_folder, path, mut journal) = fresh();
+    let run = sample(&mut journal);
+    let written: Vec<Event> = journal.events(&run).unwrap();
+    drop(journal);
+    assert_eq!(Journal::open(&path).unwrap().events(&run).unwrap(), written);
+    assert_eq!(written.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=14).collect::<Vec<_>>());
+}

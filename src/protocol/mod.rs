@@ -1,6 +1,7 @@
 //! Text and JSON to domain and back: what is asked of agents and how their answers are read.
 
 pub mod printable;
+pub mod prompts;
 pub mod recheck;
 pub mod request;
 pub mod response;

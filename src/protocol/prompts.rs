@@ -1,0 +1,149 @@
+//! Prompts: a request as the text that an agent reads.
+//!
+//! One template a task, which a project may replace by a file of the same name. The words of files and of other agents
+//! reach a template only inside fences (see [`context`]), so no template can let them speak for Glee.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value, syntax::SyntaxConfig};
+
+use super::request::{Request, Task};
+
+mod context;
+
+/// The largest template of a project that is read, in bytes.
+const LARGEST: u64 = 64 * 1024;
+
+/// The steps a template may take; a loop over a thousand findings takes some ten thousand.
+const FUEL: u64 = 10_000_000;
+
+/// Why there is no prompt.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// The project's template cannot be read.
+    #[error("the prompt template `{}` cannot be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It is a folder, a link, a device.
+    #[error("the prompt template `{}` is not a regular file", path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is too large.
+    #[error("the prompt template `{}` is larger than {LARGEST} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is no template, or asks for a value that does not exist.
+    #[error("{place}:{line}: {message}")]
+    Template {
+        /// The file, or the name of the built-in template.
+        place: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// An answer to this prompt could not be told from anything else.
+    #[error("{place}: the prompt does not say how the answer ends")]
+    NoClosing {
+        /// The file.
+        place: String,
+    },
+}
+
+impl PromptError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Read { .. } | Self::NotAFile { .. } => None,
+            Self::TooLarge { .. } | Self::Template { .. } => {
+                Some("docs/prompts.md lists the values a template may use".to_owned())
+            }
+            Self::NoClosing { .. } => Some("put `{{ closing }}` on a line of its own, at the end".to_owned()),
+        }
+    }
+}
+
+/// The prompt for a request. `overrides` is the project's folder of templates (`.glee/prompts`), which need not exist.
+///
+/// # Errors
+/// When the project's template cannot be read or rendered.
+pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
+    let (name, built_in) = template(&request.task);
+    let own = overrides.map(|folder| folder.join(name));
+    let source = own.as_deref().map(read).transpose()?.flatten();
+    let place = match (&source, &own) {
+        (Some(_), Some(path)) => path.display().to_string(),
+        _ => name.to_owned(),
+    };
+    let failed = |error: &minijinja::Error| PromptError::Template {
+        place: place.clone(),
+        line: error.line().unwrap_or(1),
+        message: error
+            .detail()
+            .map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind())),
+    };
+    let mut environment = environment();
+    environment.add_template(name, source.as_deref().unwrap_or(built_in)).map_err(|error| failed(&error))?;
+    let values = Value::from(Serde(context::context(request)));
+    let text = environment
+        .get_template(name)
+        .and_then(|template| template.render(values))
+        .map_err(|error| failed(&error))?;
+    if !text.contains(&context::closing(request)) {
+        return Err(PromptError::NoClosing { place });
+    }
+    Ok(text)
+}
+
+/// The name and the built-in template of a task.
+fn template(task: &Task) -> (&'static str, &'static str) {
+    match task {
+        Task::Review { .. } => ("review.md", include_str!("prompts/review.md")),
+        Task::Respond { .. } => ("respond.md", include_str!("prompts/respond.md")),
+        Task::Judge { .. } => ("judge.md", include_str!("prompts/judge.md")),
+        Task::Recheck { .. } => ("recheck.md", include_str!("prompts/recheck.md")),
+    }
+}
+
+fn environment<'source>() -> Environment<'source> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(FUEL));
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
+    environment.set_syntax(syntax.build().expect("the default delimiters differ from each other"));
+    environment
+}
+
+/// A project's template; `None` if there is none.
+fn read(path: &Path) -> Result<Option<String>, PromptError> {
+    let failed = |source| PromptError::Read { path: path.to_owned(), source };
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(found) if !found.is_file() => return Err(PromptError::NotAFile { path: path.to_owned() }),
+        Ok(_) => {}
+    }
+    let mut text = String::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > LARGEST {
+        return Err(PromptError::TooLarge { path: path.to_owned() });
+    }
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests;

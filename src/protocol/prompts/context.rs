@@ -1,0 +1,190 @@
+//! What a prompt's template can say: the request as values, every word of others inside a fence.
+//!
+//! A fence carries the nonce of the call, which nobody outside of it knew when the words were written; should they hold
+//! it all the same, it is taken out. So nothing inside can end its fence, and a template cannot show data without one.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::domain::{Dispute, Finding, FindingId, RulingRecord};
+use crate::protocol::printable;
+use crate::protocol::request::{Change, Item, Request, RulingInForce, SourceFile, Task};
+
+/// The names a template may use.
+pub(super) type Context = BTreeMap<&'static str, Value>;
+
+/// The line that ends an answer, its open places in angle brackets.
+pub(super) fn closing(request: &Request) -> String {
+    let nonce = &request.nonce;
+    match &request.task {
+        Task::Review { .. } => format!("GLEE-REVIEW-END nonce={nonce} findings=<n>"),
+        Task::Respond { .. } => format!("GLEE-RESPONSE-END nonce={nonce} answers=<n>"),
+        Task::Judge { dispute, .. } => {
+            format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
+        }
+        Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
+    }
+}
+
+/// All values for a request.
+pub(super) fn context(request: &Request) -> Context {
+    let fence = Fence { nonce: &request.nonce };
+    let mut values = Context::from([
+        ("again", json!(request.again.as_deref().map(|why| fence.line(why)).unwrap_or_default())),
+        ("agent", json!(fence.line(&request.agent.0))),
+        ("root", json!(fence.line(&request.root))),
+        ("nonce", json!(request.nonce)),
+        ("closing", json!(closing(request))),
+    ]);
+    match &request.task {
+        Task::Review { files, focus, rulings } => {
+            values.insert("focus", focus.iter().map(|word| fence.line(word)).collect());
+            values.insert("rulings", json!(fence.rulings(rulings)));
+            values.insert("files", fence.files(files));
+        }
+        Task::Respond { items } => {
+            values.insert("items", items.iter().map(|item| fence.item(item)).collect());
+            values.insert("ids", json!(ids(items.iter().map(|item| item.finding.id))));
+        }
+        Task::Judge { dispute, files } => {
+            values.insert("dispute", json!(dispute.number.0));
+            values.insert("finding", fence.finding(&dispute.finding, None));
+            values.insert("objection", json!(fence.objection(dispute)));
+            values.insert("earlier", json!(fence.earlier(&dispute.rulings)));
+            values.insert("files", fence.files(files));
+        }
+        Task::Recheck { changes, files } => {
+            values.insert("changes", changes.iter().map(|change| fence.change(change)).collect());
+            values.insert("ids", json!(ids(changes.iter().map(|change| change.finding.id))));
+            values.insert("files", fence.files(files));
+        }
+    }
+    values
+}
+
+fn ids(ids: impl Iterator<Item = FindingId>) -> String {
+    ids.map(|id| id.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Puts the words of others between markers.
+struct Fence<'a> {
+    nonce: &'a str,
+}
+
+impl Fence<'_> {
+    /// One line of others' words for use outside of a fence: control characters escaped, the nonce taken out.
+    fn line(&self, text: &str) -> String {
+        self.without_nonce(&printable::line(text))
+    }
+
+    fn around(&self, what: &str, text: &str) -> String {
+        let Self { nonce } = self;
+        let what = self.line(what);
+        let text = self.without_nonce(text.trim_end_matches('\n'));
+        format!("<<<GLEE-DATA nonce={nonce} {what}\n{text}\n>>>GLEE-DATA-END nonce={nonce}")
+    }
+
+    fn without_nonce(&self, text: &str) -> String {
+        if self.nonce.is_empty() { text.to_owned() } else { text.replace(self.nonce, "[nonce]") }
+    }
+
+    fn files(&self, files: &[SourceFile]) -> Value {
+        let file = |file: &SourceFile| {
+            let ranges: Vec<_> = file.changed.iter().map(|range| lines(*range)).collect();
+            json!({
+                "path": self.line(&file.path),
+                "ranges": ranges.join(", "),
+                "text": self.around(&format!("path={}", file.path), &numbered(&file.text)),
+                "diff": file.diff.as_ref().map(|diff| self.around(&format!("diff={}", file.path), diff)),
+            })
+        };
+        files.iter().map(file).collect()
+    }
+
+    fn rulings(&self, rulings: &[RulingInForce]) -> String {
+        if rulings.is_empty() {
+            return String::new();
+        }
+        let line = |ruling: &RulingInForce| {
+            let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
+            let why = if ruling.rationale.is_empty() { "no reason given" } else { &ruling.rationale };
+            let (title, word) = (&ruling.title, ruling.disposition.as_str());
+            printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
+        };
+        self.around("rulings", &rulings.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+
+    fn item(&self, item: &Item) -> Value {
+        self.finding(&item.finding, item.enforced.as_deref())
+    }
+
+    fn change(&self, change: &Change) -> Value {
+        let id = change.finding.id;
+        let mut value = self.finding(&change.finding, None);
+        value["response"] = json!(self.around(&format!("response={id}"), &change.response));
+        value["diff"] = json!(self.around(&format!("diff={id}"), &change.diff));
+        value
+    }
+
+    fn finding(&self, finding: &Finding, enforced: Option<&str>) -> Value {
+        let raw = &finding.raw;
+        let tag = raw.severity.tag.map_or_else(|| "of an unknown severity".to_owned(), |tag| tag.to_string());
+        let raised_by: Vec<_> = finding.raised_by.iter().map(|name| self.line(&name.0)).collect();
+        let place = raw.location().map(|place| format!("{place} ")).unwrap_or_default();
+        let mut text = format!("{place}{}", raw.title);
+        add(&mut text, "", &raw.body);
+        add(&mut text, "Suggestion: ", raw.suggestion.as_deref().unwrap_or_default());
+        for evidence in &raw.evidence {
+            add(&mut text, "Evidence: ", evidence);
+        }
+        add(&mut text, "The ruling: ", enforced.unwrap_or_default());
+        json!({
+            "id": finding.id,
+            "tag": tag,
+            "mandatory": finding.mandatory,
+            "enforced": enforced.is_some(),
+            "raised_by": raised_by.join(", "),
+            "text": self.around(&format!("finding={}", finding.id), &text),
+        })
+    }
+
+    fn objection(&self, dispute: &Dispute) -> String {
+        let mut text = dispute.objection.text.clone();
+        for evidence in &dispute.objection.evidence {
+            add(&mut text, "Evidence: ", evidence);
+        }
+        self.around(&format!("objection={}", dispute.finding.id), &text)
+    }
+
+    fn earlier(&self, rulings: &[RulingRecord]) -> String {
+        if rulings.is_empty() {
+            return String::new();
+        }
+        let line = |record: &RulingRecord| format!("{}: {}", record.ruling.ruling, record.ruling.rationale);
+        self.around("rulings", &rulings.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+fn lines((from, to): (u32, u32)) -> String {
+    if from == to { from.to_string() } else { format!("{from}-{to}") }
+}
+
+fn add(text: &mut String, label: &str, more: &str) {
+    if !more.trim().is_empty() {
+        text.push('\n');
+        text.push_str(label);
+        text.push_str(more.trim_end());
+    }
+}
+
+/// A file's lines with their numbers.
+fn numbered(text: &str) -> String {
+    let width = text.lines().count().to_string().len();
+    let mut shown = String::with_capacity(text.len() + text.len() / 4);
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        shown.push_str(&format!("{number:>width$} | {line}\n"));
+    }
+    shown
+}
