@@ -1,14 +1,119 @@
 //! Findings, events and outcomes for the tests of everything that shows them.
 
-use crate::domain::RunId;
+use crate::domain::{
+    Answer, AnswerStatus, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState, Outcome,
+    Proof, RawFinding, Response, ReviewerReport, Ruler, Ruling, RulingRecord, RulingWord, RunId, SettledFinding,
+    Severity, Tag, Usage,
+};
 use crate::event::{Event, EventKind};
 
 /// An event of the one run that tests know.
 pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
-    Event {
-        run: RunId("0197-1a2b3c4d".to_owned()),
-        seq,
-        at: "2026-11-21T10:00:00Z".parse().expect("a timestamp"),
-        kind,
+    let at = "2026-11-21T10:00:00Z".parse().expect("a timestamp");
+    Event { run: run(), seq, at, kind }
+}
+
+fn run() -> RunId {
+    RunId("0197-1a2b3c4d".to_owned())
+}
+
+/// A finding by `rules`; `place` is `path:line`, `path` or empty.
+pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
+    let (file, line) = match place.split_once(':') {
+        Some((file, line)) => (file, Some(line.parse().expect("a line"))),
+        None => (place, None),
+    };
+    let raw = RawFinding {
+        severity: Severity::known(tag),
+        title: title.to_owned(),
+        body: String::new(),
+        file: (!file.is_empty()).then(|| file.to_owned()),
+        line,
+        end_line: None,
+        category: None,
+        suggestion: None,
+        confidence: None,
+        evidence: Vec::new(),
+        rule: None,
+    };
+    let mandatory = matches!(tag, Tag::Critical | Tag::Must | Tag::High);
+    Finding {
+        id: FindingId(id),
+        raw,
+        mandatory,
+        raised_by: vec!["rules".into()],
+        round: 1,
+        anchor: None,
+        reverses: None,
+    }
+}
+
+/// A coder's answer.
+pub(crate) fn response(finding: u32, answer: Answer, text: &str) -> Response {
+    Response { finding: FindingId(finding), answer, text: text.to_owned(), evidence: Vec::new() }
+}
+
+/// A finding in a state, answered or not.
+pub(crate) fn settled(finding: Finding, state: FindingState, answer: Option<(Answer, &str)>) -> SettledFinding {
+    let response = answer.map(|(answer, text)| response(finding.id.0, answer, text));
+    SettledFinding { finding, state, response }
+}
+
+/// A dispute with the coder's objection, on which nobody has ruled.
+pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: &[&str]) -> Dispute {
+    let mut objection = response(finding.id.0, Answer::Disagree, objection);
+    objection.evidence = evidence.iter().map(|line| (*line).to_owned()).collect();
+    Dispute {
+        number: DisputeNumber(number),
+        finding,
+        objection,
+        route: None,
+        rulings: Vec::new(),
+        disposition: None,
+    }
+}
+
+/// A ruling by the judge `referee`.
+pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
+    let ruling = Ruling {
+        ruling,
+        rationale: rationale.to_owned(),
+        grounds: None,
+        citations: Vec::new(),
+        new_tag: None,
+        duplicate_of: None,
+    };
+    RulingRecord { ruling, by: Ruler::Judge { name: "referee".into() } }
+}
+
+/// A reviewer that answered in 240 ms.
+pub(crate) fn reviewer(name: &str, status: AnswerStatus, findings: u32) -> ReviewerReport {
+    ReviewerReport { name: name.into(), status, findings, millis: 240, failure: None }
+}
+
+/// The outcome of a run in which `rules` found nothing in two files.
+pub(crate) fn clean() -> Outcome {
+    let covered = |file: &str, lines| Coverage { file: file.to_owned(), lines };
+    Outcome {
+        schema: Outcome::SCHEMA,
+        run: run(),
+        exit: ExitReason::Clean,
+        proof: Proof {
+            commit: Some("9f8e7d6c5b4a39281706f5e4d3c2b1a098765432".to_owned()),
+            tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned(),
+            target: "src/".to_owned(),
+            covered: vec![covered("src/a.rs", 1180), covered("src/b.py", 23)],
+            skipped: Vec::new(),
+            reviewers: vec![reviewer("rules", AnswerStatus::Clean, 0)],
+            millis: 340,
+            usage: Usage::default(),
+        },
+        findings: Vec::new(),
+        disputes: Vec::new(),
+        changes: Vec::new(),
+        undoable: false,
+        failures: Vec::new(),
+        rounds: 1,
+        notices: Vec::new(),
     }
 }

@@ -38,8 +38,9 @@ pub struct RenderOptions<'a> {
     pub look: Look,
     /// How much is shown of what does not block.
     pub detail: Detail,
-    /// The text of a file as it was reviewed, by its path inside the tree; `None` where it cannot be had.
-    pub source: &'a dyn Fn(&str) -> Option<String>,
+    /// The text of a file as it was reviewed, by its path inside the tree and the round (from 1); `None` where it
+    /// cannot be had: the finding is then shown without its code.
+    pub source: &'a dyn Fn(&str, u32) -> Option<String>,
     /// The command that would hand the findings to the coder.
     pub fix_command: &'a str,
 }

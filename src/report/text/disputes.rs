@@ -1,0 +1,104 @@
+//! The disputes of the run, each with its objection, every ruling on it and how it ended.
+
+use std::fmt::Write as _;
+
+use crate::domain::{Disposition, Dispute, Outcome, RulingWord};
+use crate::draw::{Look, Tone};
+use crate::protocol::printable;
+
+use super::super::RenderOptions;
+use super::{heading, lines};
+
+/// The columns of the names in front of what was said.
+const NAMES: usize = 11;
+
+pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    if outcome.disputes.is_empty() {
+        return String::new();
+    }
+    let mut text = heading(options.look, &format!("Disputes ({})", outcome.disputes.len()), "");
+    for dispute in &outcome.disputes {
+        text.push_str(&one(dispute, options));
+    }
+    text
+}
+
+fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
+    let look = options.look;
+    let finding = &dispute.finding;
+    let (tone, word, detail) = ending(dispute);
+    let ending = if detail.is_empty() { word.to_owned() } else { format!("{word} ({detail})") };
+    let severity = printable::line(&finding.raw.severity.to_string());
+    let place = finding.raw.location().map(|place| format!(" {}", printable::line(&place.to_string())));
+    let facts = look.facts(&[
+        look.paint(tone, &printable::line(&ending)),
+        format!(
+            "{}{}",
+            look.paint(Tone::of(&finding.raw.severity), &format!("{severity}[{}]", finding.id)),
+            place.unwrap_or_default()
+        ),
+        printable::line(&finding.raw.title),
+    ]);
+    let number = look.paint(Tone::Strong, &format!("{}", dispute.number));
+    let mut text = format!("  {number} {}\n", look.cut(&facts, look.width.saturating_sub(6)));
+    let mut say = |name: &str, tone: Tone, what: &str, most: usize| {
+        let room = NAMES + 5;
+        for (index, line) in lines(look, what, room, most, options.detail).iter().enumerate() {
+            let name = if index == 0 { name } else { "" };
+            let _ = writeln!(text, "    {}{line}", look.paint(tone, &format!("{name:<NAMES$}")));
+        }
+    };
+    say("objection", Tone::Faint, &dispute.objection.text, 4);
+    for evidence in &dispute.objection.evidence {
+        say("evidence", Tone::Faint, evidence, 2);
+    }
+    for record in &dispute.rulings {
+        let ruling = &record.ruling;
+        let rationale = ruling.rationale.trim();
+        let colon = if rationale.is_empty() { "" } else { ": " };
+        let said = format!("{} by {}{colon}{rationale}", ruling.ruling, record.by);
+        say("ruling", tone_of(ruling.ruling), &said, 4);
+        if !ruling.citations.is_empty() {
+            say("cites", Tone::Faint, &ruling.citations.join(", "), 2);
+        }
+    }
+    text
+}
+
+/// The word a dispute ended with, and what else is to be said of it.
+fn ending(dispute: &Dispute) -> (Tone, &'static str, String) {
+    match &dispute.disposition {
+        None => (Tone::Warn, "OPEN", "waits for you".to_owned()),
+        Some(Disposition::Enforced) => (Tone::Bad, "ENFORCED", String::new()),
+        Some(Disposition::Refuted) => (Tone::Good, "DISMISSED", "refuted".to_owned()),
+        Some(Disposition::Discarded) => (Tone::Minor, "DISCARDED", String::new()),
+        Some(Disposition::AcceptedRisk) => (Tone::Warn, "DISMISSED", "accepted risk".to_owned()),
+        Some(Disposition::Deferred { reference }) => (Tone::Warn, "DISMISSED", format!("deferred to {reference}")),
+        Some(Disposition::Duplicate { of }) => (Tone::Good, "DISMISSED", format!("duplicate of {of}")),
+        Some(Disposition::NotMandatory) => (Tone::Good, "DISMISSED", "not mandatory".to_owned()),
+    }
+}
+
+fn tone_of(word: RulingWord) -> Tone {
+    match word {
+        RulingWord::Enforce => Tone::Bad,
+        RulingWord::Dismiss => Tone::Good,
+        RulingWord::Escalate => Tone::Warn,
+    }
+}
+
+/// How the disputes ended, counted: `3: 1 enforced, 1 dismissed, 1 open`.
+pub(super) fn tally(look: Look, disputes: &[Dispute]) -> String {
+    let ended = |words: &[&str]| disputes.iter().filter(|dispute| words.contains(&ending(dispute).1)).count();
+    let parts: Vec<String> =
+        [("ENFORCED", "enforced"), ("DISMISSED", "dismissed"), ("DISCARDED", "discarded"), ("OPEN", "open")]
+            .into_iter()
+            .filter_map(|(word, shown)| match ended(&[word]) {
+                0 => None,
+                number => Some(format!("{number} {shown}")),
+            })
+            .collect();
+    let tone = if disputes.iter().any(Dispute::is_open) { Tone::Warn } else { Tone::Plain };
+    let all = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    look.paint(tone, &format!("Disputed ({}{all})", disputes.len()))
+}

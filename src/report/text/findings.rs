@@ -1,0 +1,186 @@
+//! The findings, grouped by file: what blocks with its code, the others in one line each.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::domain::{FindingState, Outcome, SettledFinding};
+use crate::draw::snippet::{self, Code, Heading, Note};
+use crate::draw::{self, Glyph, Look, Tone};
+use crate::protocol::printable;
+
+use super::super::{Detail, RenderOptions};
+use super::{lines, list};
+
+/// The files in the order of their paths, what has no place last.
+pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let mut findings: Vec<&SettledFinding> = outcome.findings.iter().collect();
+    findings.sort_by_key(|finding| {
+        let raw = &finding.finding.raw;
+        (raw.file.is_none(), raw.file.clone(), !is_full(finding, options.detail), raw.line, finding.finding.id)
+    });
+    let asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
+    findings
+        .chunk_by(|a, b| a.finding.raw.file == b.finding.raw.file)
+        .map(|group| file(group, asked, options))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Whether a finding is shown with its code.
+fn is_full(finding: &SettledFinding, detail: Detail) -> bool {
+    let settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
+    detail == Detail::Full || finding.finding.mandatory && !settled_before
+}
+
+fn file(group: &[&SettledFinding], asked: bool, options: &RenderOptions<'_>) -> String {
+    let look = options.look;
+    let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
+    let name = path.map_or_else(|| "General".to_owned(), printable::line);
+    let number = look.paint(Tone::Faint, &draw::count(group.len(), "finding"));
+    let mut text = format!("{}  {number}\n", look.paint(Tone::Strong, &name));
+    let mut sources: BTreeMap<u32, Option<String>> = BTreeMap::new();
+    let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) =
+        group.iter().copied().partition(|finding| is_full(finding, options.detail));
+    for finding in full {
+        let round = finding.finding.round;
+        let source = sources.entry(round).or_insert_with(|| path.and_then(|path| (options.source)(path, round)));
+        let _ = writeln!(text, "\n{}", diagnostic(finding, source.as_deref(), asked, options));
+    }
+    if !short.is_empty() {
+        text.push('\n');
+    }
+    let tags: Vec<String> = short.iter().map(|finding| tag(finding)).collect();
+    let tag_width = tags.iter().map(|tag| draw::columns(tag)).max().unwrap_or(0);
+    let places: Vec<String> = short.iter().map(|finding| line_of(finding)).collect();
+    let place_width = places.iter().map(|place| draw::columns(place)).max().unwrap_or(0);
+    for ((finding, tag), place) in short.iter().zip(&tags).zip(&places) {
+        let raw = &finding.finding.raw;
+        let state = state(look, finding, asked).map_or_else(String::new, |note| {
+            let what =
+                if note.text.is_empty() { note.name.to_owned() } else { format!("{}: {}", note.name, note.text) };
+            look.paint(Tone::Faint, &printable::line(&what))
+        });
+        let line = look.facts(&[
+            format!(
+                "  {}  {}{}",
+                draw::pad(&look.paint(Tone::of(&raw.severity), tag), tag_width),
+                if place_width > 0 { draw::pad(place, place_width + 2) } else { String::new() },
+                printable::line(&raw.title)
+            ),
+            state,
+        ]);
+        let _ = writeln!(text, "{}", look.cut(&line, look.width));
+    }
+    text
+}
+
+fn tag(finding: &SettledFinding) -> String {
+    format!("{}[{}]", printable::line(&finding.finding.raw.severity.to_string()), finding.finding.id)
+}
+
+fn line_of(finding: &SettledFinding) -> String {
+    finding.finding.raw.line.map_or_else(String::new, |line| format!("line {line}"))
+}
+
+fn diagnostic(finding: &SettledFinding, source: Option<&str>, asked: bool, options: &RenderOptions<'_>) -> String {
+    let look = options.look;
+    let raw = &finding.finding.raw;
+    let heading = Heading {
+        level: raw.severity.to_string(),
+        id: finding.finding.id.to_string(),
+        title: raw.title.clone(),
+        tone: Tone::of(&raw.severity),
+    };
+    let quoted = format!("{}\n{}", raw.title, raw.body);
+    let excerpt = source.zip(raw.line).and_then(|(source, first)| excerpt(source, first, raw.end_line));
+    let code = raw.file.as_deref().zip(raw.line).map(|(file, line)| {
+        let end = raw.end_line.unwrap_or(line);
+        Code { file, text: excerpt.unwrap_or(""), first_line: line, lines: (line, end), quoted }
+    });
+    snippet::diagnostic(look, &heading, code.as_ref(), &notes(finding, asked, options))
+}
+
+/// The lines from `first` to `last`, each with its end.
+fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
+    let start = usize::try_from(first.checked_sub(1)?).ok()?;
+    let number = usize::try_from(last.unwrap_or(first).max(first) - first).ok()? + 1;
+    let from = source.split_inclusive('\n').take(start).map(str::len).sum::<usize>();
+    let length: usize = source[from..].split_inclusive('\n').take(number).map(str::len).sum();
+    (length > 0).then(|| &source[from..from + length])
+}
+
+fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> Vec<Note> {
+    let look = options.look;
+    let raw = &finding.finding.raw;
+    let mut notes = Vec::new();
+    let mut add = |name, tone, text: &str, most| {
+        let text = lines(look, text, 10, most, options.detail).join("\n");
+        if !text.is_empty() {
+            notes.push(Note { name, text, tone });
+        }
+    };
+    add("why", Tone::Plain, &raw.body, 5);
+    for evidence in &raw.evidence {
+        add("evidence", Tone::Plain, evidence, 1);
+    }
+    add("fix", Tone::Good, raw.suggestion.as_deref().unwrap_or(""), 3);
+    let mut by = vec![list(&finding.finding.raised_by)];
+    by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
+    by.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
+    if raw.severity.tag.is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw)) {
+        by.push(format!("written as [{}]", raw.severity.raw));
+    }
+    if finding.finding.round > 1 {
+        by.push(format!("round {}", finding.finding.round));
+    }
+    add("by", Tone::Plain, &by.join(&format!(" {} ", look.glyph(Glyph::Dot))), 2);
+    if let Some(earlier) = finding.finding.reverses {
+        add("reversal", Tone::Warn, &format!("asks to undo what {earlier} asked for"), 2);
+    }
+    notes.extend(state(look, finding, asked));
+    notes
+}
+
+/// Where a finding stands; nothing for an open one that nobody was asked to do anything about.
+fn state(look: Look, finding: &SettledFinding, asked: bool) -> Option<Note> {
+    let said = finding.response.as_ref().map(|response| response.text.trim().to_owned()).unwrap_or_default();
+    let raisers = list(&finding.finding.raised_by);
+    let and =
+        |fact: String| if said.is_empty() { fact } else { format!("{said} {} {fact}", look.glyph(Glyph::Dot)) };
+    let (name, tone, text) = match &finding.state {
+        FindingState::Open if !asked => return None,
+        FindingState::Open => ("open", Tone::Bad, String::from("nobody has answered it")),
+        FindingState::Unanswered => ("open", Tone::Bad, String::from("the coder gave no answer")),
+        FindingState::Claimed => {
+            ("claimed", Tone::Bad, and("said to be done, but nothing changed here".to_owned()))
+        }
+        FindingState::Unchecked => ("changed", Tone::Good, and("unchecked".to_owned())),
+        FindingState::NotResolved => ("not resolved", Tone::Bad, and(format!("{raisers} checked the change"))),
+        FindingState::Resolved => ("fixed", Tone::Good, and(format!("checked by {raisers}"))),
+        FindingState::Discarded => ("discarded", Tone::Minor, said),
+        FindingState::Disputed { dispute } => ("disputed", Tone::Warn, format!("dispute {dispute} waits for you")),
+        FindingState::Enforced { dispute } => {
+            ("enforced", Tone::Bad, format!("by dispute {dispute}, not implemented yet"))
+        }
+        FindingState::Dismissed { dispute } => ("dismissed", Tone::Good, format!("by dispute {dispute}")),
+        FindingState::AlreadyRuled { dispute, disposition } => {
+            ("already ruled", Tone::Minor, format!("{} in dispute {dispute}", disposition.as_str()))
+        }
+    };
+    Some(Note { name, tone, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_the_lines_named_and_nothing_else() {
+        let source = "a\nb\nc";
+        assert_eq!(excerpt(source, 2, None), Some("b\n"));
+        assert_eq!(excerpt(source, 2, Some(9)), Some("b\nc"));
+        assert_eq!(excerpt(source, 3, Some(1)), Some("c"));
+        assert_eq!([excerpt(source, 0, None), excerpt(source, 4, None), excerpt("", 1, None)], [None; 3]);
+        assert_eq!(excerpt(source, 1, Some(u32::MAX)), Some(source));
+    }
+}

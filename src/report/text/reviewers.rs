@@ -1,0 +1,119 @@
+//! Who reviewed and how completely, what failed, what was not reviewed, what else a reader has to know.
+//!
+//! "Could not review" is never left out and never looks like "approved".
+
+use std::fmt::Write as _;
+
+use crate::domain::{AnswerStatus, Outcome, ReviewerReport};
+use crate::draw::{self, Glyph, Look, Tone};
+use crate::protocol::printable;
+
+use super::super::{Detail, RenderOptions};
+use super::heading;
+
+/// The skipped files that a short report names.
+const NAMED: usize = 6;
+
+pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let look = options.look;
+    let mut text = reviewers(look, &outcome.proof.reviewers);
+    for failure in &outcome.failures {
+        let agent = look.paint(Tone::Strong, &printable::line(&failure.agent.0));
+        let in_table =
+            outcome.proof.reviewers.iter().any(|reviewer| {
+                reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
+            });
+        if !in_table {
+            let mark = look.paint(Tone::Bad, look.glyph(Glyph::Failed));
+            let error = printable::line(&failure.error);
+            let _ = writeln!(text, "{mark} {agent} ({}) failed: {error}", failure.role);
+        }
+        if let Some(hint) = &failure.hint {
+            let _ = writeln!(text, "{} {agent}: {}", look.paint(Tone::Key, "hint:"), printable::line(hint));
+        }
+    }
+    text.push_str(&skipped(outcome, options));
+    for notice in &outcome.notices {
+        let _ = writeln!(text, "{} {}", look.paint(Tone::Warn, "note:"), printable::line(notice));
+    }
+    text
+}
+
+fn reviewers(look: Look, reviewers: &[ReviewerReport]) -> String {
+    if reviewers.is_empty() {
+        return String::new();
+    }
+    let mut text = heading(look, "Reviewers", "");
+    let rows: Vec<_> = reviewers.iter().map(Row::new).collect();
+    let widest = |column: fn(&Row) -> &str| rows.iter().map(|row| draw::columns(column(row))).max().unwrap_or(0);
+    let (names, statuses) = (widest(|row| &row.name), widest(|row| row.status));
+    let (found, times) = (widest(|row| &row.found), widest(|row| &row.time));
+    for row in &rows {
+        let status = look.paint(if row.tone == Tone::Good { Tone::Plain } else { row.tone }, row.status);
+        let line = format!(
+            "  {} {}  {}  {}  {:>times$}  {}",
+            look.paint(row.tone, look.glyph(row.glyph)),
+            draw::pad(&row.name, names),
+            draw::pad(&status, statuses),
+            draw::pad(&row.found, found),
+            row.time,
+            row.failure,
+        );
+        let _ = writeln!(text, "{}", look.cut(line.trim_end(), look.width));
+    }
+    text
+}
+
+/// A reviewer as a row of the table.
+struct Row {
+    glyph: Glyph,
+    tone: Tone,
+    name: String,
+    status: &'static str,
+    found: String,
+    time: String,
+    failure: String,
+}
+
+impl Row {
+    fn new(reviewer: &ReviewerReport) -> Self {
+        let (glyph, tone, status) = match reviewer.status {
+            _ if reviewer.failure.is_some() => (Glyph::Failed, Tone::Bad, "FAILED"),
+            AnswerStatus::Complete => (Glyph::Done, Tone::Good, "complete"),
+            AnswerStatus::Clean => (Glyph::Done, Tone::Good, "clean"),
+            AnswerStatus::Incomplete => (Glyph::Attention, Tone::Warn, "INCOMPLETE"),
+            AnswerStatus::NotReviewed => (Glyph::Failed, Tone::Bad, "NOT REVIEWED"),
+        };
+        Self {
+            glyph,
+            tone,
+            name: printable::line(&reviewer.name.0),
+            status,
+            found: draw::count(reviewer.findings as usize, "finding"),
+            time: draw::duration(reviewer.millis),
+            failure: reviewer.failure.as_deref().map(printable::line).unwrap_or_default(),
+        }
+    }
+}
+
+fn skipped(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let look = options.look;
+    let skipped = &outcome.proof.skipped;
+    if skipped.is_empty() {
+        return String::new();
+    }
+    let named = if options.detail == Detail::Full { skipped.len() } else { skipped.len().min(NAMED) };
+    let mut files: Vec<String> = skipped[..named]
+        .iter()
+        .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
+        .collect();
+    if named < skipped.len() {
+        files.push(format!("and {} more (--verbose lists them)", draw::thousands((skipped.len() - named) as u64)));
+    }
+    let head = look.paint(Tone::Warn, &format!("Not reviewed: {}", draw::count(skipped.len(), "file")));
+    let mut text = format!("{head}\n");
+    for line in draw::wrap(&files.join(", "), look.width.saturating_sub(2)) {
+        let _ = writeln!(text, "  {line}");
+    }
+    text
+}

@@ -1,0 +1,198 @@
+//! The end of the report: the conclusion, the counts, the proof of review, what to do next.
+
+use std::fmt::Write as _;
+
+use crate::domain::{ExitReason, FindingState, Outcome, SettledFinding};
+use crate::draw::{self, Glyph, Look, Tone};
+use crate::protocol::printable;
+
+use super::super::RenderOptions;
+use super::{disputes, heading, list};
+
+/// The open disputes that are named with their command.
+const NAMED: usize = 3;
+
+/// The two lines of a run in which everybody answered and nobody found anything.
+pub(super) fn clean(look: Look, outcome: &Outcome) -> String {
+    let reviewers: Vec<_> = outcome.proof.reviewers.iter().map(|reviewer| reviewer.name.clone()).collect();
+    let mark = look.paint(Tone::Good, &format!("{} Clean", look.glyph(Glyph::Done)));
+    let mut text = format!("{mark}: {}, reviewed by {}\n", covered(outcome), list(&reviewers));
+    push(&mut text, look, &[counts(look, outcome), proof(outcome)].concat());
+    text
+}
+
+/// Conclusion, counts and proof.
+pub(super) fn section(look: Look, outcome: &Outcome) -> String {
+    let (glyph, tone, conclusion) = conclusion(outcome);
+    let mut text = format!("{} {}\n", look.paint(tone, look.glyph(glyph)), look.paint(tone, &conclusion));
+    push(&mut text, look, &counts(look, outcome));
+    let mut facts = vec![covered(outcome)];
+    facts.extend(proof(outcome));
+    push(&mut text, look, &facts.iter().map(|fact| look.paint(Tone::Faint, fact)).collect::<Vec<_>>());
+    text
+}
+
+/// Facts on as many lines as they take, broken between facts.
+fn push(text: &mut String, look: Look, facts: &[String]) {
+    let mut from = 0;
+    for to in 1..=facts.len() {
+        let fits = |end: usize| draw::columns(&look.facts(&facts[from..end])) + 2 <= look.width;
+        if to == facts.len() || !fits(to + 1) {
+            let _ = writeln!(text, "  {}", look.facts(&facts[from..to]));
+            from = to;
+        }
+    }
+}
+
+fn conclusion(outcome: &Outcome) -> (Glyph, Tone, String) {
+    let blocking = outcome.findings.iter().filter(|finding| finding.blocks()).count();
+    let open = outcome.disputes.iter().filter(|dispute| dispute.is_open()).count();
+    let bad = |text: String| (Glyph::Failed, Tone::Bad, text);
+    match outcome.exit {
+        ExitReason::Clean if outcome.findings.is_empty() => {
+            (Glyph::Done, Tone::Good, "Nothing was found".to_owned())
+        }
+        ExitReason::Clean => (Glyph::Done, Tone::Good, "Nothing mandatory is open".to_owned()),
+        ExitReason::FindingsOpen => bad(match blocking {
+            1 => "1 mandatory finding is open".to_owned(),
+            many => format!("{many} mandatory findings are open"),
+        }),
+        ExitReason::DisputeOpen => {
+            let text = match open {
+                1 => "1 dispute waits for you".to_owned(),
+                many => format!("{many} disputes wait for you"),
+            };
+            (Glyph::Attention, Tone::Warn, text)
+        }
+        ExitReason::AgentFailed => {
+            let mut silent: Vec<_> = outcome.failures.iter().map(|failure| failure.agent.clone()).collect();
+            let reviewers = outcome.proof.reviewers.iter().filter(|reviewer| !reviewer.status.is_complete());
+            silent.extend(reviewers.map(|reviewer| reviewer.name.clone()));
+            let mut seen = Vec::new();
+            silent.retain(|name| {
+                let new = !seen.contains(name);
+                seen.push(name.clone());
+                new
+            });
+            let who = if silent.is_empty() { "an agent".to_owned() } else { list(&silent) };
+            bad(format!("Nothing may be concluded: {who} did not answer completely"))
+        }
+        ExitReason::ReadOnlyViolation => bad("An agent changed what it may only read".to_owned()),
+        ExitReason::Budget => bad("The budget or a rate limit is reached".to_owned()),
+        ExitReason::Signal(number) => bad(format!("Interrupted by signal {number}")),
+        ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted => {
+            bad("The run could not be done".to_owned())
+        }
+    }
+}
+
+/// The numbers; the first five are always said, the others where they are not zero.
+fn counts(look: Look, outcome: &Outcome) -> Vec<String> {
+    let count =
+        |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
+    let mandatory = count(&|finding| finding.finding.mandatory);
+    let fixed = count(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
+    let unchecked = count(&|finding| finding.state == FindingState::Unchecked);
+    let blocking = count(&SettledFinding::blocks);
+    let optional = count(&|finding| !finding.finding.mandatory && !finding.state.is_closed());
+    let fixed = match unchecked {
+        0 => format!("Fixed ({fixed})"),
+        _ => format!("Fixed ({fixed}: {unchecked} unchecked)"),
+    };
+    let open = match (blocking, optional) {
+        (0, 0) => "Open (0)".to_owned(),
+        (0, optional) => format!("Open ({optional} optional)"),
+        (blocking, 0) => look.paint(Tone::Bad, &format!("Open ({blocking} mandatory)")),
+        (blocking, optional) => look.paint(Tone::Bad, &format!("Open ({blocking} mandatory, {optional} optional)")),
+    };
+    let some = |name: &str, number: usize| if number == 0 { String::new() } else { format!("{name} ({number})") };
+    vec![
+        format!("Findings ({})", outcome.findings.len()),
+        format!("Mandatory ({mandatory})"),
+        fixed,
+        open,
+        disputes::tally(look, &outcome.disputes),
+        some("Claimed", count(&|finding| finding.state == FindingState::Claimed)),
+        some("Discarded", count(&|finding| finding.state == FindingState::Discarded)),
+        some("Already ruled", count(&|finding| matches!(finding.state, FindingState::AlreadyRuled { .. }))),
+    ]
+}
+
+/// `14 files, 1,203 lines`.
+fn covered(outcome: &Outcome) -> String {
+    let lines: u64 = outcome.proof.covered.iter().map(|file| u64::from(file.lines)).sum();
+    let files = draw::count(outcome.proof.covered.len(), "file");
+    format!("{files}, {}", draw::count(usize::try_from(lines).unwrap_or(usize::MAX), "line"))
+}
+
+/// What exactly was reviewed, in how much time, for how many tokens.
+fn proof(outcome: &Outcome) -> Vec<String> {
+    let proof = &outcome.proof;
+    let id = |id: &str| {
+        let id = printable::line(id);
+        let (scheme, hash) = id.split_once(':').map_or(("", id.as_str()), |(scheme, hash)| (scheme, hash));
+        let colon = if scheme.is_empty() { "" } else { ":" };
+        format!("{scheme}{colon}{}", hash.chars().take(12).collect::<String>())
+    };
+    let commit = proof.commit.as_deref().map_or_else(String::new, |commit| format!("commit {}", id(commit)));
+    let usage = &proof.usage;
+    let tokens = |number: Option<u64>, what: &str| {
+        number.map_or_else(String::new, |number| format!("{} tokens {what}", draw::thousands(number)))
+    };
+    vec![
+        commit,
+        format!("tree {}", id(&proof.tree)),
+        if outcome.rounds > 1 { draw::count(outcome.rounds as usize, "round") } else { String::new() },
+        draw::duration(proof.millis),
+        tokens(usage.input_tokens, "read"),
+        tokens(usage.output_tokens, "written"),
+        usage.usd.map_or_else(String::new, |usd| format!("${usd:.2}")),
+        format!("run {}", printable::line(outcome.run.short())),
+    ]
+}
+
+/// The commands that lead on from here.
+pub(super) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let run = printable::line(outcome.run.short());
+    let mut steps: Vec<(String, &str)> = Vec::new();
+    let open: Vec<_> = outcome.disputes.iter().filter(|dispute| dispute.is_open()).collect();
+    for dispute in open.iter().take(NAMED) {
+        let command = format!("glee disputes resolve {} enforce|dismiss --reason \"...\"", dispute.number);
+        steps.push((command, "settle the dispute"));
+    }
+    if open.len() > NAMED {
+        steps.push(("glee disputes --open".to_owned(), "list all that wait"));
+    }
+    let interrupted = matches!(outcome.exit, ExitReason::Signal(_) | ExitReason::Budget);
+    if !open.is_empty() || interrupted {
+        steps.push((
+            format!("glee runs resume {run}"),
+            if interrupted { "carry on" } else { "carry on afterwards" },
+        ));
+    }
+    let untouched = outcome.findings.iter().any(|finding| finding.state == FindingState::Open)
+        && !outcome.undoable
+        && outcome.findings.iter().all(|finding| finding.response.is_none());
+    if untouched && !interrupted {
+        steps.push((printable::line(options.fix_command), "hand the findings to the coder"));
+    }
+    if !outcome.failures.is_empty() {
+        steps.push(("glee agents".to_owned(), "see whether the agents' programs are there"));
+    }
+    if outcome.undoable && !outcome.changes.is_empty() {
+        steps.push((format!("glee runs undo {run}"), "bring the files back as they were"));
+    }
+    if steps.is_empty() {
+        return String::new();
+    }
+    let look = options.look;
+    let width = steps.iter().map(|(command, _)| draw::columns(command)).max().unwrap_or(0);
+    let mut text = heading(look, "Next", "");
+    for (command, purpose) in steps {
+        // Commands are copied: they are never cut, and stand alone where the purpose does not fit beside them.
+        let purpose = if width + 4 + draw::columns(purpose) < look.width { purpose } else { "" };
+        let command = draw::pad(&look.paint(Tone::Key, &command), width);
+        let _ = writeln!(text, "{}", format!("  {command}  {}", look.paint(Tone::Faint, purpose)).trim_end());
+    }
+    text
+}
