@@ -1,1 +1,154 @@
 //! The reviewed tree: target selection, git plumbing, before-images, enclosing blocks.
+//!
+//! A [`Workspace`] is one work tree. Reading it never writes to it and never runs a filter, a hook, a pager or an
+//! external diff; only [`Workspace::keep`] adds objects and one ref to a repository, and only [`Workspace::undo`]
+//! writes to files.
+
+pub mod blocks;
+mod changed;
+mod content;
+mod copy;
+mod difference;
+mod error;
+mod git;
+mod ignores;
+mod image;
+mod lock;
+mod names;
+mod patch;
+mod scan;
+mod shards;
+mod sift;
+mod target;
+#[cfg(test)]
+mod tests;
+mod undo;
+mod walk;
+
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+
+pub use error::WorkspaceError;
+pub use image::{BeforeImage, TreeId};
+pub use lock::TreeLock;
+pub use target::{SelectOptions, Target, TargetSpec};
+pub use undo::Undone;
+
+use git::Repository;
+
+/// The bytes of a file that [`Workspace::read`] reads at most.
+const READ_CAP: u64 = 4 << 20;
+
+/// One work tree: a git work tree, or a folder outside git.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    start: PathBuf,
+    repository: Option<Repository>,
+}
+
+impl Workspace {
+    /// Finds the tree that `start` lies in: the git work tree around it, else the nearest folder upward with a
+    /// `.glee` folder, else `start` itself.
+    ///
+    /// # Errors
+    /// `start` cannot be read, lies in a bare repository or inside a `.git` folder, or git is missing or refuses the
+    /// repository.
+    pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
+        let start = start
+            .canonicalize()
+            .map_err(|source| WorkspaceError::Unreadable { path: start.display().to_string(), source })?;
+        if let Some(repository) = Repository::around(&start)? {
+            return Ok(Self { root: repository.top.clone(), start, repository: Some(repository) });
+        }
+        let root = start.ancestors().find(|folder| folder.join(".glee").is_dir()).unwrap_or(&start).to_owned();
+        Ok(Self { root, start, repository: None })
+    }
+
+    /// The canonical root of the tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether it is a git work tree.
+    pub fn is_git(&self) -> bool {
+        self.repository.is_some()
+    }
+
+    /// The commit `HEAD` stands on; `None` outside git and before the first commit.
+    pub fn head(&self) -> Option<&str> {
+        self.repository.as_ref()?.head.as_deref()
+    }
+
+    /// The key of this repository's history: the BLAKE3 hash (hex) of the folder that holds the common `.git`, so
+    /// that linked worktrees share it and it outlives the removal or creation of `.git`; of the common folder itself
+    /// where it has another name; of the root outside git.
+    pub fn history_key(&self) -> String {
+        let place = match &self.repository {
+            Some(repository) => match (repository.common.file_name(), repository.common.parent()) {
+                (Some(name), Some(parent)) if name == ".git" => parent,
+                _ => &repository.common,
+            },
+            None => &self.root,
+        };
+        blake3::hash(&names::bytes(place)).to_hex().to_string()
+    }
+
+    /// Reads a path as an agent wrote it as a path inside the tree, with `/` between components.
+    ///
+    /// `None` for anything but a regular file below the root: `..`, absolute paths elsewhere, drive letters, `.git`
+    /// in any component, links that lead out, NUL, folders, FIFOs and devices.
+    pub fn resolve(&self, path: &str) -> Option<String> {
+        let clean = self.clean(path).filter(|clean| self.is_file_inside(clean)).or_else(|| {
+            let slashed = path.replace('\\', "/");
+            (slashed != path).then(|| self.clean(&slashed)).flatten().filter(|clean| self.is_file_inside(clean))
+        })?;
+        Some(clean)
+    }
+
+    /// The current text of a file that [`Workspace::resolve`] accepts: invalid UTF-8 replaced, 4 MiB at most.
+    pub fn read(&self, path: &str) -> Option<String> {
+        let path = self.root.join(self.resolve(path)?);
+        let file = content::open_regular(&path).ok()?;
+        let mut bytes = Vec::new();
+        file.take(READ_CAP).read_to_end(&mut bytes).ok()?;
+        Some(content::lossy(bytes))
+    }
+
+    /// The same path relative to the root and without `.`; `None` if it is not below the root by its letters.
+    fn clean(&self, path: &str) -> Option<String> {
+        let path = path.trim();
+        if path.is_empty() || path.contains('\0') || names::has_drive(path) {
+            return None;
+        }
+        let relative = match Path::new(path).strip_prefix(&self.root) {
+            Ok(relative) => relative,
+            Err(_) => Path::new(path),
+        };
+        let mut parts = Vec::new();
+        for component in relative.components() {
+            match component {
+                Component::CurDir => {}
+                Component::Normal(part) => {
+                    let part = part.to_str()?;
+                    if part.eq_ignore_ascii_case(".git") {
+                        return None;
+                    }
+                    parts.push(part);
+                }
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+            }
+        }
+        (!parts.is_empty()).then(|| parts.join("/"))
+    }
+
+    /// Whether a clean path is a regular file whose links, if any, stay below the root and outside `.git`.
+    fn is_file_inside(&self, clean: &str) -> bool {
+        let Ok(real) = self.root.join(clean).canonicalize() else { return false };
+        let Ok(relative) = real.strip_prefix(&self.root) else { return false };
+        let in_git = relative
+            .components()
+            .any(|part| part.as_os_str().to_str().is_some_and(|p| p.eq_ignore_ascii_case(".git")));
+        !in_git && std::fs::symlink_metadata(&real).is_ok_and(|meta| meta.is_file())
+    }
+}

@@ -1,0 +1,188 @@
+//! Images outside git: copies in the state folder, named by their content, and a list of them.
+//!
+//! A list holds a line `kind permissions hash path` for each file; its id is the hash of the list.
+
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::io::{self, Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::domain::RunId;
+
+use super::git::Object;
+use super::ignores::Ignores;
+use super::image::{BeforeImage, Image, Kept, Kind, TreeId};
+use super::walk::{self, Hidden, Met};
+use super::{WorkspaceError, content, names};
+
+/// Files that are copied at most.
+const FILES: usize = 100_000;
+/// Bytes that are copied at most.
+const BYTES: u64 = 2 << 30;
+
+/// Copies what is new and writes the list; returns its id and the files that could not be read.
+pub(super) fn record(root: &Path, state_dir: &Path) -> Result<(TreeId, Vec<Vec<u8>>), WorkspaceError> {
+    let mut text = Vec::new();
+    let mut unreadable = Vec::new();
+    let mut total = 0_u64;
+    let too_large = || WorkspaceError::TooLarge { root: root.to_owned(), files: FILES, bytes: BYTES };
+    let paths = paths(root)?;
+    if paths.len() > FILES {
+        return Err(too_large());
+    }
+    for path in paths {
+        let full = root.join(names::path(&path));
+        let Ok(meta) = std::fs::symlink_metadata(&full) else { continue };
+        let (word, hash) = if meta.is_symlink() {
+            let Ok(target) = std::fs::read_link(&full) else { continue };
+            ("link", store(state_dir, &mut names::bytes(&target).as_slice()).map_err(|e| state(state_dir, e))?)
+        } else if meta.is_file() {
+            total = total.saturating_add(meta.len());
+            if total > BYTES {
+                return Err(too_large());
+            }
+            match content::open_regular(&full) {
+                Ok(mut file) => ("file", store(state_dir, &mut file).map_err(|error| state(state_dir, error))?),
+                Err(_) => {
+                    unreadable.push(path.clone());
+                    let seen = format!("{}/{:?}", meta.len(), meta.modified().ok());
+                    ("unreadable", blake3::hash(seen.as_bytes()).to_hex().to_string())
+                }
+            }
+        } else {
+            continue;
+        };
+        let permissions = if word == "file" { permissions(&meta) } else { 0 };
+        text.extend(format!("{word} {permissions:o} {hash} ").bytes().chain(names::quoted(&path)).chain([b'\n']));
+    }
+    let hash = store(state_dir, &mut text.as_slice()).map_err(|error| state(state_dir, error))?;
+    Ok((TreeId(format!("blake3:{hash}")), unreadable))
+}
+
+/// Records the tree and notes its list under a run.
+pub(super) fn keep(root: &Path, run: &RunId, name: &str, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
+    let note = state_dir.join("kept").join(&run.0).join(name);
+    let kept_as = note.display().to_string();
+    if let Ok(tree) = std::fs::read_to_string(&note) {
+        return Ok(BeforeImage { kept_as, tree: TreeId(tree.trim().to_owned()) });
+    }
+    let (tree, unreadable) = record(root, state_dir)?;
+    if let Some(path) = unreadable.first() {
+        let source = io::ErrorKind::PermissionDenied.into();
+        return Err(WorkspaceError::NotKept { path: names::shown(path), source });
+    }
+    write(&note, tree.0.as_bytes()).map_err(|error| state(&note, error))?;
+    Ok(BeforeImage { kept_as, tree })
+}
+
+/// The files of a list, given by its id or by the note that keeps it.
+pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image, WorkspaceError> {
+    let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
+    let id = match tree.strip_prefix("blake3:") {
+        Some(_) => tree.to_owned(),
+        None if Path::new(tree).starts_with(state_dir) => std::fs::read_to_string(tree).map_err(|_| gone())?,
+        None => return Err(gone()),
+    };
+    let hash = id.trim().strip_prefix("blake3:").ok_or_else(gone)?;
+    let Object::Bytes(text) = read(state_dir, hash, u64::MAX) else { return Err(gone()) };
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| entry(line).ok_or_else(gone)).collect()
+}
+
+/// The bytes of a copy.
+pub(super) fn read(state_dir: &Path, hash: &str, cap: u64) -> Object {
+    if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Object::Missing;
+    }
+    let path = place(state_dir, hash);
+    match content::read_capped(&path, cap) {
+        Ok(Some(bytes)) => Object::Bytes(bytes),
+        Ok(None) => Object::Larger(std::fs::metadata(path).map_or(cap, |meta| meta.len())),
+        Err(_) => Object::Missing,
+    }
+}
+
+/// All files that `.gitignore` does not leave out, hidden ones too.
+pub(super) fn paths(root: &Path) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    let mut ignores = Ignores::git(root, None);
+    let met = walk::walk(root, b"", &mut ignores, Hidden::Met)
+        .map_err(|source| WorkspaceError::Unreadable { path: root.display().to_string(), source })?;
+    let path = |met| match met {
+        Met::File(path) | Met::Link(path) => Some(path),
+        Met::Other(_) | Met::Unreadable(_) => None,
+    };
+    Ok(met.into_iter().filter_map(path).collect())
+}
+
+/// The permission bits.
+#[cfg(unix)]
+pub(super) fn permissions(meta: &Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    meta.permissions().mode() & 0o7777
+}
+
+/// The permission bits.
+#[cfg(not(unix))]
+pub(super) fn permissions(meta: &Metadata) -> u32 {
+    if meta.permissions().readonly() { 0o444 } else { 0o644 }
+}
+
+/// Reads `kind permissions hash path`.
+fn entry(line: &[u8]) -> Option<(Vec<u8>, Kept)> {
+    let mut fields = line.splitn(4, |byte| *byte == b' ');
+    let kind = match fields.next()? {
+        b"file" => Kind::File,
+        b"link" => Kind::Link,
+        b"unreadable" => Kind::Unreadable,
+        _ => return None,
+    };
+    let permissions = u32::from_str_radix(&names::shown(fields.next()?), 8).ok()?;
+    let id = names::shown(fields.next()?);
+    Some((names::unquoted(fields.next()?)?, Kept { kind, id, permissions }))
+}
+
+/// Where a copy lies.
+fn place(state_dir: &Path, hash: &str) -> PathBuf {
+    let (folder, name) = hash.split_at(2);
+    state_dir.join("copies").join(folder).join(name)
+}
+
+/// Copies some bytes under the name of their hash.
+fn store(state_dir: &Path, source: &mut impl Read) -> io::Result<String> {
+    let folder = state_dir.join("copies");
+    std::fs::create_dir_all(&folder)?;
+    let mut copy = tempfile::NamedTempFile::new_in(&folder)?;
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = source.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        hasher.update(&buffer[..read]);
+        copy.write_all(&buffer[..read])?;
+    }
+    let hash = hasher.finalize().to_hex().to_string();
+    let place = place(state_dir, &hash);
+    if !place.exists() {
+        copy.as_file().sync_data()?;
+        std::fs::create_dir_all(place.parent().unwrap_or(&folder))?;
+        copy.persist(&place).map_err(|error| error.error)?;
+    }
+    Ok(hash)
+}
+
+/// Writes a small file whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn state(path: &Path, source: io::Error) -> WorkspaceError {
+    WorkspaceError::State { path: path.to_owned(), source }
+}

@@ -1,0 +1,214 @@
+//! What can go wrong with a tree, in the words of a user.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::domain::ExitReason;
+
+/// A failure to read, keep or restore a tree.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// A repository is there, and the program is not.
+    #[error("`git` is not installed")]
+    NoGit,
+    /// The first `git` on the path belongs to the reviewed tree.
+    #[error("refusing to run `{program}`: it lies inside the tree `{root}`")]
+    GitInside {
+        /// The program found.
+        program: PathBuf,
+        /// The tree.
+        root: PathBuf,
+    },
+    /// `git` could not be started.
+    #[error("failed to run `git`")]
+    Start {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A git command failed.
+    #[error("`git {command}` failed: {message}")]
+    Git {
+        /// Its name.
+        command: String,
+        /// What it wrote to stderr.
+        message: String,
+    },
+    /// A repository without a work tree.
+    #[error("`{}` is a bare repository, without files to review", path.display())]
+    Bare {
+        /// Where.
+        path: PathBuf,
+    },
+    /// A place inside a repository's own folder.
+    #[error("`{path}` belongs to the repository itself, not to its files")]
+    InsideGit {
+        /// Where.
+        path: String,
+    },
+    /// A target that only a repository has.
+    #[error("{target} can only be reviewed in a git repository")]
+    NotGit {
+        /// The target, in words.
+        target: String,
+    },
+    /// A path that does not exist or cannot be read.
+    #[error("cannot read `{path}`")]
+    Unreadable {
+        /// The path as given.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A path that is not below the root.
+    #[error("`{path}` is outside the tree `{}`", root.display())]
+    Outside {
+        /// The path as given.
+        path: String,
+        /// The root.
+        root: PathBuf,
+    },
+    /// A revision that does not name a commit.
+    #[error("`{revision}` names no commit")]
+    BadRevision {
+        /// As given.
+        revision: String,
+    },
+    /// The branch has no commit.
+    #[error("the repository has no commit yet")]
+    NoCommit,
+    /// Two commits without a common ancestor.
+    #[error("`{one}` and `{other}` have no common ancestor")]
+    NoMergeBase {
+        /// The one.
+        one: String,
+        /// The other.
+        other: String,
+    },
+    /// The history ends before the parent that is needed.
+    #[error("the parent of `{commit}` is missing: the clone is shallow")]
+    Shallow {
+        /// The commit.
+        commit: String,
+    },
+    /// A file that should be a unified diff and is not.
+    #[error("`{name}` holds no unified diff")]
+    NotADiff {
+        /// Its name.
+        name: String,
+    },
+    /// Nothing is left to review.
+    #[error("{}", empty(target, *skipped))]
+    EmptyTarget {
+        /// The target, in words.
+        target: String,
+        /// How many files of it were skipped.
+        skipped: usize,
+    },
+    /// Another run holds the tree.
+    #[error("another run holds this tree: {holder}")]
+    Locked {
+        /// The run, its process and since when.
+        holder: String,
+    },
+    /// The state folder cannot be used.
+    #[error("cannot use the state folder at `{}`", path.display())]
+    State {
+        /// The file or folder in it.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The tree is too large to be copied outside git.
+    #[error("`{}` is too large to be kept: over {files} files or {bytes} bytes", root.display())]
+    TooLarge {
+        /// The root.
+        root: PathBuf,
+        /// The bound on files.
+        files: usize,
+        /// The bound on bytes.
+        bytes: u64,
+    },
+    /// A file of the tree cannot be kept, so no coder may start.
+    #[error("cannot keep `{path}`")]
+    NotKept {
+        /// The file.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A recorded tree is gone.
+    #[error("the recorded tree `{tree}` is gone")]
+    Gone {
+        /// Its id or ref.
+        tree: String,
+    },
+    /// Some files could not be brought back.
+    #[error("{} could not be brought back: {}", count(files.len()), files.join(", "))]
+    NotRestored {
+        /// Each with the reason.
+        files: Vec<String>,
+    },
+}
+
+impl WorkspaceError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoGit => "install git, and see that it is on the `PATH`",
+            Self::GitInside { .. } => "take folders of the tree out of the `PATH`",
+            Self::Git { message, .. } if message.contains("dubious ownership") => {
+                "if you trust this repository: `git config --global --add safe.directory <its path>`"
+            }
+            Self::Bare { .. } => "run Glee in a work tree: `git worktree add <path>`",
+            Self::InsideGit { .. } => "name files of the work tree",
+            Self::NotGit { .. } => "name files or folders: `glee review src/`",
+            Self::Unreadable { .. } => "check the path and its permissions",
+            Self::Outside { .. } => "run Glee in the tree that the path belongs to",
+            Self::BadRevision { .. } => "list what there is with `git log --oneline` or `git branch -a`",
+            Self::NoCommit => "review what is there: `glee review`, or name paths",
+            Self::NoMergeBase { .. } => {
+                "fetch the missing history (`git fetch --unshallow`), or name a range `A..B`"
+            }
+            Self::Shallow { .. } => "fetch it: `git fetch --deepen=1`",
+            Self::NotADiff { .. } => "make one with `git diff > changes.diff`",
+            Self::EmptyTarget { skipped: 0, .. } => {
+                "name what to review: `glee review src/`, `--base main` or `--commit HEAD`"
+            }
+            Self::EmptyTarget { .. } => "only text files are reviewed; see `review.max_file` for the size",
+            Self::Locked { .. } => "wait for it to end; runs that only review need no lock",
+            Self::State { .. } => "check the folder's permissions, or name another one with `GLEE_STATE_DIR`",
+            Self::TooLarge { .. } => "put it under git, or name what does not matter in `.gleeignore`",
+            Self::NotKept { .. } => "make it readable, or ignore it",
+            Self::NotRestored { .. } => "see to the reasons given, then undo again",
+            Self::Start { .. } | Self::Git { .. } | Self::Gone { .. } => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// The exit reason of a command that ends with it (section 3.6 of the design).
+    pub fn exit(&self) -> ExitReason {
+        match self {
+            Self::Locked { .. } => ExitReason::Locked,
+            Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => ExitReason::History,
+            _ => ExitReason::Usage,
+        }
+    }
+}
+
+fn empty(target: &str, skipped: usize) -> String {
+    match skipped {
+        0 => format!("nothing to review: {target}: no files"),
+        _ => format!("nothing to review: {target}: {} skipped", count(skipped)),
+    }
+}
+
+fn count(files: usize) -> String {
+    match files {
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    }
+}

@@ -1,0 +1,118 @@
+//! Which paths the tree's ignore files leave out.
+//!
+//! The deepest folder decides, as in git; below an ignored folder nothing is looked at again. Ignore files are read
+//! as any other file of the tree: a FIFO or a link in their place is not opened.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::{content, names};
+
+/// The bytes of an ignore file that are read at most.
+const CAP: u64 = 1 << 20;
+
+/// The ignore files of a tree, read as they are met.
+pub(super) struct Ignores<'a> {
+    root: &'a Path,
+    names: &'static [&'static str],
+    folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
+    fallback: Vec<Gitignore>,
+}
+
+impl<'a> Ignores<'a> {
+    /// Only `.gleeignore`: for files that git names.
+    pub(super) fn glee(root: &'a Path) -> Self {
+        Self { root, names: &[".gleeignore"], folders: HashMap::new(), fallback: Vec::new() }
+    }
+
+    /// Only what git ignores: for copies of the tree.
+    pub(super) fn git(root: &'a Path, exclude: Option<PathBuf>) -> Self {
+        let mut fallback: Vec<_> = exclude.and_then(|file| read(root, &file)).into_iter().collect();
+        fallback.push(Gitignore::global().0);
+        Self { root, names: &[".gitignore"], folders: HashMap::new(), fallback }
+    }
+
+    /// Both: for folders that are walked.
+    pub(super) fn both(root: &'a Path, exclude: Option<PathBuf>) -> Self {
+        Self { names: &[".gleeignore", ".gitignore"], ..Self::git(root, exclude) }
+    }
+
+    /// Whether a path of which no folder is ignored is ignored itself.
+    pub(super) fn is_ignored_here(&mut self, path: &[u8], is_dir: bool) -> bool {
+        let full = self.root.join(names::path(path));
+        let mut folder = names::folder(path);
+        loop {
+            for rules in self.of(folder).iter() {
+                let found = rules.matched(&full, is_dir);
+                if !found.is_none() {
+                    return found.is_ignore();
+                }
+            }
+            if folder.is_empty() {
+                break;
+            }
+            folder = names::folder(folder);
+        }
+        let relative = names::path(path);
+        let found =
+            self.fallback.iter().map(|rules| rules.matched(&relative, is_dir)).find(|found| !found.is_none());
+        found.is_some_and(|found| found.is_ignore())
+    }
+
+    /// Whether a file is ignored, or one of the folders it lies in.
+    pub(super) fn is_ignored(&mut self, path: &[u8]) -> bool {
+        let slashes: Vec<usize> = (0..path.len()).filter(|index| path[*index] == b'/').collect();
+        slashes.into_iter().any(|end| self.is_ignored_here(&path[..end], true)) || self.is_ignored_here(path, false)
+    }
+
+    fn of(&mut self, folder: &[u8]) -> Arc<[Gitignore]> {
+        if let Some(known) = self.folders.get(folder) {
+            return Arc::clone(known);
+        }
+        let place = self.root.join(names::path(folder));
+        let rules: Arc<[Gitignore]> =
+            self.names.iter().filter_map(|name| read(&place, &place.join(name))).collect();
+        self.folders.insert(folder.to_vec(), Arc::clone(&rules));
+        rules
+    }
+}
+
+/// Reads an ignore file whose patterns count from `place`; lines that are no pattern are passed over, as git does.
+fn read(place: &Path, file: &Path) -> Option<Gitignore> {
+    let text = content::lossy(content::read_capped(file, CAP).ok()??);
+    let mut builder = GitignoreBuilder::new(place);
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        drop(builder.add_line(None, line));
+    }
+    builder.build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn the_deepest_folder_decides_and_ignored_folders_end_it() {
+        let tree = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(".gitignore", "*.log\n/build/\n");
+        write("a/.gitignore", "!keep.log\n");
+        write("a/.gleeignore", "*.md\n");
+        write("build/.gitignore", "!*\n");
+        let mut ignores = Ignores::both(tree.path(), None);
+        let mut ignored = |path: &str| ignores.is_ignored(path.as_bytes());
+        assert!(ignored("x.log") && ignored("a/x.log") && !ignored("a/keep.log") && ignored("keep.log"));
+        assert!(ignored("build/x") && ignored("build/a/b") && !ignored("a/build/x"));
+        assert!(ignored("a/x.md") && !ignored("x.md"));
+        assert!(!Ignores::glee(tree.path()).is_ignored(b"x.log"));
+    }
+}

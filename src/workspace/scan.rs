@@ -1,0 +1,230 @@
+//! What git knows of a work tree, read without touching a file's content: the index, its recorded times and sizes,
+//! and the untracked files that are not ignored.
+//!
+//! Whether a file is as the index recorded it is decided here from `lstat` alone, because git's own check reads
+//! files whose times leave room for doubt through the repository's filters.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use super::git::{Repository, object_id};
+use super::{WorkspaceError, names};
+
+/// An entry is not in the work tree on purpose.
+const SKIP_WORKTREE: u32 = 1 << 30;
+/// An entry without content (`git add --intent-to-add`).
+const INTENT_TO_ADD: u32 = 1 << 29;
+
+/// The mode of a symbolic link in git.
+pub(super) const LINK: u32 = 0o120_000;
+/// The mode of a submodule in git.
+pub(super) const SUBMODULE: u32 = 0o160_000;
+
+/// Seconds and nanoseconds, cut to 32 bits as the index does.
+type Time = (u32, u32);
+
+/// One entry of the index.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) path: Vec<u8>,
+    pub(super) mode: u32,
+    pub(super) id: String,
+    /// 0, or 1 to 3 during a merge.
+    pub(super) stage: u8,
+    ctime: Time,
+    mtime: Time,
+    ino: u32,
+    size: u32,
+    flags: u32,
+}
+
+/// The index and the untracked files.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) entries: Vec<Entry>,
+    /// Untracked and not ignored; a path with a slash at its end is a repository of its own.
+    pub(super) others: Vec<Vec<u8>>,
+    written: Time,
+}
+
+impl Repository {
+    /// Reads the index and lists the untracked files, in one process.
+    pub(super) fn scan(&self) -> Result<Scan, WorkspaceError> {
+        // Taken first: an index written later only makes more entries doubtful.
+        let written = std::fs::metadata(self.git_dir.join("index")).map_or((0, 0), |meta| times(&meta).1);
+        let output = self
+            .call(["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"])
+            .output()?;
+        let mut scan = Scan { written, ..Scan::default() };
+        let mut rest = output.as_slice();
+        while !rest.is_empty() {
+            rest = scan.take(rest).ok_or_else(|| WorkspaceError::Git {
+                command: "ls-files".to_owned(),
+                message: "it printed what Glee cannot read".to_owned(),
+            })?;
+        }
+        Ok(scan)
+    }
+}
+
+impl Scan {
+    /// Reads one record and returns what follows it.
+    fn take<'a>(&mut self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let end = text.iter().position(|byte| *byte == 0)?;
+        let (record, mut rest) = (&text[..end], &text[end + 1..]);
+        if let Some(path) = record.strip_prefix(b"? ") {
+            self.others.push(path.to_vec());
+            return Some(rest);
+        }
+        let tab = record.iter().position(|byte| *byte == b'\t')?;
+        let mut words = std::str::from_utf8(&record[..tab]).ok()?.split(' ').skip(1);
+        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        let id = object_id(words.next()?.as_bytes())?;
+        let stage = words.next()?.parse().ok()?;
+        let mut line = || {
+            let end = rest.iter().position(|byte| *byte == b'\n')?;
+            let line = std::str::from_utf8(&rest[..end]).ok()?;
+            rest = &rest[end + 1..];
+            Some(line)
+        };
+        let (ctime, mtime) = (time(line()?)?, time(line()?)?);
+        let ino = number(line()?, "ino: ", 10)?;
+        line()?;
+        let last = line()?;
+        let (size, flags) = (number(last, "size: ", 10)?, number(last, "flags: ", 16)?);
+        self.entries.push(Entry {
+            path: record[tab + 1..].to_vec(),
+            mode,
+            id,
+            stage,
+            ctime,
+            mtime,
+            ino,
+            size,
+            flags,
+        });
+        Some(rest)
+    }
+
+    /// Whether a file is surely as it was when the index recorded it.
+    pub(super) fn is_clean(&self, entry: &Entry, meta: &Metadata) -> bool {
+        let same_kind = match entry.mode {
+            LINK => meta.is_symlink(),
+            SUBMODULE => meta.is_dir(),
+            mode => meta.is_file() && is_executable(meta) == (mode & 0o111 != 0),
+        };
+        if entry.mode == SUBMODULE {
+            return same_kind;
+        }
+        let (ctime, mtime) = times(meta);
+        let same =
+            (ctime, mtime, inode(meta), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
+        // A change within the tick in which the index was written leaves no trace in the times.
+        same_kind && same && entry.stage == 0 && entry.mtime < self.written && !entry.is_intent()
+    }
+}
+
+impl Entry {
+    /// Whether its file is missing on purpose (a sparse checkout).
+    pub(super) fn may_be_missing(&self) -> bool {
+        self.flags & SKIP_WORKTREE != 0
+    }
+
+    /// Whether only its name is in the index.
+    pub(super) fn is_intent(&self) -> bool {
+        self.flags & INTENT_TO_ADD != 0
+    }
+}
+
+/// `lstat` below a root that does not follow links in any folder of the path.
+#[derive(Debug)]
+pub(super) struct Lstat<'a> {
+    root: &'a Path,
+    folders: HashMap<Vec<u8>, bool>,
+}
+
+impl<'a> Lstat<'a> {
+    pub(super) fn below(root: &'a Path) -> Self {
+        Self { root, folders: HashMap::new() }
+    }
+
+    /// The metadata of a path; `None` if it is missing or lies behind a link.
+    pub(super) fn get(&mut self, path: &[u8]) -> Option<Metadata> {
+        let is_real = self.is_real(names::folder(path));
+        is_real.then(|| std::fs::symlink_metadata(self.full(path)).ok()).flatten()
+    }
+
+    /// The absolute path.
+    pub(super) fn full(&self, path: &[u8]) -> PathBuf {
+        self.root.join(names::path(path))
+    }
+
+    /// Whether a folder is one, and not a link to one, with all folders above it.
+    fn is_real(&mut self, folder: &[u8]) -> bool {
+        if folder.is_empty() {
+            return true;
+        }
+        if let Some(known) = self.folders.get(folder) {
+            return *known;
+        }
+        let real = self.is_real(names::folder(folder))
+            && std::fs::symlink_metadata(self.full(folder)).is_ok_and(|meta| meta.is_dir());
+        self.folders.insert(folder.to_vec(), real);
+        real
+    }
+}
+
+/// Whether the owner may execute a file.
+#[cfg(unix)]
+pub(super) fn is_executable(meta: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    meta.permissions().mode() & 0o100 != 0
+}
+
+/// Whether the owner may execute a file.
+#[cfg(not(unix))]
+pub(super) fn is_executable(_meta: &Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn times(meta: &Metadata) -> (Time, Time) {
+    use std::os::unix::fs::MetadataExt as _;
+    let time = |seconds: i64, nanos: i64| (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()));
+    (time(meta.ctime(), meta.ctime_nsec()), time(meta.mtime(), meta.mtime_nsec()))
+}
+
+/// Never equal to what an index holds: without these times every file is read.
+#[cfg(not(unix))]
+fn times(_meta: &Metadata) -> (Time, Time) {
+    ((0, 0), (0, 0))
+}
+
+#[cfg(unix)]
+fn inode(meta: &Metadata) -> u32 {
+    cut(std::os::unix::fs::MetadataExt::ino(meta))
+}
+
+#[cfg(not(unix))]
+fn inode(_meta: &Metadata) -> u32 {
+    u32::MAX
+}
+
+/// The low 32 bits, as the index keeps them.
+fn cut(value: u64) -> u32 {
+    u32::try_from(value & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+}
+
+/// Reads `  mtime: 12:34`.
+fn time(line: &str) -> Option<Time> {
+    let (seconds, nanos) = line.split_once(": ")?.1.split_once(':')?;
+    Some((seconds.parse().ok()?, nanos.parse().ok()?))
+}
+
+/// Reads the number after a label.
+fn number(line: &str, label: &str, radix: u32) -> Option<u32> {
+    let rest = line.split_once(label)?.1;
+    let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+    u32::from_str_radix(&rest[..end], radix).ok()
+}
