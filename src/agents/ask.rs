@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::adapter::{AgentError, Body, Output};
+use super::adapter::{AgentError, Body, Invocation, Output};
+use super::environment::allowed;
 use super::failure::RunError;
 use super::kind::AdapterKind;
 use super::locate::LocateError;
@@ -18,6 +19,16 @@ use crate::config::settings::Limits;
 use crate::domain::{Agent, Usage};
 use crate::event::Transcript;
 use crate::protocol::request::Request;
+
+/// The caps on a program that tells its version.
+const VERSION_LIMITS: Limits = Limits {
+    total: Duration::from_secs(5),
+    first_output: Duration::from_secs(5),
+    idle: Duration::from_secs(5),
+    output: 4096,
+    line: 4096,
+    grace: Duration::from_millis(500),
+};
 
 /// The way to every agent.
 #[derive(Clone)]
@@ -124,6 +135,38 @@ impl Agents {
         self.runner.find(&agent.command, root)
     }
 
+    /// The version that an agent's program tells with `--version`, within five seconds.
+    ///
+    /// Only known programs are asked: what a user's own script does with an argument it does not expect is not ours
+    /// to try.
+    pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
+        AdapterKind::of(agent).ok().filter(|kind| AdapterKind::PROGRAMS.contains(kind))?;
+        let program = self.find(agent, root).ok()?;
+        // Not in the reviewed tree: its settings are no business of a program that only tells its version.
+        let folder = tempfile::tempdir().ok()?;
+        let invocation = Invocation {
+            program,
+            args: vec!["--version".into()],
+            env: allowed(&[], std::env::vars_os()),
+            cwd: folder.path().to_owned(),
+            stdin: Vec::new(),
+            streams: false,
+        };
+        let stdout = folder.path().join("stdout");
+        let job = Job {
+            invocation: &invocation,
+            request: None,
+            limits: VERSION_LIMITS,
+            stdout: &stdout,
+            stderr: &folder.path().join("stderr"),
+            activity: &|_| {},
+            stop: Stop::never(),
+        };
+        self.runner.run(job).await.ok()?;
+        let text = std::fs::read_to_string(&stdout).ok()?;
+        text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
+    }
+
     /// Asks an agent. Dropping the future ends the agent.
     pub async fn ask(&self, ask: Ask<'_>) -> Asked {
         let started = Instant::now();
@@ -178,4 +221,128 @@ impl Agents {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::agents::samples;
+    use crate::agents::scripted::{Script, ScriptedRunner};
+
+    const LIMITS: Limits = Limits {
+        total: Duration::from_secs(60),
+        first_output: Duration::from_secs(60),
+        idle: Duration::from_secs(60),
+        output: 1 << 20,
+        line: 1 << 16,
+        grace: Duration::from_secs(1),
+    };
+
+    struct Scene {
+        runner: Arc<ScriptedRunner>,
+        folder: tempfile::TempDir,
+    }
+
+    impl Scene {
+        fn new(runner: ScriptedRunner) -> Self {
+            Self { runner: Arc::new(runner), folder: tempfile::tempdir().unwrap() }
+        }
+
+        async fn ask(&self, agent: &Agent, stop: Stop) -> Asked {
+            let files =
+                TranscriptFiles { stdout: self.folder.path().join("out"), stderr: self.folder.path().join("err") };
+            let request = samples::review(agent);
+            Agents::new(self.runner.clone())
+                .ask(Ask {
+                    agent,
+                    request: &request,
+                    prompt: "the prompt",
+                    limits: &LIMITS,
+                    files: &files,
+                    activity: &|_| {},
+                    stop,
+                })
+                .await
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_read_from_the_kept_output() {
+        let scene =
+            Scene::new(ScriptedRunner::new().on("rev", "review", |request| Script::prints(request.nonce.as_str())));
+        let agent = samples::agent("rev", "text", &["rev", "-x"]);
+        let asked = scene.ask(&agent, Stop::never()).await;
+        let mut text = String::new();
+        asked.result.unwrap().text.reader().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, samples::NONCE);
+        assert_eq!(
+            asked.transcript,
+            Some(Transcript {
+                stdout_bytes: 32,
+                stdout_hash: blake3::hash(samples::NONCE.as_bytes()).to_hex().to_string(),
+                stderr_bytes: 0,
+                exit_code: Some(0),
+                signal: None,
+            })
+        );
+        let seen = scene.runner.seen();
+        assert_eq!(seen.len(), 1);
+        assert_eq!(
+            (seen[0].invocation.args.as_slice(), seen[0].invocation.stdin.as_slice()),
+            (&["-x".into()][..], &b"the prompt"[..])
+        );
+    }
+
+    #[tokio::test]
+    async fn a_failure_keeps_the_transcript() {
+        let scene = Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::fails(3, "no key\n")));
+        let asked = scene.ask(&samples::agent("rev", "text", &["rev"]), Stop::never()).await;
+        assert_eq!(asked.result.unwrap_err().message, "`rev` ended with exit code 3: no key");
+        assert_eq!(asked.transcript.map(|transcript| transcript.exit_code), Some(Some(3)));
+    }
+
+    #[tokio::test]
+    async fn an_agents_own_timeout_comes_before_the_limit() {
+        let scene = Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
+        let mut agent = samples::agent("rev", "text", &["rev"]);
+        agent.timeout = Some(Duration::from_millis(20));
+        let asked = scene.ask(&agent, Stop::never()).await;
+        assert_eq!(asked.result.unwrap_err().message, "`rev` did not end within 20ms and was ended");
+        assert_eq!(asked.transcript, None);
+    }
+
+    #[tokio::test]
+    async fn a_stop_ends_the_question() {
+        let scene = Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
+        let (handle, stop) = Stop::new();
+        handle.stop();
+        let asked = scene.ask(&samples::agent("rev", "text", &["rev"]), stop).await;
+        assert_eq!(asked.result.unwrap_err(), AgentError { message: "`rev` was stopped".to_owned(), hint: None });
+    }
+
+    #[test]
+    fn every_agent_is_checked_before_any_is_asked() {
+        let agents = Agents::new(Arc::new(crate::agents::ProcessRunner::new().unwrap()));
+        let folder = tempfile::tempdir().unwrap();
+        let good = samples::agent("good", "text", &["sh"]);
+        let check = |agent: Agent| agents.check(&[good.clone(), agent], folder.path());
+        assert_eq!(check(good.clone()), Ok(()));
+        assert_eq!(
+            check(samples::agent("bad", "text", &["./"])),
+            Err(AgentError {
+                message: format!(
+                    "agent `bad` cannot be run: `{}` is a folder, not a program",
+                    folder.path().join("./").display()
+                ),
+                hint: Some("give the program's path: `glee config set agents.bad.command <path>`".to_owned()),
+            })
+        );
+        assert_eq!(
+            check(samples::agent("odd", "xml", &["sh"])).unwrap_err().message,
+            "agent `odd` has an unknown adapter `xml`"
+        );
+    }
 }

@@ -134,6 +134,9 @@ impl RunError {
     fn hint(&self, agent: &Agent) -> Option<String> {
         let name = &agent.name;
         match self {
+            Self::Spawn { source, .. } if source.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => Some(
+                "a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine".to_owned(),
+            ),
             Self::NotFound { .. } | Self::Spawn { .. } => {
                 Some(format!("install it, or give its path: `glee config set agents.{name}.command <path>`"))
             }
@@ -193,5 +196,70 @@ fn shorten(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::samples;
+
+    #[test]
+    fn an_error_tells_what_happened_and_what_to_do() {
+        let command = || "/bin/rev -x".to_owned();
+        let source = || io::Error::from_raw_os_error(nix::errno::Errno::ENOEXEC as i32);
+        let cases = [
+            (
+                RunError::NotFound { command: command() },
+                "failed to run `/bin/rev -x`: it or its interpreter was not found",
+                Some("install it, or give its path: `glee config set agents.rev.command <path>`"),
+            ),
+            (
+                RunError::Spawn { command: command(), source: source() },
+                "failed to run `/bin/rev -x`: Exec format error (os error 8)",
+                Some("a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine"),
+            ),
+            (
+                RunError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
+                "`/bin/rev -x` went silent for 600s and was ended",
+                Some("allow a longer silence: `glee config set limits.idle 30m`"),
+            ),
+            (
+                RunError::ExitCode { command: command(), code: 2, said: Some("no key".to_owned()) },
+                "`/bin/rev -x` ended with exit code 2: no key",
+                Some("see that it works by itself: `rev --help`"),
+            ),
+            (
+                RunError::Killed { command: command(), signal: 9, said: None },
+                "`/bin/rev -x` was killed by signal 9",
+                Some("see that it works by itself: `rev --help`"),
+            ),
+            (
+                RunError::Survivors { command: command(), pids: vec![7, 8] },
+                "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
+                Some("look for them with `ps -ef`"),
+            ),
+            (RunError::Stopped { command: command() }, "`/bin/rev -x` was stopped", None),
+        ];
+        let agent = samples::agent("rev", "text", &["rev"]);
+        for (error, message, hint) in cases {
+            let expected = AgentError { message: message.to_owned(), hint: hint.map(ToOwned::to_owned) };
+            assert_eq!(error.for_agent(&agent), expected);
+        }
+    }
+
+    #[test]
+    fn a_command_line_can_be_typed_again_and_is_not_endless() {
+        let invocation = |args: &[&str]| Invocation {
+            program: "/bin/rev".into(),
+            args: args.iter().map(Into::into).collect(),
+            env: Default::default(),
+            cwd: "/".into(),
+            stdin: Vec::new(),
+            streams: false,
+        };
+        assert_eq!(command_line(&invocation(&["-x", "a b", ""])), "/bin/rev -x 'a b' ''");
+        let long = command_line(&invocation(&[&"ü".repeat(500)]));
+        assert_eq!((long.chars().count(), long.ends_with("ü...")), (SHOWN + 3, true));
     }
 }

@@ -110,3 +110,22 @@ impl fmt::Display for AdapterKind {
 pub fn adapter_for(kind: &str) -> Option<&'static dyn Adapter> {
     AdapterKind::parse(kind).map(AdapterKind::adapter)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::samples;
+
+    #[test]
+    fn a_kind_is_configured_or_guessed() {
+        let of = |adapter: &str, command: &[&str]| {
+            AdapterKind::of(&samples::agent("a", adapter, command)).map_err(|error| error.to_string())
+        };
+        assert_eq!(of("json", &["claude"]), Ok(AdapterKind::Json));
+        assert_eq!(of("", &["claude", "-x"]), Ok(AdapterKind::Claude));
+        assert_eq!(of("", &["/opt/bin/codex"]), Ok(AdapterKind::Codex));
+        assert_eq!(of("", &["./claude.sh"]), Ok(AdapterKind::Text));
+        assert_eq!(of("", &[]), Ok(AdapterKind::Text));
+        assert_eq!(of("xml", &["x"]), Err("agent `a` has an unknown adapter `xml`".to_owned()));
+    }
+}

@@ -9,6 +9,7 @@ pub mod failure;
 pub mod kind;
 pub mod locate;
 pub mod process;
+pub mod schema;
 pub mod scripted;
 pub mod stop;
 pub mod supervise;

@@ -1,6 +1,6 @@
 //! An agent and requests for this folder's tests.
 
-use crate::domain::{Agent, AgentName, Role};
+use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use crate::protocol::request::{Request, Task};
 
 pub(super) const NONCE: &str = "0123456789abcdef0123456789abcdef";
@@ -35,4 +35,22 @@ pub(super) fn request(agent: &Agent, task: Task) -> Request {
         task,
         again: None,
     }
+}
+
+/// The task to judge a dispute.
+pub(super) fn dispute() -> Task {
+    let finding = serde_json::json!({
+        "id": "F1", "tag": "MUST", "tag_raw": "MUST", "title": "Bind the value", "file": "db.py", "line": 3,
+        "end_line": null, "mandatory": true, "raised_by": ["rev"], "round": 1,
+    });
+    let objection = serde_json::json!({"finding": "F1", "answer": "DISAGREE", "text": "It is bound."});
+    let dispute = Dispute {
+        number: DisputeNumber(1),
+        finding: serde_json::from_value(finding).expect("a finding"),
+        objection: serde_json::from_value(objection).expect("an objection"),
+        route: None,
+        rulings: Vec::new(),
+        disposition: None,
+    };
+    Task::Judge { dispute: Box::new(dispute), files: Vec::new() }
 }

@@ -352,3 +352,141 @@ pub(super) static COPILOT: Vendor = Vendor {
     set: NOTHING,
     longest: usize::MAX,
 };
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::agents::{AdapterKind, samples};
+    use crate::protocol::request::Task;
+
+    const ROLES: [Role; 3] = [Role::Coder, Role::Reviewer, Role::Judge];
+
+    fn ask(command: &[&str], role: Role, model: Option<&str>) -> Invocation {
+        let mut agent = samples::agent("it", "", command);
+        agent.model = model.map(ToOwned::to_owned);
+        let task = match role {
+            Role::Coder => Task::Respond { items: Vec::new() },
+            Role::Reviewer => Task::Recheck { changes: Vec::new(), files: Vec::new() },
+            Role::Judge | Role::Aggregator => samples::dispute(),
+        };
+        let request = samples::request(&agent, task);
+        let adapter = AdapterKind::of(&agent).unwrap().adapter();
+        adapter.command(&agent, Path::new("/bin/it"), &request, "the prompt").unwrap()
+    }
+
+    fn words(invocation: &Invocation) -> String {
+        shlex::try_join(invocation.args.iter().map(|arg| arg.to_str().unwrap())).unwrap()
+    }
+
+    fn lines(program: &str) -> [String; 3] {
+        ROLES.map(|role| words(&ask(&[program], role, None)))
+    }
+
+    #[test]
+    fn claude() {
+        assert_eq!(
+            lines("claude"),
+            [
+                "-p --output-format text --setting-sources '' --strict-mcp-config --tools 'Read,Grep,Glob,Edit,Write' \
+                 --permission-mode acceptEdits",
+                "-p --output-format text --setting-sources '' --strict-mcp-config --tools 'Read,Grep,Glob' \
+                 --permission-mode dontAsk --no-session-persistence --disable-slash-commands",
+                "-p --output-format text --setting-sources '' --strict-mcp-config --tools '' --no-session-persistence",
+            ]
+        );
+    }
+
+    #[test]
+    fn codex() {
+        assert_eq!(
+            lines("codex"),
+            [
+                "exec -s workspace-write --skip-git-repo-check --disable plugins --disable apps \
+                 --disable unbounded_connection_retries -c 'analytics.enabled=false' -",
+                "exec --ephemeral -s read-only --skip-git-repo-check --disable plugins --disable apps \
+                 --disable unbounded_connection_retries -c 'analytics.enabled=false' -c 'project_doc_max_bytes=0' \
+                 -c 'web_search=disabled' -",
+                "exec --ephemeral -s read-only --skip-git-repo-check --ignore-user-config --disable shell_tool \
+                 --disable unified_exec --disable plugins --disable apps --disable multi_agent --disable goals \
+                 --disable view_image --disable image_generation --disable hooks \
+                 --disable unbounded_connection_retries -c 'analytics.enabled=false' \
+                 -c 'web_search=\"disabled\"' -c 'project_doc_max_bytes=0' -",
+            ]
+        );
+    }
+
+    #[test]
+    fn gemini() {
+        let reads = "--skip-trust --approval-mode default -e none --allowed-mcp-server-names none";
+        assert_eq!(lines("gemini"), ["--skip-trust --approval-mode auto_edit", reads, reads]);
+    }
+
+    #[test]
+    fn opencode() {
+        assert_eq!(lines("opencode"), ["run --pure --title glee"; 3]);
+        let permissions = ROLES.map(|role| {
+            let invocation = ask(&["opencode"], role, None);
+            invocation.env[std::ffi::OsStr::new("OPENCODE_CONFIG_CONTENT")].to_str().unwrap().to_owned()
+        });
+        assert_eq!(
+            permissions,
+            [
+                r#"{"permission":{"bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#,
+                r#"{"permission":{"edit":"deny","bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#,
+                r#"{"permission":{"*":"deny"}}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn qwen() {
+        let plan = "--safe-mode --approval-mode plan";
+        assert_eq!(lines("qwen"), ["--safe-mode --approval-mode auto-edit", plan, plan]);
+    }
+
+    #[test]
+    fn copilot() {
+        let common = "--no-auto-update --disable-client-telemetry --no-color -s --no-ask-user --disable-builtin-mcps \
+                      --no-custom-instructions";
+        assert_eq!(
+            lines("copilot"),
+            [
+                format!("{common} '--allow-tool=write'"),
+                format!("{common} '--available-tools=view,grep,glob'"),
+                format!("{common} '--available-tools=none'"),
+            ]
+        );
+    }
+
+    #[test]
+    fn model_and_own_arguments_come_before_what_must_be_last() {
+        let codex = ask(&["/opt/codex", "-c", "x=1"], Role::Coder, Some("gpt-9"));
+        assert!(words(&codex).ends_with("-m gpt-9 -c 'x=1' -"), "{}", words(&codex));
+        let qwen = ask(&["qwen", "--x"], Role::Coder, Some("q"));
+        assert_eq!(words(&qwen), "--safe-mode --approval-mode auto-edit --x");
+        assert_eq!(qwen.env[std::ffi::OsStr::new("OPENAI_MODEL")], "q");
+    }
+
+    #[test]
+    fn the_configuration_has_the_last_word_on_a_variable() {
+        let mut agent = samples::agent("it", "gemini", &["gemini"]);
+        agent.env.insert("NO_COLOR".to_owned(), "0".to_owned());
+        let invocation =
+            GEMINI.command(&agent, Path::new("/bin/it"), &samples::review(&agent), "the prompt").unwrap();
+        assert_eq!(invocation.env[std::ffi::OsStr::new("NO_COLOR")], "0");
+        assert_eq!(invocation.env[std::ffi::OsStr::new("GEMINI_CLI_NO_RELAUNCH")], "true");
+        assert_eq!(
+            (invocation.stdin.as_slice(), invocation.cwd.as_path()),
+            (&b"the prompt"[..], Path::new("/tree"))
+        );
+    }
+
+    #[test]
+    fn a_prompt_that_would_be_cut_is_refused() {
+        let agent = samples::agent("it", "gemini", &["gemini"]);
+        let prompt = "x".repeat((8 << 20) + 1);
+        let error = GEMINI.command(&agent, Path::new("/bin/it"), &samples::review(&agent), &prompt).unwrap_err();
+        assert_eq!(error.message, "the prompt has 8388609 bytes, `gemini` takes 8388608");
+    }
+}

@@ -116,8 +116,11 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The error's text and the transcript's exit code and signal.
-fn failure(ran: Ran) -> (String, Option<(Option<i32>, Option<i32>)>) {
+/// How a process ended: its exit code, or the signal.
+type End = (Option<i32>, Option<i32>);
+
+/// The error's text and the end that the transcript tells.
+fn failure(ran: Ran) -> (String, Option<End>) {
     let failed = ran.expect_err("the program fails");
     let exit = failed.output.map(|output| (output.transcript.exit_code, output.transcript.signal));
     (failed.error.to_string(), exit)
@@ -414,7 +417,8 @@ async fn an_agent_inherits_three_descriptors_and_no_other_agents_pipes() {
         },
         other.run()
     );
-    (ran.expect("it ends well"), other.expect("it ends well"));
+    ran.expect("it ends well");
+    other.expect("it ends well");
     // The fourth is the folder it lists.
     assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "0\n1\n2\n3\n");
 }

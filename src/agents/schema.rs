@@ -1,0 +1,202 @@
+//! The published JSON Schema of the plug-in interface: what a `json` agent reads and what it answers.
+//!
+//! Copies lie in `docs/schema`; a test holds them to this file. A form grows only by optional fields.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{DisputeNumber, Recheck, Response, Ruling};
+use crate::protocol::request::Request;
+
+/// The forms that have a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// What every agent is asked.
+    Request,
+    /// What a reviewer answers to `review`.
+    Review,
+    /// What a coder answers to `respond`.
+    Response,
+    /// What a judge answers to `judge`.
+    Ruling,
+    /// What a reviewer answers to `recheck`.
+    Recheck,
+}
+
+impl Form {
+    /// All forms.
+    pub const ALL: [Self; 5] = [Self::Request, Self::Review, Self::Response, Self::Ruling, Self::Recheck];
+
+    /// The name of the form, and of its file in `docs/schema`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Review => "review",
+            Self::Response => "response",
+            Self::Ruling => "ruling",
+            Self::Recheck => "recheck",
+        }
+    }
+
+    /// Its JSON Schema (draft 2020-12).
+    pub fn schema(self) -> Schema {
+        match self {
+            Self::Request => schemars::schema_for!(Request),
+            Self::Review => schemars::schema_for!(ReviewReply),
+            Self::Response => schemars::schema_for!(ResponseReply),
+            Self::Ruling => schemars::schema_for!(RulingReply),
+            Self::Recheck => schemars::schema_for!(RecheckReply),
+        }
+    }
+}
+
+/// A review: every finding of the files in the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The findings; empty if there are none.
+    pub findings: Vec<ReplyFinding>,
+    /// The verdict: `approved`, `concerns` or `blocker`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// What there is to say beside the findings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+/// A finding of a review.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplyFinding {
+    /// `MUST`, `SHOULD`, `CRITICAL`, `HIGH`, `MEDIUM`, `LOW`, or a word of a well-known other scale.
+    pub severity: String,
+    /// One line that says what is asked for.
+    pub title: String,
+    /// Why, in as many lines as it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The path of the file as in the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The first line concerned, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The last line concerned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<u32>,
+    /// The defect class, such as `sql-injection`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// What to do instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// How sure the reviewer is, 0 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 100))]
+    pub confidence: Option<u8>,
+    /// Concrete evidence, one piece a line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+}
+
+/// A coder's answers: one for every finding of the request, which it has implemented in the tree or not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub answers: Vec<Response>,
+}
+
+/// A judge's ruling on the dispute of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulingReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The number of the dispute.
+    pub dispute: DisputeNumber,
+    /// The ruling.
+    #[serde(flatten)]
+    pub ruling: Ruling,
+}
+
+/// A reviewer's word on every change of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecheckReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The words.
+    pub checks: Vec<Recheck>,
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::agents::samples;
+    use serde_json::{Value, json};
+
+    fn valid(form: Form, value: &Value) -> bool {
+        jsonschema::is_valid(form.schema().as_value(), value)
+    }
+
+    #[test]
+    fn the_published_copies_are_up_to_date() {
+        for form in Form::ALL {
+            let name = form.as_str();
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{name}.json"));
+            let published: Value =
+                serde_json::from_slice(&std::fs::read(&path).unwrap_or_default()).unwrap_or_default();
+            let current = form.schema().to_value();
+            assert!(published == current, "run `cargo run -q -- agents schema {name} > docs/schema/{name}.json`");
+        }
+    }
+
+    #[test]
+    fn the_request_fits_its_schema() {
+        let agent = samples::agent("rev", "json", &["rev"]);
+        for task in [samples::review(&agent).task, samples::dispute()] {
+            let request = serde_json::to_value(samples::request(&agent, task)).unwrap();
+            assert!(valid(Form::Request, &request), "{request}");
+        }
+    }
+
+    #[test]
+    fn answers_fit_their_schemas_and_broken_ones_do_not() {
+        let good = [
+            (Form::Review, json!({"nonce": "n", "findings": []})),
+            (
+                Form::Review,
+                json!({"nonce": "n", "verdict": "blocker", "findings": [{"severity": "MUST", "title": "t",
+                    "file": "a.rs", "line": 3, "confidence": 90, "evidence": ["e"]}]}),
+            ),
+            (
+                Form::Response,
+                json!({"nonce": "n", "answers": [{"finding": "F1", "answer": "DISAGREE", "text": "because",
+                    "evidence": ["a.rs:3"]}]}),
+            ),
+            (
+                Form::Ruling,
+                json!({"nonce": "n", "dispute": 1, "ruling": "DISMISS", "rationale": "r",
+                    "grounds": "factual_error", "citations": ["a.rs:3"]}),
+            ),
+            (Form::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1", "resolved": true, "reason": "r"}]})),
+        ];
+        for (form, value) in &good {
+            assert!(valid(*form, value), "{form:?} {value}");
+        }
+        let bad = [
+            (Form::Review, json!({"findings": []})),
+            (
+                Form::Review,
+                json!({"nonce": "n", "findings": [{"severity": "MUST", "title": "t", "confidence": 101}]}),
+            ),
+            (Form::Response, json!({"nonce": "n", "answers": [{"finding": "F1", "answer": "MAYBE", "text": ""}]})),
+            (Form::Ruling, json!({"nonce": "n", "dispute": 1, "ruling": "PERHAPS"})),
+            (Form::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1"}]})),
+        ];
+        for (form, value) in &bad {
+            assert!(!valid(*form, value), "{form:?} {value}");
+        }
+    }
+}
