@@ -12,7 +12,6 @@ use super::adapter::{AgentError, Body, Invocation, Output};
 use super::environment::allowed;
 use super::failure::RunError;
 use super::kind::AdapterKind;
-use super::locate::LocateError;
 use super::process::{Activity, Job, Runner};
 use super::stop::Stop;
 use crate::config::settings::Limits;
@@ -117,22 +116,19 @@ impl Agents {
     /// # Errors
     /// For the first agent that could not be run; the message names it.
     pub fn check(&self, agents: &[Agent], root: &Path) -> Result<(), AgentError> {
-        for agent in agents {
-            AdapterKind::of(agent)?;
-            self.find(agent, root).map_err(|error| AgentError {
-                message: format!("agent `{}` cannot be run: {error}", agent.name),
-                hint: error.hint(&agent.name.0),
-            })?;
-        }
-        Ok(())
+        agents.iter().try_for_each(|agent| self.program(agent, root).map(drop))
     }
 
-    /// The absolute path of an agent's program.
+    /// The absolute path of an agent's program, whose adapter exists as well.
     ///
     /// # Errors
-    /// When there is none, or none that may be run.
-    pub fn find(&self, agent: &Agent, root: &Path) -> Result<PathBuf, LocateError> {
-        self.runner.find(&agent.command, root)
+    /// When there is none, or none that may be run; the message names the agent.
+    pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
+        AdapterKind::of(agent)?;
+        self.runner.find(&agent.command, root).map_err(|error| AgentError {
+            message: format!("agent `{}` cannot be run: {error}", agent.name),
+            hint: error.hint(&agent.name.0),
+        })
     }
 
     /// The version that an agent's program tells with `--version`, within five seconds.
@@ -141,7 +137,7 @@ impl Agents {
     /// to try.
     pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
         AdapterKind::of(agent).ok().filter(|kind| AdapterKind::PROGRAMS.contains(kind))?;
-        let program = self.find(agent, root).ok()?;
+        let program = self.program(agent, root).ok()?;
         // Not in the reviewed tree: its settings are no business of a program that only tells its version.
         let folder = tempfile::tempdir().ok()?;
         let invocation = Invocation {
@@ -181,9 +177,7 @@ impl Agents {
         let agent = ask.agent;
         let not_started = |error| (error, None);
         let adapter = AdapterKind::of(agent).map_err(not_started)?.adapter();
-        let program = self.find(agent, Path::new(&ask.request.root)).map_err(|error| {
-            not_started(AgentError { message: error.to_string(), hint: error.hint(&agent.name.0) })
-        })?;
+        let program = self.program(agent, Path::new(&ask.request.root)).map_err(not_started)?;
         let invocation = adapter.command(agent, &program, ask.request, ask.prompt).map_err(not_started)?;
         let job = Job {
             invocation: &invocation,
@@ -335,7 +329,7 @@ mod tests {
             Err(AgentError {
                 message: format!(
                     "agent `bad` cannot be run: `{}` is a folder, not a program",
-                    folder.path().join("./").display()
+                    folder.path().display()
                 ),
                 hint: Some("give the program's path: `glee config set agents.bad.command <path>`".to_owned()),
             })

@@ -117,6 +117,11 @@ mod tests {
     use crate::agents::samples;
 
     #[test]
+    fn the_configuration_knows_the_same_programs() {
+        assert_eq!(AdapterKind::PROGRAMS.map(AdapterKind::as_str), crate::config::schema::KNOWN_PROGRAMS);
+    }
+
+    #[test]
     fn a_kind_is_configured_or_guessed() {
         let of = |adapter: &str, command: &[&str]| {
             AdapterKind::of(&samples::agent("a", adapter, command)).map_err(|error| error.to_string())

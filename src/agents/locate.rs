@@ -87,7 +87,8 @@ fn other(outside: &Option<PathBuf>) -> String {
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {
-        return explicit(root.join(name));
+        // Collected anew, a path has no `.` in it.
+        return explicit(root.join(name).components().collect());
     }
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mut inside = None;

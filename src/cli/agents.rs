@@ -1,12 +1,201 @@
-//! `glee agents`: list connected agents: is the program there, which version.
+//! `glee agents`: list connected agents: is the program there, which version; print the schemas for agents of one's
+//! own.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Subcommand, ValueEnum};
+use serde::Serialize;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use crate::agents::adapter::AgentError;
+use crate::agents::schema::Form;
+use crate::agents::{Agents, ProcessRunner};
+use crate::domain::{Agent, AgentName, ExitReason, Role};
+use crate::protocol::printable;
+use crate::ui::stream;
 
 /// Arguments of `glee agents`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "\
+Known programs are asked for their version. A program that is missing is said so in its row.
 
-pub(crate) fn run(_args: &Args, _globals: &Globals) -> CommandResult {
-    Err(CommandError::usage("`glee agents` is not built yet"))
+Examples:
+  glee agents                               who is connected
+  glee agents --json | jq '.[].program'
+  glee agents schema request                what an agent with the adapter `json` reads")]
+pub(crate) struct Args {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the JSON Schema of what an agent with the adapter `json` reads or answers
+    Schema {
+        /// Which form
+        #[arg(value_enum, default_value_t = FormName::Request)]
+        form: FormName,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormName {
+    /// What every agent is asked
+    Request,
+    /// A reviewer's answer
+    Review,
+    /// A coder's answer
+    Response,
+    /// A judge's answer
+    Ruling,
+    /// A reviewer's answer about changes
+    Recheck,
+}
+
+impl From<FormName> for Form {
+    fn from(name: FormName) -> Self {
+        match name {
+            FormName::Request => Self::Request,
+            FormName::Review => Self::Review,
+            FormName::Response => Self::Response,
+            FormName::Ruling => Self::Ruling,
+            FormName::Recheck => Self::Recheck,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    match &args.command {
+        Some(Command::Schema { form }) => print_json(&Form::from(*form).schema())?,
+        None => list(args, globals)?,
+    }
+    Ok(ExitReason::Clean)
+}
+
+fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
+    let (places, loaded) = super::load::settings(globals, Vec::new())?;
+    let agents = Agents::new(Arc::new(ProcessRunner::new()?));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // What an untrusted project names is found, but not run.
+    let trusted = loaded.untrusted.is_none();
+    let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
+    let rows = runtime.block_on(futures_util::future::join_all(rows));
+    if args.json {
+        return print_json(&rows);
+    }
+    if rows.is_empty() && !globals.quiet {
+        stream::err("no agent is connected; connect one with `glee connect <agent> --role <role>`\n");
+    }
+    stream::out(&table(&rows, globals.color_stdout()))?;
+    if !trusted && !globals.quiet {
+        stream::err("this project is not trusted, so no program was asked for its version; see `glee trust`\n");
+    }
+    Ok(())
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
+    Ok(stream::out(&(text + "\n"))?)
+}
+
+/// A connected agent and what is known of its program. The values of its variables are nobody's business here.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    name: &'a AgentName,
+    role: Role,
+    command: &'a [String],
+    adapter: &'a str,
+    domain: &'a [String],
+    focus: &'a [String],
+    model: Option<&'a str>,
+    program: Option<PathBuf>,
+    version: Option<String>,
+    missing: Option<Missing>,
+}
+
+/// Why a program cannot be run, and what to do about it.
+#[derive(Debug, Serialize)]
+struct Missing {
+    error: String,
+    hint: Option<String>,
+}
+
+async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
+    let (program, missing) = match agents.program(agent, root) {
+        Ok(program) => (Some(program), None),
+        Err(AgentError { message, hint }) => (None, Some(Missing { error: message, hint })),
+    };
+    let version = if trusted { agents.version(agent, root).await } else { None };
+    Row {
+        name: &agent.name,
+        role: agent.role,
+        command: &agent.command,
+        adapter: &agent.adapter,
+        domain: &agent.domain,
+        focus: &agent.focus,
+        model: agent.model.as_deref(),
+        program,
+        version,
+        missing,
+    }
+}
+
+const HEADER: [&str; 6] = ["NAME", "ROLE", "COMMAND", "FOR", "PROGRAM", "VERSION"];
+
+fn table(rows: &[Row<'_>], color: bool) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let cells: Vec<[String; 6]> = rows.iter().map(cells).collect();
+    let mut widths = HEADER.map(str::len);
+    for row in &cells {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(width_of(cell));
+        }
+    }
+    let mut text = line(&HEADER.map(ToOwned::to_owned), widths);
+    let (red, reset) = if color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+    for (row, cells) in rows.iter().zip(&cells) {
+        text.push_str(&line(cells, widths));
+        if let Some(Missing { error, hint }) = &row.missing {
+            let _ = writeln!(text, "  {red}missing{reset}: {}", printable::line(error));
+            if let Some(hint) = hint {
+                let _ = writeln!(text, "  hint: {}", printable::line(hint));
+            }
+        }
+    }
+    text
+}
+
+fn cells(row: &Row<'_>) -> [String; 6] {
+    let shown = |text: &str| if text.is_empty() { "-".to_owned() } else { printable::line(text) };
+    [
+        shown(&row.name.0),
+        row.role.to_string(),
+        shown(&row.command.join(" ")),
+        shown(&[row.domain, row.focus].concat().join(", ")),
+        shown(&row.program.as_ref().map_or_else(|| "missing".to_owned(), |path| path.display().to_string())),
+        shown(row.version.as_deref().unwrap_or_default()),
+    ]
+}
+
+fn width_of(cell: &str) -> usize {
+    cell.chars().count()
+}
+
+fn line(cells: &[String; 6], widths: [usize; 6]) -> String {
+    let mut line = String::new();
+    for (cell, width) in cells.iter().zip(widths) {
+        line.push_str(cell);
+        line.push_str(&" ".repeat(width.saturating_sub(width_of(cell)) + 2));
+    }
+    line.truncate(line.trim_end().len());
+    line.push('\n');
+    line
 }

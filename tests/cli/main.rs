@@ -1,5 +1,6 @@
 //! The binary as a user meets it: one integration target, one file a subject.
 
+mod agents;
 mod config;
 mod process;
 mod support;

@@ -1,0 +1,113 @@
+//! `glee agents`: who is connected, whether the program is there, and the published schemas.
+
+use serde_json::json;
+
+use crate::support::{Output, Sandbox};
+
+const AGENTS: &str = "\
+version: 1
+agents:
+  - {name: writer, command: claude, role: coder, domain: [rust, \"src/**\"]}
+  - {name: reader, command: ./review.sh, role: reviewer, focus: [security]}
+  - {name: absent, command: codex, role: reviewer}
+";
+
+/// The user's own file is trusted as it stands.
+fn connected() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.only_own_programs();
+    std::fs::create_dir_all(sandbox.user_config().parent().expect("it lies in a folder")).expect("a folder");
+    std::fs::write(sandbox.user_config(), AGENTS).expect("a written file");
+    sandbox.program("claude", "#!/bin/sh\n[ \"$*\" = --version ] && echo '9.8.7 (Claude Code)'\n");
+    sandbox.script("review.sh", "#!/bin/sh\n: > it-was-run\n");
+    sandbox
+}
+
+/// The columns are as wide as the sandbox's real paths.
+fn narrow(output: &Output) -> String {
+    let mut text = output.to_string();
+    while text.contains("   ") {
+        text = text.replace("   ", "  ");
+    }
+    text
+}
+
+#[test]
+fn agents_are_listed_with_program_and_version() {
+    let sandbox = connected();
+    insta::assert_snapshot!(narrow(&sandbox.glee(&["agents"])), @r"
+    exit: 0
+    --- stdout
+    NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION
+    writer  coder  claude  rust, src/**  [BIN]/claude  9.8.7 (Claude Code)
+    reader  reviewer  ./review.sh  security  [ROOT]/review.sh  -
+    absent  reviewer  codex  -  missing  -
+      missing: agent `absent` cannot be run: `codex` was not found in any folder of PATH ([BIN])
+      hint: install `codex`, or give its path: `glee config set agents.absent.command <path>`
+    ");
+    assert!(!sandbox.exists("it-was-run"));
+}
+
+#[test]
+fn agents_are_listed_as_json() {
+    let output = connected().glee(&["agents", "--json"]);
+    let rows: serde_json::Value = serde_json::from_str(&output.stdout).expect("pure JSON");
+    assert_eq!(
+        rows,
+        json!([
+            {
+                "name": "writer", "role": "coder", "command": ["claude"], "adapter": "claude",
+                "domain": ["rust", "src/**"], "focus": [], "model": null,
+                "program": "[BIN]/claude", "version": "9.8.7 (Claude Code)", "missing": null,
+            },
+            {
+                "name": "reader", "role": "reviewer", "command": ["./review.sh"], "adapter": "text",
+                "domain": [], "focus": ["security"], "model": null,
+                "program": "[ROOT]/review.sh", "version": null, "missing": null,
+            },
+            {
+                "name": "absent", "role": "reviewer", "command": ["codex"], "adapter": "codex",
+                "domain": [], "focus": [], "model": null, "program": null, "version": null,
+                "missing": {
+                    "error": "agent `absent` cannot be run: `codex` was not found in any folder of PATH ([BIN])",
+                    "hint": "install `codex`, or give its path: `glee config set agents.absent.command <path>`",
+                },
+            },
+        ])
+    );
+}
+
+#[test]
+fn no_agent_is_no_error() {
+    insta::assert_snapshot!(Sandbox::new().glee(&["agents"]), @r"
+    exit: 0
+    --- stderr
+    no agent is connected; connect one with `glee connect <agent> --role <role>`
+    ");
+}
+
+#[test]
+fn an_untrusted_project_runs_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.script("claude", "#!/bin/sh\n: > it-was-run\n");
+    sandbox.write(".glee/config.yml", "version: 1\nagents: [{name: a, command: ./claude, role: coder}]\n");
+    insta::assert_snapshot!(narrow(&sandbox.glee(&["agents"])), @r"
+    exit: 0
+    --- stdout
+    NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION
+    a  coder  ./claude  -  [ROOT]/claude  -
+    --- stderr
+    this project is not trusted, so no program was asked for its version; see `glee trust`
+    ");
+    assert!(!sandbox.exists("it-was-run"));
+}
+
+#[test]
+fn a_schema_is_printed_as_it_is_published() {
+    let sandbox = Sandbox::new();
+    for form in ["request", "review", "response", "ruling", "recheck"] {
+        let published = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{form}.json"));
+        let published = std::fs::read_to_string(published).expect("it is published");
+        assert_eq!(sandbox.glee(&["agents", "schema", form]).stdout, published);
+    }
+}
