@@ -4,6 +4,7 @@
 //! a number.
 
 mod agents;
+mod change;
 mod completions;
 mod config;
 mod connect;

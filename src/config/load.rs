@@ -10,10 +10,12 @@ use super::kind::Misfit;
 use super::layer::{self, Layer, Place, Setting};
 use super::paths::PROJECT_FILE;
 use super::resolve::{Layers, resolve};
+use super::schema;
 use super::settings::{ReviewerChoice, Settings};
 use super::suggest::closest;
 pub use super::trust::Untrusted;
 use super::trust::{self, Store, TrustError};
+use super::yaml::Node;
 use crate::domain::Role;
 
 /// Where settings come from.
@@ -259,4 +261,46 @@ pub fn check_text(
     };
     resolve(&layers)?;
     Ok(trust::needed(&layers.project))
+}
+
+/// Reads a value typed for a dotted key, and checks it; what comes back is what belongs in a file.
+///
+/// # Errors
+/// When there is no such key, or the value does not fit it.
+pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
+    let kind = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
+        Some((name, last)) => match schema::find_agent_key(last) {
+            Some(found) => found.kind,
+            None => return Err(unknown_agent_key(name, last)),
+        },
+        None => schema::find(key).ok_or_else(|| unknown_key(key))?.kind,
+    };
+    let value = kind.read(text);
+    match kind.check(&Node::from(&value)) {
+        Ok(_) => Ok(value),
+        Err(misfit) => {
+            Err(ConfigError::Value { place: Place::CommandLine, key: key.to_owned(), misfit: Box::new(misfit) })
+        }
+    }
+}
+
+/// The error for a typed key that does not exist, or that is a section.
+pub fn unknown_key(key: &str) -> ConfigError {
+    let place = Place::CommandLine;
+    let known: Vec<String> = schema::children(key).into_iter().map(|child| format!("{key}.{child}")).collect();
+    match key {
+        "agents" => ConfigError::AgentsNotAList { place },
+        _ if known.is_empty() => layer::unknown(place, key),
+        _ => ConfigError::NotASection { place, key: key.to_owned(), known },
+    }
+}
+
+fn unknown_agent_key(name: &str, last: &str) -> ConfigError {
+    let known = schema::AGENT_KEYS.iter().map(|key| key.name);
+    ConfigError::UnknownKey {
+        place: Place::CommandLine,
+        key: format!("agents.{name}.{last}"),
+        suggestion: closest(last, known.clone()).map(|key| format!("agents.{name}.{key}")),
+        known: known.map(str::to_owned).collect(),
+    }
 }

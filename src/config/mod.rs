@@ -19,6 +19,6 @@ mod yaml;
 
 pub use kind::Misfit;
 pub use layer::{Origin, Place, Setting};
-pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load};
+pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
 pub use suggest::closest;
 pub use yaml::flow;
