@@ -62,25 +62,8 @@ impl Target {
     /// What the user writes with a command is trusted as it is written, unless there was something in the file before
     /// that was not.
     pub(super) fn write(&self, places: &Places, globals: &Globals, text: &str) -> Result<(), CommandError> {
-        let sources = places.sources(globals);
-        let before = self.read()?;
-        let needed = config::check_text(&sources, self.owner, &self.name, text)?;
-        let store = Store::new(&places.state);
-        let trusted_before =
-            match before.as_deref().map(|text| config::check_text(&sources, self.owner, &self.name, text)) {
-                None | Some(Ok(None)) => true,
-                Some(Ok(Some(content))) => store.trusts(&places.root, &content.hash)?,
-                Some(Err(_)) => false,
-            };
-        file::write(&self.path, text, self.links())?;
-        match needed {
-            Some(content) if trusted_before => store.trust(&places.root, &content)?,
-            Some(_) => {
-                say(globals, "note: this project is not trusted to run what its configuration names: `glee trust`")
-            }
-            None => {}
-        }
-        Ok(())
+        let before = self.trusted(places, globals)?;
+        self.replace(places, globals, text, Some(&self.name), before)
     }
 
     /// Changes the file's text; a file that is not there counts as empty, and gets [`HEAD`].
@@ -90,9 +73,47 @@ impl Target {
         globals: &Globals,
         edit: impl FnOnce(&str) -> Result<String, EditError>,
     ) -> Result<(), CommandError> {
-        let before = self.read()?.unwrap_or_else(|| HEAD.to_owned());
-        let after = edit(&before).map_err(|error| self.refused(error))?;
-        self.write(places, globals, &after)
+        let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
+        let changed = edit(&text).map_err(|error| self.refused(error))?;
+        let before = self.trusted(places, globals)?;
+        // In a file that was good, what is wrong now is what was typed, and no line of the file.
+        let name = if before == Before::Broken { Some(self.name.as_str()) } else { None };
+        self.replace(places, globals, &changed, name, before)
+    }
+
+    fn replace(
+        &self,
+        places: &Places,
+        globals: &Globals,
+        text: &str,
+        name: Option<&str>,
+        before: Before,
+    ) -> Result<(), CommandError> {
+        let needed = config::check_text(&places.sources(globals), self.owner, name, text)?;
+        file::write(&self.path, text, self.links())?;
+        match needed {
+            Some(content) if before == Before::Trusted => {
+                Store::new(&places.state).trust(&places.root, &content)?
+            }
+            Some(_) => {
+                say(globals, "note: this project is not trusted to run what its configuration names: `glee trust`");
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// How the file stands before a change.
+    fn trusted(&self, places: &Places, globals: &Globals) -> Result<Before, CommandError> {
+        let Some(text) = self.read()? else { return Ok(Before::Trusted) };
+        match config::check_text(&places.sources(globals), self.owner, Some(&self.name), &text) {
+            Err(_) => Ok(Before::Broken),
+            Ok(None) => Ok(Before::Trusted),
+            Ok(Some(content)) => match Store::new(&places.state).trusts(&places.root, &content.hash)? {
+                true => Ok(Before::Trusted),
+                false => Ok(Before::Untrusted),
+            },
+        }
     }
 
     fn refused(&self, error: EditError) -> CommandError {
@@ -107,6 +128,17 @@ impl Target {
         let error = anyhow::Error::msg(format!("{}: {error}", self.name));
         CommandError::new(ExitReason::Usage, error).hint(hint)
     }
+}
+
+/// A file before a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// It is not there, needs no trust, or has it.
+    Trusted,
+    /// It names something that nobody has trusted.
+    Untrusted,
+    /// It is no good configuration.
+    Broken,
 }
 
 /// Tells the user something on stderr, unless they asked for quiet.

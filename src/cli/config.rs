@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn get(globals: &Globals, key: &str) -> CommandResult {
     let (_, loaded) = load::settings(globals, Vec::new())?;
     if let Some(setting) = loaded.values.get(key) {
-        return print(&format!("{}\n", plain(&setting.value)));
+        return print(&format!("{}\n", plain(key, &setting.value)));
     }
     let inside = format!("{key}.");
     let lines: String = loaded
@@ -115,7 +115,7 @@ fn get(globals: &Globals, key: &str) -> CommandResult {
         .flat
         .iter()
         .filter(|(name, _)| name.starts_with(&inside))
-        .map(|(name, value)| format!("{name} = {}\n", plain(value)))
+        .map(|(name, value)| format!("{name} = {}\n", plain(name, value)))
         .collect();
     if lines.is_empty() {
         return Err(missing(&loaded, key));
@@ -156,7 +156,7 @@ fn set(globals: &Globals, key: &str, text: &str, user: bool) -> CommandResult {
     let places = Places::find(globals)?;
     let target = Target::of(&places, user)?;
     target.change(&places, globals, |text| edit::set(text, key, &value))?;
-    say(globals, &format!("{key} = {} ({})", plain(&value), target.name));
+    say(globals, &format!("{key} = {} ({})", plain(key, &value), target.name));
     overridden(globals, key, &target)
 }
 
@@ -169,7 +169,8 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     }
     target.change(&places, globals, |text| edit::unset(text, key))?;
     let (_, loaded) = load::settings(globals, Vec::new())?;
-    let now = loaded.values.get(key).map(|setting| format!("; now {} ({})", plain(&setting.value), setting.origin));
+    let now =
+        loaded.values.get(key).map(|setting| format!("; now {} ({})", plain(key, &setting.value), setting.origin));
     say(globals, &format!("{key} is no longer set in {}{}", target.name, now.unwrap_or_default()));
     Ok(ExitReason::Clean)
 }
@@ -185,7 +186,7 @@ fn overridden(globals: &Globals, key: &str, target: &Target) -> CommandResult {
             Origin::Default | Origin::Variable(_) | Origin::Flag => false,
         };
         if !here {
-            say(globals, &format!("note: it stays {} here, because of {origin}", plain(value)));
+            say(globals, &format!("note: it stays {} here, because of {origin}", plain(key, value)));
         }
     }
     Ok(ExitReason::Clean)
@@ -196,7 +197,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     let rows: Vec<(String, &Origin)> = loaded
         .values
         .iter()
-        .map(|(key, setting)| (format!("{key} = {}", plain(&loaded.settings.flat[key])), &setting.origin))
+        .map(|(key, setting)| (format!("{key} = {}", plain(key, &loaded.settings.flat[key])), &setting.origin))
         .collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default();
     let lines: String = rows
@@ -283,10 +284,16 @@ fn open_editor(path: &std::path::Path) -> Result<(), CommandError> {
     Err(CommandError::usage(format!("the editor `{program}` failed ({status}); nothing is changed")))
 }
 
-/// A value as it is typed: text as it stands, everything else as YAML on one line.
-fn plain(value: &Value) -> String {
+/// A value as one would type it: text as it stands, commands as on a command line, lists as YAML on one line.
+fn plain(key: &str, value: &Value) -> String {
+    if key.starts_with("agents.") && key.ends_with(".command") {
+        return config::command_line(value);
+    }
     match value {
         Value::String(text) => text.clone(),
+        Value::Array(commands) if key == "review.verify" => {
+            config::flow(&commands.iter().map(config::command_line).collect())
+        }
         Value::Array(_) | Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => config::flow(value),
     }
 }

@@ -35,10 +35,10 @@ pub(crate) struct Args {
     #[arg(long)]
     name: Option<String>,
     /// The code a coder is for: path globs, languages, path components
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     domain: Vec<String>,
     /// What a reviewer looks for
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     focus: Vec<String>,
     /// The model to ask for
     #[arg(long)]
@@ -145,16 +145,19 @@ fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<Strin
     };
     add("name", name)?;
     add("command", command)?;
-    for (key, value) in [("adapter", &args.adapter), ("model", &args.model), ("timeout", &args.timeout)] {
-        if let Some(value) = value {
-            add(key, value)?;
-        }
+    if let Some(adapter) = &args.adapter {
+        add("adapter", adapter)?;
     }
     add("role", role.as_str())?;
     for (key, words) in [("domain", &args.domain), ("focus", &args.focus)] {
         let words: Vec<&str> = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
         if !words.is_empty() {
-            entry.insert(key.to_owned(), json!(words));
+            add(key, &config::flow(&json!(words)))?;
+        }
+    }
+    for (key, value) in [("model", &args.model), ("timeout", &args.timeout)] {
+        if let Some(value) = value {
+            add(key, value)?;
         }
     }
     Ok(entry)

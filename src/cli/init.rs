@@ -54,11 +54,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     } else if globals.interactive() {
         match choose(globals, &installed, &suggested) {
             Ok(cast) => cast,
-            Err(AskError::Cancelled | AskError::Interrupted) => {
-                say(globals, "nothing is written");
-                return Ok(ExitReason::Signal(2));
+            Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
+            Err(error @ (AskError::Cancelled | AskError::Terminal(_))) => {
+                return Err(CommandError::new(ExitReason::Usage, error).hint("nothing is written"));
             }
-            Err(error @ AskError::Terminal(_)) => return Err(CommandError::new(ExitReason::Usage, error)),
         }
     } else {
         say(globals, "no terminal to ask on: taking what is suggested");

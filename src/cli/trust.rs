@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn content(places: &Places, globals: &Globals) -> Result<Option<Untrusted>, CommandError> {
     let target = Target::of(places, false)?;
     let Some(text) = target.read()? else { return Ok(None) };
-    Ok(config::check_text(&places.sources(globals), target.owner, &target.name, &text)?)
+    Ok(config::check_text(&places.sources(globals), target.owner, Some(&target.name), &text)?)
 }
 
 fn list(store: &Store) -> CommandResult {

@@ -112,9 +112,12 @@ pub(crate) struct Layer {
     pub(crate) agents: Vec<GivenAgent>,
 }
 
-/// Reads a file's text; `name` is what the file is called in messages.
-pub(crate) fn from_text(name: &str, text: &str) -> Result<Layer, ConfigError> {
-    let place = |at: Option<Position>| Place::File { name: name.to_owned(), at: at.map(|at| (at.line, at.column)) };
+/// Reads a file's text; `name` is what the file is called in messages, which name no place without it.
+pub(crate) fn from_text(name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
+    let place = |at: Option<Position>| match name {
+        Some(name) => Place::File { name: name.to_owned(), at: at.map(|at| (at.line, at.column)) },
+        None => Place::CommandLine,
+    };
     let document = yaml::parse(text)
         .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
     let mut reader = Reader { place: &place, layer: Layer::default() };
@@ -288,7 +291,7 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> String {
-        let error = from_text("c.yml", text).unwrap_err();
+        let error = from_text(Some("c.yml"), text).unwrap_err();
         format!("{error} | {}", error.hint().unwrap_or_default())
     }
 
@@ -296,7 +299,7 @@ mod tests {
     fn reads_values_and_agents_with_their_places() {
         let text =
             "version: 1\nagents:\n  - name: a\n    command: claude -p\nreview:\n  rounds: 2\n  judge:\nbudget:\n";
-        let layer = from_text("c.yml", text).unwrap();
+        let layer = from_text(Some("c.yml"), text).unwrap();
         let at = |line, column| Place::File { name: "c.yml".to_owned(), at: Some((line, column)) };
         assert_eq!(
             layer,
@@ -315,8 +318,8 @@ mod tests {
                 }],
             }
         );
-        assert_eq!(from_text("c.yml", "# nothing\n").unwrap(), Layer::default());
-        assert_eq!(from_text("c.yml", "agents:\n").unwrap(), Layer::default());
+        assert_eq!(from_text(Some("c.yml"), "# nothing\n").unwrap(), Layer::default());
+        assert_eq!(from_text(Some("c.yml"), "agents:\n").unwrap(), Layer::default());
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub enum ConfigError {
     #[error("the tag `{tag}` is both in `{mandatory}` and in `{optional}`")]
     BothWays { tag: String, mandatory: &'static str, optional: &'static str },
     /// A project asks for more than it may.
-    #[error("{place}a project may not loosen `{key}` to {value} (here at most {bound})")]
+    #[error("{place}a project may not loosen `{key}` from {bound} to {value}")]
     Looser { place: Place, key: String, value: String, bound: String },
     /// A name in `review.reviewers` is not that of a reviewer.
     #[error("`review.reviewers` names `{name}`, which is not a connected reviewer")]
@@ -194,7 +194,7 @@ pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
 fn optional(path: Option<&Path>, name: &str, links: Links) -> Result<Option<Layer>, ConfigError> {
     let Some(path) = path else { return Ok(None) };
     let Some(text) = file::read(path, links)? else { return Ok(None) };
-    layer::from_text(name, &text).map(Some)
+    layer::from_text(Some(name), &text).map(Some)
 }
 
 fn untrusted(sources: &Sources<'_>, project: &Layer) -> Result<Option<Untrusted>, ConfigError> {
@@ -239,15 +239,15 @@ pub enum Owner {
     Project,
 }
 
-/// Checks a text before it becomes a file called `name`: everything that [`load`] would say about it, save variables
-/// and flags. Returns what the text needs trust for.
+/// Checks a text before it becomes a file: everything that [`load`] would say about it, save variables and flags.
+/// Returns what the text needs trust for. `name` is what the file is called in errors; without it they name no place.
 ///
 /// # Errors
 /// For the first thing that is wrong.
 pub fn check_text(
     sources: &Sources<'_>,
     owner: Owner,
-    name: &str,
+    name: Option<&str>,
     text: &str,
 ) -> Result<Option<Untrusted>, ConfigError> {
     let given = layer::from_text(name, text)?;

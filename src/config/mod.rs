@@ -21,4 +21,5 @@ pub use kind::Misfit;
 pub use layer::{Origin, Place, Setting};
 pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
 pub use suggest::closest;
+pub use trust::command_line;
 pub use yaml::flow;

@@ -195,7 +195,8 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
 }
 
-fn words(value: &Value) -> Vec<String> {
+/// The text in a list.
+pub(crate) fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 

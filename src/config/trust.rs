@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::layer::{GivenAgent, Layer};
-use super::resolve::adapter_of;
+use super::resolve::{adapter_of, words};
 use super::schema::KNOWN_PROGRAMS;
 use crate::protocol::printable;
 
@@ -53,7 +53,7 @@ pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
     }
     if let Some(given) = project.values.get("review.verify").filter(|given| given.value != json!([])) {
         for command in given.value.as_array().into_iter().flatten() {
-            runs.push(format!("{} (review.verify)", command_line(&words(command))));
+            runs.push(format!("{} (review.verify)", command_line(command)));
         }
         content.insert("review.verify".to_owned(), given.value.clone());
     }
@@ -74,7 +74,7 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
     };
     if let Some(command) = command.as_ref().filter(|_| !ordinary) {
         relevant.insert("command".to_owned(), json!(command));
-        runs.push(format!("{} (agent `{}`)", command_line(command), agent.name));
+        runs.push(format!("{} (agent `{}`)", command_line(&json!(command)), agent.name));
     }
     // Another adapter is another set of arguments, and none of the safe ones that the program's own would bring.
     let own = command.as_ref().filter(|_| ordinary).map(|command| adapter_of(command));
@@ -96,13 +96,15 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
     relevant
 }
 
-fn words(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-/// A command as one would type it.
-fn command_line(words: &[String]) -> String {
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+/// A command, in its one form, as one would type it.
+pub fn command_line(command: &Value) -> String {
+    match command {
+        Value::String(text) => text.clone(),
+        _ => {
+            let words = words(command);
+            shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+        }
+    }
 }
 
 /// One thing that is trusted.
@@ -255,7 +257,7 @@ mod tests {
     use crate::config::layer;
 
     fn of(text: &str) -> Option<Untrusted> {
-        needed(&layer::from_text("c.yml", text).unwrap())
+        needed(&layer::from_text(Some("c.yml"), text).unwrap())
     }
 
     fn runs(text: &str) -> Vec<String> {
