@@ -98,6 +98,24 @@ pub enum Purpose {
     },
 }
 
+impl Purpose {
+    /// The round it belongs to; a judge is asked per dispute.
+    pub fn round(&self) -> Option<u32> {
+        match self {
+            Self::Review { round, .. }
+            | Self::Respond { round }
+            | Self::Enforce { round }
+            | Self::Recheck { round } => Some(*round),
+            Self::Judge { .. } => None,
+        }
+    }
+
+    /// Whether it is the coder that is asked, who may edit the tree.
+    pub fn is_coder(&self) -> bool {
+        matches!(self, Self::Respond { .. } | Self::Enforce { .. })
+    }
+}
+
 /// One call: an agent, what it is asked for, and which attempt this is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CallId {

@@ -111,6 +111,10 @@ impl Agents {
         Self { runner }
     }
 
+    pub(super) fn runner(&self) -> &dyn Runner {
+        &*self.runner
+    }
+
     /// Makes sure, before anything costs money, that every agent's adapter and program exist.
     ///
     /// # Errors

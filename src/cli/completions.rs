@@ -1,12 +1,25 @@
 //! `glee completions`: print shell completions.
 
-use super::Globals;
-use super::error::{CommandError, CommandResult};
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use super::error::CommandResult;
+use super::{Cli, Globals};
+use crate::domain::ExitReason;
+use crate::ui::stream;
 
 /// Arguments of `glee completions`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "Example:\n  glee completions bash > ~/.local/share/bash-completion/completions/glee")]
+pub(crate) struct Args {
+    /// The shell to complete for
+    #[arg(value_enum)]
+    shell: Shell,
+}
 
-pub(crate) fn run(_args: &Args, _globals: &Globals) -> CommandResult {
-    Err(CommandError::usage("`glee completions` is not built yet"))
+pub(crate) fn run(args: &Args, _globals: &Globals) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "glee", &mut script);
+    stream::out(&String::from_utf8_lossy(&script))?;
+    Ok(ExitReason::Clean)
 }

@@ -10,7 +10,9 @@ mod config;
 mod connect;
 mod disconnect;
 mod disputes;
+mod dry_run;
 mod error;
+mod history;
 mod init;
 mod internal;
 mod load;
@@ -19,6 +21,7 @@ mod parse;
 mod review;
 mod rules;
 mod runs;
+mod sitting;
 mod trust;
 
 use std::io::IsTerminal as _;

@@ -1,12 +1,200 @@
 //! `glee review`: review code, hand the findings to the coder, settle disputes.
 
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::sitting::{self, FormatArg};
+use crate::config::settings::Settings;
+use crate::domain::{ExitReason, Route};
+use crate::event::Mode;
+use crate::pipeline;
+use crate::ui::stream;
+use crate::workspace::{SelectOptions, Target, TargetSpec, Workspace};
 
 /// Arguments of `glee review`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "\
+Examples:
+  glee review                       review what is not committed yet
+  glee review src/ --arbitrate      review a folder, fix it, settle what is disputed
+  glee review --base main --fix     review this branch and let the coder implement the findings
+  git diff | glee review --diff -   review a patch
 
-pub(crate) fn run(_args: &Args, _globals: &Globals) -> CommandResult {
-    Err(CommandError::usage("`glee review` is not built yet"))
+Exit codes: 0 clean, 1 mandatory findings open, 2 usage, 3 a dispute waits for a person,
+4 an agent failed, 6 another run holds this tree, 7 history, 8 not trusted, 75 over budget.")]
+pub(crate) struct Args {
+    /// Files and folders to review, or a range of commits `A..B`; without any: what is not committed
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Review what is staged
+    #[arg(long, group = "target", conflicts_with = "paths")]
+    staged: bool,
+    /// Review everything since this branch left REV, committed or not
+    #[arg(long, value_name = "REV", group = "target", conflicts_with = "paths")]
+    base: Option<String>,
+    /// Review one commit
+    #[arg(long, value_name = "REV", group = "target", conflicts_with = "paths")]
+    commit: Option<String>,
+    /// Review a unified diff; `-` reads it from standard input
+    #[arg(long, value_name = "FILE", group = "target", conflicts_with = "paths")]
+    diff: Option<PathBuf>,
+    /// Hand the findings to the coder, who edits files
+    #[arg(long)]
+    fix: bool,
+    /// Hand the findings to the coder and settle disputes
+    #[arg(long)]
+    arbitrate: bool,
+    /// Show what would be asked of whom, and ask nobody
+    #[arg(long)]
+    dry_run: bool,
+    /// How a dispute is settled where nobody is asked [default: review.on_dispute.default]
+    #[arg(long, value_enum, value_name = "ROUTE")]
+    on_dispute: Option<RouteArg>,
+    /// Review again what was changed, this many rounds at most [default: review.rounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
+    rounds: Option<u32>,
+    /// How many agents work at the same time [default: review.jobs]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    jobs: Option<u32>,
+    /// Ask only this reviewer; may be repeated [default: review.reviewers]
+    #[arg(long, value_name = "NAME")]
+    reviewer: Vec<String>,
+    /// The form of the report
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
+    format: FormatArg,
+}
+
+/// `--on-dispute`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RouteArg {
+    /// Ask the AI judge
+    Judge,
+    /// Leave it to a person
+    Human,
+    /// Discard the reviewer's opinion
+    Discard,
+}
+
+impl From<RouteArg> for Route {
+    fn from(arg: RouteArg) -> Self {
+        match arg {
+            RouteArg::Judge => Self::Judge,
+            RouteArg::Human => Self::Human,
+            RouteArg::Discard => Self::Discard,
+        }
+    }
+}
+
+impl Args {
+    fn mode(&self) -> Mode {
+        match (self.arbitrate, self.fix) {
+            (true, _) => Mode::Arbitrate,
+            (false, true) => Mode::Fix,
+            (false, false) => Mode::Review,
+        }
+    }
+
+    /// The settings that flags override, as dotted keys.
+    fn overrides(&self) -> Vec<(String, serde_json::Value)> {
+        let mut flags = Vec::new();
+        let mut set = |key: &str, value: serde_json::Value| flags.push((key.to_owned(), value));
+        if let Some(route) = self.on_dispute {
+            set("review.on_dispute.default", Route::from(route).as_str().into());
+            // Who names the route on the command line has chosen it.
+            set("review.on_dispute.prompt_user", false.into());
+        }
+        if let Some(rounds) = self.rounds {
+            set("review.rounds", rounds.into());
+        }
+        if let Some(jobs) = self.jobs {
+            set("review.jobs", jobs.into());
+        }
+        if !self.reviewer.is_empty() {
+            set("review.reviewers", self.reviewer.clone().into());
+        }
+        flags
+    }
+
+    fn target(&self, workspace: &Workspace) -> Result<TargetSpec, CommandError> {
+        if self.staged {
+            return Ok(TargetSpec::Staged);
+        }
+        if let Some(base) = &self.base {
+            return Ok(TargetSpec::Base(base.clone()));
+        }
+        if let Some(commit) = &self.commit {
+            return Ok(TargetSpec::Commit(commit.clone()));
+        }
+        if let Some(diff) = &self.diff {
+            return read_diff(diff);
+        }
+        match self.paths.as_slice() {
+            [] => Ok(TargetSpec::Uncommitted),
+            [range] if is_range(range, workspace) => Ok(TargetSpec::Range(range.to_string_lossy().into_owned())),
+            paths => Ok(TargetSpec::Paths(paths.to_vec())),
+        }
+    }
+}
+
+/// Whether a lone argument is a range of commits rather than a path that exists.
+fn is_range(path: &std::path::Path, workspace: &Workspace) -> bool {
+    let text = path.to_string_lossy();
+    workspace.is_git()
+        && text.contains("..")
+        && !path.components().any(|part| matches!(part, std::path::Component::ParentDir))
+        && !workspace.root().join(path).exists()
+        && !path.exists()
+}
+
+fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
+    let mut text = Vec::new();
+    let (name, read) = if path.as_os_str() == "-" {
+        ("a diff from standard input".to_owned(), std::io::stdin().lock().read_to_end(&mut text).map(drop))
+    } else {
+        (format!("the diff {}", path.display()), std::fs::read(path).map(|bytes| text = bytes))
+    };
+    read.map_err(|error| {
+        CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {name}")))
+            .hint("name a file with a unified diff, or pipe one in: `git diff | glee review --diff -`")
+    })?;
+    Ok(TargetSpec::Diff { name, text })
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let settings = super::load::runnable(globals, args.overrides())?.1.settings;
+    let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
+    let target = workspace.select(&args.target(&workspace)?, &options).map_err(sitting::workspace_error)?;
+    let asks = globals.interactive();
+    let plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
+        .map_err(|error| CommandError::new(ExitReason::Usage, error.clone()).hint_if(error.hint()))?;
+    let agents = sitting::agents(&plan.agents, workspace.root())?;
+    if args.dry_run {
+        return dry_run(args, globals, &workspace, &settings, &plan, &target);
+    }
+    let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), globals };
+    sitting::start(&sitting, workspace, settings, agents, plan, target)
+}
+
+/// Prints what would be asked of whom.
+fn dry_run(
+    args: &Args,
+    globals: &Globals,
+    workspace: &Workspace,
+    settings: &Settings,
+    plan: &crate::event::Plan,
+    target: &Target,
+) -> CommandResult {
+    let bindings = super::history::open_read(globals, workspace)?
+        .map(|journal| journal.bindings())
+        .transpose()
+        .map_err(sitting::journal_error)?
+        .unwrap_or_default();
+    let previews = pipeline::preview(workspace, plan, target, &bindings).map_err(sitting::run_error)?;
+    stream::out(&super::dry_run::render(args.format.into(), plan, settings, &previews))?;
+    Ok(ExitReason::Clean)
 }

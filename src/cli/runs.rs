@@ -1,12 +1,261 @@
 //! `glee runs`: list runs; show, diff, undo or resume one.
 
-use super::Globals;
+use clap::Subcommand;
+
 use super::error::{CommandError, CommandResult};
+use super::sitting::{self, FormatArg, Sitting};
+use super::{Globals, history};
+use crate::domain::{ExitReason, RunId};
+use crate::event::{EventKind, Mode};
+use crate::journal::{Journal, RunRow};
+use crate::pipeline::{self, Recorded};
+use crate::protocol::printable;
+use crate::report::Format;
+use crate::ui::stream;
+use crate::workspace::{TreeId, Workspace};
 
 /// Arguments of `glee runs`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "\
+Examples:
+  glee runs                  the newest runs of this repository
+  glee runs show last        the report of the last run again
+  glee runs diff 5f3a91c2    what its coder changed
+  glee runs undo 5f3a91c2    bring every file back to where it stood before
+  glee runs resume           carry on the last run that was interrupted or waited for a person")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// List only the newest N
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    recent: u32,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
-pub(crate) fn run(_args: &Args, _globals: &Globals) -> CommandResult {
-    Err(CommandError::usage("`glee runs` is not built yet"))
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show the report of a run again
+    Show {
+        /// A run: its id, the first or last digits of it, or `last`
+        #[arg(value_name = "RUN", default_value = "last")]
+        run: String,
+        /// The form of the report
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
+        format: FormatArg,
+    },
+    /// Show what the coder changed in a run
+    Diff {
+        /// A run: its id, the first or last digits of it, or `last`
+        #[arg(value_name = "RUN", default_value = "last")]
+        run: String,
+    },
+    /// Bring every file back to where it stood before the coder's first byte
+    Undo {
+        /// A run: its id, the first or last digits of it, or `last`
+        #[arg(value_name = "RUN", default_value = "last")]
+        run: String,
+    },
+    /// Carry on a run that was interrupted, or whose disputes were settled meanwhile
+    Resume {
+        /// A run: its id, the first or last digits of it, or `last`
+        #[arg(value_name = "RUN", default_value = "last")]
+        run: String,
+        /// The form of the report
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
+        format: FormatArg,
+    },
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    match &args.command {
+        None => list(args, globals),
+        Some(Command::Show { run, format }) => show(globals, run, (*format).into()),
+        Some(Command::Diff { run }) => diff(globals, run),
+        Some(Command::Undo { run }) => undo(globals, run),
+        Some(Command::Resume { run, format }) => resume(globals, run, (*format).into()),
+    }
+}
+
+fn list(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let rows = match history::open_read(globals, &workspace)? {
+        Some(journal) => journal.runs(Some(args.recent)).map_err(sitting::journal_error)?,
+        None => Vec::new(),
+    };
+    if args.json {
+        let text =
+            serde_json::to_string_pretty(&rows).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        stream::out(&format!("{text}\n"))?;
+    } else if rows.is_empty() {
+        stream::out("No runs yet. Start one with `glee review`.\n")?;
+    } else {
+        stream::out(&table(&rows))?;
+    }
+    Ok(ExitReason::Clean)
+}
+
+fn table(rows: &[RunRow]) -> String {
+    let mut out =
+        String::from("RUN       STARTED           MODE       FINDINGS  DISPUTES  ENDED              TARGET\n");
+    for row in rows {
+        let disputes = match row.open_disputes {
+            0 => row.disputes.to_string(),
+            open => format!("{} ({open} open)", row.disputes),
+        };
+        let started = row.started.to_zoned(jiff::tz::TimeZone::system());
+        out.push_str(&format!(
+            "{:<8}  {:<16}  {:<9}  {:>8}  {:<8}  {:<17}  {}\n",
+            row.run.short(),
+            started.strftime("%Y-%m-%d %H:%M").to_string(),
+            mode(row.mode),
+            row.findings,
+            disputes,
+            ended(row),
+            printable::line(&row.target),
+        ));
+    }
+    out
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Review => "review",
+        Mode::Fix => "fix",
+        Mode::Arbitrate => "arbitrate",
+    }
+}
+
+fn ended(row: &RunRow) -> String {
+    let text = match row.exit {
+        None => "interrupted",
+        Some(ExitReason::Clean) => "clean",
+        Some(ExitReason::FindingsOpen) => "findings open",
+        Some(ExitReason::DisputeOpen) => "dispute open",
+        Some(ExitReason::AgentFailed) => "agent failed",
+        Some(ExitReason::Budget) => "over budget",
+        Some(other) => return format!("exit {}", other.code()),
+    };
+    if row.undone { format!("{text}, undone") } else { text.to_owned() }
+}
+
+/// The history and the run that the user means.
+fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
+    let Some(journal) = history::open_read(globals, workspace)? else {
+        return Err(CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"));
+    };
+    let run = journal.find_run(text).map_err(sitting::journal_error)?;
+    Ok((journal, run))
+}
+
+fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let (journal, run) = find(globals, &workspace, text)?;
+    if format == Format::Jsonl {
+        for event in journal.events(&run).map_err(sitting::journal_error)? {
+            let line =
+                serde_json::to_string(&event).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+            stream::out(&format!("{line}\n"))?;
+        }
+    } else {
+        let recorded =
+            pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
+        sitting::report(globals, format, &recorded.outcome, &recorded.reviewed)?;
+    }
+    Ok(ExitReason::Clean)
+}
+
+fn diff(globals: &Globals, text: &str) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let (journal, run) = find(globals, &workspace, text)?;
+    let Recorded { outcome, .. } =
+        pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
+    if outcome.changes.is_empty() {
+        stream::err(&format!("Run {} changed no file.\n", run.short()));
+    }
+    for change in &outcome.changes {
+        match &change.diff {
+            Some(diff) => stream::out(&printable::block(diff))?,
+            None => stream::out(&format!(
+                "{}: +{} -{} (no text, or too large to keep)\n",
+                printable::line(&change.file),
+                change.added,
+                change.removed
+            ))?,
+        }
+    }
+    Ok(ExitReason::Clean)
+}
+
+fn undo(globals: &Globals, text: &str) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let (_, run) = find(globals, &workspace, text)?;
+    let mut journal = history::open(globals, &workspace)?;
+    let _lock = workspace.lock(&sitting::state_dir()?, &run).map_err(sitting::workspace_error)?;
+    let events = journal.events(&run).map_err(sitting::journal_error)?;
+    let kept = events.iter().find_map(|event| match &event.kind {
+        EventKind::BeforeImage { kept_as, .. } => Some(kept_as.clone()),
+        _ => None,
+    });
+    let Some(kept) = kept else {
+        stream::err(&format!("Run {} changed nothing: no coder was asked. Nothing to undo.\n", run.short()));
+        return Ok(ExitReason::Clean);
+    };
+    let undone = workspace.undo(&run, &kept, &sitting::state_dir()?).map_err(sitting::workspace_error)?;
+    journal.append(&run, EventKind::RunUndone { files: undone.files }).map_err(sitting::journal_error)?;
+    stream::out(&match undone.files {
+        0 => "Every file already stands as it did before the run.\n".to_owned(),
+        1 => "Brought 1 file back to where it stood before the run.\n".to_owned(),
+        files => format!("Brought {files} files back to where they stood before the run.\n"),
+    })?;
+    Ok(ExitReason::Clean)
+}
+
+fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let (journal, run) = find(globals, &workspace, text)?;
+    let events = journal.events(&run).map_err(sitting::journal_error)?;
+    drop(journal);
+    let plan = events.iter().find_map(|event| match &event.kind {
+        EventKind::RunStarted { plan } => Some((**plan).clone()),
+        _ => None,
+    });
+    let Some(plan) = plan else {
+        return Err(CommandError::usage(format!("run {} was never started", run.short()))
+            .hint("`glee runs` lists the runs"));
+    };
+    let settings = super::load::runnable(globals, Vec::new())?.1.settings;
+    refuse_undone(&events, &run)?;
+    refuse_changed(&workspace, &events, &run)?;
+    let agents = sitting::agents(&plan.agents, workspace.root())?;
+    let sitting = Sitting { format, mode: plan.mode, globals };
+    sitting::resume(&sitting, workspace, settings, agents, run)
+}
+
+fn refuse_undone(events: &[crate::event::Event], run: &RunId) -> Result<(), CommandError> {
+    if events.iter().any(|event| matches!(event.kind, EventKind::RunUndone { .. })) {
+        let message = format!("run {} was undone, there is nothing to carry on", run.short());
+        return Err(CommandError::usage(message).hint("start a new one with `glee review`"));
+    }
+    Ok(())
+}
+
+/// A coder goes on only on the tree that it left (N4): anything else would mix its work with somebody else's.
+fn refuse_changed(workspace: &Workspace, events: &[crate::event::Event], run: &RunId) -> Result<(), CommandError> {
+    let Some(expected) = pipeline::tree_left(events) else { return Ok(()) };
+    let state_dir = sitting::state_dir()?;
+    let now = workspace.snapshot(&state_dir).map_err(sitting::workspace_error)?;
+    let expected = TreeId(expected);
+    if now == expected {
+        return Ok(());
+    }
+    let changes = workspace.changes(&expected, &now, &state_dir).map_err(sitting::workspace_error)?;
+    for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
+        stream::err(&printable::block(change));
+    }
+    let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
+    let message = format!("the tree has changed since run {} was left: {files}", run.short());
+    Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
+        .hint("bring it back to where the run left it, or start a new run with `glee review`"))
 }

@@ -1,3 +1,220 @@
 //! The engine of a run: plan, state, what is due, and one file a stage.
+//!
+//! A run is a journal: [`start`] records the plan and hands over to the engine, [`resume`] folds the recorded events
+//! and hands over to the same engine. Whoever calls supplies the two edges of [`ports`].
 
+mod asks;
+mod due;
+mod edits;
+mod engine;
+mod merge;
+mod outcome;
+mod plan;
 pub mod ports;
+mod preview;
+mod resolve;
+mod sources;
+mod state;
+mod trees;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+pub use plan::{PlanError, plan};
+pub use preview::{Preview, preview};
+
+use crate::agents::{Agents, Stop};
+use crate::config::settings::Settings;
+use crate::domain::{ExitReason, Outcome, RunId};
+use crate::event::{Event, EventKind, Plan};
+use crate::journal::{Journal, JournalError};
+use crate::pipeline::engine::{Engine, Rest};
+use crate::pipeline::ports::{Decider, EventSink};
+use crate::pipeline::sources::Sources;
+use crate::pipeline::state::State;
+use crate::pipeline::trees::Trees;
+use crate::protocol::prompts::PromptError;
+use crate::workspace::{Target, Workspace, WorkspaceError};
+
+/// Everything a run works with.
+pub struct Setup {
+    /// The tree under review.
+    pub workspace: Workspace,
+    /// Where Glee keeps what must outlive the tree.
+    pub state_dir: PathBuf,
+    /// The history.
+    pub journal: Journal,
+    /// The connected agents' programs.
+    pub agents: Agents,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Who listens.
+    pub sink: Box<dyn EventSink>,
+    /// Who decides.
+    pub decider: Box<dyn Decider>,
+    /// Ends the run early; it can be carried on.
+    pub stop: Stop,
+}
+
+/// Why a run broke off.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The history cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The tree cannot be read or kept.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// A prompt cannot be made.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The code under review cannot be kept beside the journal, or read from there.
+    #[error("failed to keep the code under review beside the history")]
+    Sources(#[source] io::Error),
+    /// There is nothing to carry on.
+    #[error("run {0} was never started")]
+    NotStarted(RunId),
+}
+
+impl RunError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Journal(error) => error.hint(),
+            Self::Workspace(error) => error.hint(),
+            Self::Prompt(error) => error.hint(),
+            Self::Sources(_) => Some("is the state folder writable, and the disk not full?".to_owned()),
+            Self::NotStarted(_) => Some("`glee runs` lists the runs".to_owned()),
+        }
+    }
+
+    /// The exit reason it stands for.
+    pub fn exit(&self) -> ExitReason {
+        match self {
+            Self::Journal(error) => error.exit(),
+            Self::Workspace(error) => error.exit(),
+            Self::Sources(_) => ExitReason::History,
+            Self::Prompt(_) | Self::NotStarted(_) => ExitReason::Usage,
+        }
+    }
+}
+
+/// The code of a run as it was reviewed.
+#[derive(Debug)]
+pub struct Reviewed(Sources);
+
+impl Reviewed {
+    /// The text of a file as it was reviewed in a round, counted from 1, by its path inside the tree.
+    pub fn text(&self, path: &str, round: u32) -> Option<String> {
+        self.0.file(round, path).or_else(|| self.0.first(path)).map(|file| file.text.clone())
+    }
+}
+
+/// A recorded run.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Its outcome, as far as it got.
+    pub outcome: Outcome,
+    /// The code under review.
+    pub reviewed: Reviewed,
+}
+
+/// How a run came to rest.
+#[derive(Debug)]
+pub struct Ended {
+    /// The outcome, as far as it is known.
+    pub outcome: Outcome,
+    /// The code under review.
+    pub reviewed: Reviewed,
+    /// Whether the run was stopped early and can be carried on.
+    pub stopped: bool,
+}
+
+/// The id of a run that is about to start.
+pub fn new_run() -> RunId {
+    RunId(uuid::Uuid::now_v7().to_string())
+}
+
+/// Starts a run over a target.
+///
+/// # Errors
+/// When the history or the tree fails; what was recorded until then can be carried on.
+pub async fn start(setup: Setup, run: RunId, plan: Plan, target: Target) -> Result<Ended, RunError> {
+    let mut engine = engine(setup, run)?;
+    engine.sources.keep(1, target.files).map_err(RunError::Sources)?;
+    engine.append(EventKind::RunStarted { plan: Box::new(plan) })?;
+    rest(engine).await
+}
+
+/// Carries on a run that was interrupted, or whose disputes were settled meanwhile.
+///
+/// # Errors
+/// As [`start`], and when the run was never started.
+pub async fn resume(setup: Setup, run: RunId) -> Result<Ended, RunError> {
+    let mut engine = engine(setup, run)?;
+    engine.state = State::of(&engine.journal.events(&engine.run)?);
+    if engine.state.plan.is_none() {
+        return Err(RunError::NotStarted(engine.run));
+    }
+    engine.sources.load(engine.state.round()).map_err(RunError::Sources)?;
+    engine.append(EventKind::RunResumed)?;
+    rest(engine).await
+}
+
+/// A recorded run, read from its events alone.
+///
+/// # Errors
+/// When the history or the recorded trees cannot be read.
+pub fn recorded(
+    workspace: &Workspace,
+    state_dir: &Path,
+    journal: &Journal,
+    run: &RunId,
+) -> Result<Recorded, RunError> {
+    let state = State::of(&journal.events(run)?);
+    let trees = Trees { workspace, state_dir };
+    let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
+    let outcome = outcome::outcome(&state, run, exit, millis, trees.all_changes(&state)?);
+    let outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut sources = Sources::new(&journal.transcripts(run)?);
+    // Without the kept code the report has no snippets; everything else is in the events.
+    drop(sources.load(state.round()));
+    Ok(Recorded { outcome, reviewed: Reviewed(sources) })
+}
+
+/// The id of the tree as the last recorded call of the coder left it, or as it was kept before the first.
+pub fn tree_left(events: &[Event]) -> Option<String> {
+    trees::last_tree(&State::of(events)).cloned()
+}
+
+fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
+    let folder = setup.journal.transcripts(&run)?;
+    Ok(Engine {
+        run,
+        workspace: setup.workspace,
+        state_dir: setup.state_dir,
+        journal: setup.journal,
+        agents: setup.agents,
+        settings: setup.settings,
+        sources: Sources::new(&folder),
+        state: State::default(),
+        sink: Arc::new(Mutex::new(setup.sink)),
+        decider: Some(setup.decider),
+        stop: setup.stop,
+        started: Instant::now(),
+    })
+}
+
+async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
+    let rest = engine.run().await?;
+    let trees = Trees { workspace: &engine.workspace, state_dir: &engine.state_dir };
+    let changes = trees.all_changes(&engine.state)?;
+    let outcome = outcome::outcome(&engine.state, &engine.run, engine.exit(), engine.millis(), changes);
+    let outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
+    Ok(Ended { outcome, reviewed: Reviewed(engine.sources), stopped: rest == Rest::Stopped })
+}
+
+#[cfg(test)]
+mod tests;

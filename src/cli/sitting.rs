@@ -1,0 +1,238 @@
+//! What `review` and `runs resume` share: from a plan to a report and an exit reason.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use super::Globals;
+use super::error::{CommandError, CommandResult};
+use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
+use crate::config::settings::Settings;
+use crate::domain::{Agent, ExitReason, Outcome, RunId};
+use crate::draw::Look;
+use crate::event::{Mode, Plan};
+use crate::journal::JournalError;
+use crate::pipeline::ports::{Decider, EventSink};
+use crate::pipeline::{self, Ended, Reviewed, RunError, Setup};
+use crate::report::{self, Detail, Format, RenderOptions};
+use crate::ui::dispute::{Dialog, Unattended};
+use crate::ui::jsonl::JsonLines;
+use crate::ui::progress::Progress;
+use crate::ui::screen::{Screen, Verbosity, speaks_utf8};
+use crate::ui::stream;
+use crate::ui::terminal::Terminal;
+use crate::workspace::{Target, TreeLock, Workspace, WorkspaceError};
+
+/// `--format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FormatArg {
+    /// For people
+    Text,
+    /// The whole outcome as one JSON object
+    Json,
+    /// Every event as a line of JSON, as it happens
+    Jsonl,
+}
+
+impl From<FormatArg> for Format {
+    fn from(arg: FormatArg) -> Self {
+        match arg {
+            FormatArg::Text => Self::Text,
+            FormatArg::Json => Self::Json,
+            FormatArg::Jsonl => Self::Jsonl,
+        }
+    }
+}
+
+/// One sitting at a run.
+pub(crate) struct Sitting<'a> {
+    pub(crate) format: Format,
+    pub(crate) mode: Mode,
+    pub(crate) globals: &'a Globals,
+}
+
+/// The work tree around the folder that the command works in.
+pub(crate) fn workspace(globals: &Globals) -> Result<Workspace, CommandError> {
+    Workspace::discover(&globals.directory()).map_err(workspace_error)
+}
+
+pub(crate) fn workspace_error(error: WorkspaceError) -> CommandError {
+    let (exit, hint) = (error.exit(), error.hint());
+    CommandError::new(exit, error).hint_if(hint)
+}
+
+pub(crate) fn journal_error(error: JournalError) -> CommandError {
+    let (exit, hint) = (error.exit(), error.hint());
+    CommandError::new(exit, error).hint_if(hint)
+}
+
+pub(crate) fn run_error(error: RunError) -> CommandError {
+    let (exit, hint) = (error.exit(), error.hint());
+    CommandError::new(exit, error).hint_if(hint)
+}
+
+/// The agents' programs, all of them found before anything costs money.
+pub(crate) fn agents(agents: &[Agent], root: &Path) -> Result<Agents, CommandError> {
+    let programs = Agents::new(Arc::new(ProcessRunner::new()?));
+    programs.check(agents, root).map_err(|error| {
+        let hint = error.hint.clone();
+        CommandError::new(ExitReason::Usage, error).hint_if(hint)
+    })?;
+    Ok(programs)
+}
+
+/// Starts a run and reports how it ended.
+pub(crate) fn start(
+    sitting: &Sitting<'_>,
+    workspace: Workspace,
+    settings: Settings,
+    agents: Agents,
+    plan: Plan,
+    target: Target,
+) -> CommandResult {
+    let run = pipeline::new_run();
+    sit(sitting, workspace, settings, agents, &run.clone(), |setup| {
+        Box::pin(pipeline::start(setup, run, plan, target))
+    })
+}
+
+/// Carries on a run and reports how it ended.
+pub(crate) fn resume(
+    sitting: &Sitting<'_>,
+    workspace: Workspace,
+    settings: Settings,
+    agents: Agents,
+    run: RunId,
+) -> CommandResult {
+    sit(sitting, workspace, settings, agents, &run.clone(), |setup| Box::pin(pipeline::resume(setup, run)))
+}
+
+type Running = std::pin::Pin<Box<dyn Future<Output = Result<Ended, RunError>>>>;
+
+fn sit(
+    sitting: &Sitting<'_>,
+    workspace: Workspace,
+    settings: Settings,
+    agents: Agents,
+    id: &RunId,
+    run: impl FnOnce(Setup) -> Running,
+) -> CommandResult {
+    let _lock: Option<TreeLock> = match sitting.mode {
+        Mode::Review => None,
+        Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id).map_err(workspace_error)?),
+    };
+    let journal = super::history::open(sitting.globals, &workspace)?;
+    let terminal = Terminal::new(screen(sitting.globals));
+    let asks = sitting.globals.interactive() && settings.review.prompt_user;
+    let decider: Box<dyn Decider> =
+        if asks { Box::new(Dialog::new(&terminal)) } else { Box::new(Unattended::new(&terminal)) };
+    let sink: Box<dyn EventSink> = match sitting.format {
+        Format::Jsonl => Box::new(JsonLines::new()),
+        Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
+    };
+    let (handle, stop) = Stop::new();
+    let wall = settings.budget.wall;
+    let setup = Setup { workspace, state_dir: state_dir()?, journal, agents, settings, sink, decider, stop };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let cause = Arc::new(AtomicU8::new(0));
+    let ended = runtime.block_on(async {
+        let watching = tokio::spawn(watch(handle, wall, Arc::clone(&cause)));
+        let ended = run(setup).await;
+        watching.abort();
+        ended
+    });
+    // A dialog that nobody answers any more must not keep the program from ending.
+    runtime.shutdown_background();
+    let mut ended = ended.map_err(run_error)?;
+    if ended.stopped {
+        ended.outcome.exit = match cause.load(Ordering::Relaxed) {
+            0 => ExitReason::Signal(2),
+            OVER_BUDGET => ExitReason::Budget,
+            signal => ExitReason::Signal(signal),
+        };
+        ended.outcome.notices.push(format!(
+            "the run was stopped early; carry it on with `glee runs resume {}`",
+            ended.outcome.run.short()
+        ));
+    }
+    report(sitting.globals, sitting.format, &ended.outcome, &ended.reviewed)?;
+    Ok(ended.outcome.exit)
+}
+
+/// Prints the report of a run.
+pub(crate) fn report(
+    globals: &Globals,
+    format: Format,
+    outcome: &Outcome,
+    reviewed: &Reviewed,
+) -> Result<(), CommandError> {
+    let options = RenderOptions {
+        look: stdout_look(globals),
+        detail: if globals.verbose { Detail::Full } else { Detail::Short },
+        source: &|path, round| reviewed.text(path, round),
+        fix_command: "glee review --fix",
+    };
+    Ok(stream::out(&report::render(format, outcome, &options))?)
+}
+
+/// The mark of a run that reached `budget.wall`; no signal has this number.
+const OVER_BUDGET: u8 = u8::MAX;
+
+/// Stops the run on the first signal, or when its wall time is over; a second signal ends the program at once.
+async fn watch(handle: StopHandle, wall: Duration, cause: Arc<AtomicU8>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [(SignalKind::interrupt(), 2), (SignalKind::terminate(), 15), (SignalKind::hangup(), 1)];
+    let (sender, mut signals) = tokio::sync::mpsc::channel::<u8>(4);
+    for (kind, number) in kinds {
+        let Ok(mut incoming) = signal(kind) else { continue };
+        let sender = sender.clone();
+        tokio::spawn(async move {
+            while incoming.recv().await.is_some() {
+                if sender.send(number).await.is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    let over = tokio::time::sleep(wall);
+    let number = tokio::select! {
+        number = signals.recv() => number.unwrap_or(2),
+        () = over => OVER_BUDGET,
+    };
+    cause.store(number, Ordering::Relaxed);
+    handle.stop();
+    if let Some(second) = signals.recv().await {
+        end_at_once(second);
+    }
+}
+
+/// Ends the program without waiting for anything; supervisors end their agents when Glee is gone.
+#[expect(clippy::exit, reason = "the second signal asks for exactly this")]
+fn end_at_once(signal: u8) {
+    stream::err("\x1b[?25h");
+    std::process::exit(i32::from(ExitReason::Signal(signal).code()));
+}
+
+pub(crate) fn state_dir() -> Result<std::path::PathBuf, CommandError> {
+    crate::config::paths::state_dir().map_err(|error| {
+        let hint = error.hint();
+        CommandError::new(ExitReason::Usage, error).hint_if(hint)
+    })
+}
+
+/// What stderr looks like.
+pub(crate) fn screen(globals: &Globals) -> Screen {
+    let verbosity = match (globals.quiet, globals.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (false, true) => Verbosity::Verbose,
+        (false, false) => Verbosity::Normal,
+    };
+    Screen::stderr(globals.color_stderr(), verbosity)
+}
+
+/// What stdout looks like.
+fn stdout_look(globals: &Globals) -> Look {
+    let width = console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns));
+    Look { color: globals.color_stdout(), unicode: speaks_utf8(), width: width.max(20) }
+}

@@ -1,0 +1,203 @@
+//! What each agent is asked, and what its output is read as.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufRead};
+
+use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId};
+use crate::event::{CallAnswer, CallId, Purpose};
+use crate::journal::Binding;
+use crate::pipeline::merge;
+use crate::pipeline::resolve;
+use crate::pipeline::sources::Sources;
+use crate::pipeline::state::State;
+use crate::pipeline::trees::Trees;
+use crate::protocol::request::{Change, Item, Request, RulingInForce, SourceFile, Task};
+use crate::protocol::{recheck, response, review, ruling};
+
+/// What the requests of a run are made from.
+pub(crate) struct Desk<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) sources: &'a Sources,
+    pub(crate) trees: Trees<'a>,
+    pub(crate) bindings: &'a [Binding],
+}
+
+impl Desk<'_> {
+    /// The task of a call that is due.
+    pub(crate) fn task(&self, call: &CallId) -> Task {
+        match &call.purpose {
+            Purpose::Review { round, shard } => self.review(call, *round, *shard),
+            Purpose::Respond { .. } => {
+                let asked = self.state.items(&call.purpose);
+                // The second time only what is missing is asked for.
+                let missing = |id: &FindingId| call.attempt == 1 || !self.state.responses.contains_key(id);
+                self.respond(asked.into_iter().filter(missing).collect())
+            }
+            Purpose::Enforce { .. } => self.respond(self.state.items(&call.purpose)),
+            Purpose::Judge { dispute } => {
+                self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
+            }
+            Purpose::Recheck { .. } => self.recheck(call),
+        }
+    }
+
+    /// Why an agent is asked again, if this is its second attempt.
+    pub(crate) fn again(&self, call: &CallId) -> Option<String> {
+        let before =
+            CallId { attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?, ..call.clone() };
+        Some(match &self.state.calls.get(&before)?.answer {
+            CallAnswer::Invalid { error } => error.clone(),
+            CallAnswer::Review { status: AnswerStatus::NotReviewed, .. } => {
+                "your last answer held neither a finding nor the closing line".to_owned()
+            }
+            CallAnswer::Review { findings, .. } => format!(
+                "your last answer was incomplete: {} findings were read, and the closing line was missing or named \
+                 another number",
+                findings.len()
+            ),
+            CallAnswer::Respond { .. } => "your last answer left these findings out".to_owned(),
+            CallAnswer::Judge { .. } | CallAnswer::Recheck { .. } | CallAnswer::Failed { .. } => return None,
+        })
+    }
+
+    fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
+        let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
+        let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
+        let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
+        let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let rulings = merge::in_force(self.bindings, |file| paths.contains(file))
+            .map(|(binding, dispute, disposition)| RulingInForce {
+                dispute,
+                location: binding.location.clone(),
+                title: binding.title.clone(),
+                disposition,
+                rationale: binding.rationale.clone(),
+            })
+            .collect();
+        let reviewer = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
+        let focus = reviewer.map(|agent| agent.focus.clone()).unwrap_or_default();
+        Task::Review { files, focus, rulings }
+    }
+
+    fn respond(&self, ids: Vec<FindingId>) -> Task {
+        let items = ids.into_iter().filter_map(|id| self.state.finding(id)).map(|finding| self.item(finding));
+        Task::Respond { items: items.collect() }
+    }
+
+    fn item(&self, finding: &Finding) -> Item {
+        let here = self.state.dispute_of(finding.id).filter(|d| d.disposition == Some(Disposition::Enforced));
+        let earlier = self.state.ruled.get(&finding.id).filter(|(_, d)| *d == Disposition::Enforced);
+        let enforced = match (here, earlier) {
+            (Some(dispute), _) => {
+                Some(dispute.rulings.last().map(|record| record.ruling.rationale.clone()).unwrap_or_default())
+            }
+            (None, Some((number, _))) => {
+                let binding = self.bindings.iter().find(|binding| binding.dispute == *number);
+                Some(binding.map(|binding| binding.rationale.clone()).unwrap_or_default())
+            }
+            (None, None) => None,
+        };
+        Item { finding: finding.clone(), enforced }
+    }
+
+    fn judge(&self, dispute: &Dispute) -> Task {
+        let mut paths: Vec<String> = dispute.finding.raw.file.iter().cloned().collect();
+        let said = std::iter::once(&dispute.objection.text).chain(&dispute.objection.evidence);
+        for reference in said.flat_map(|text| resolve::references(text)) {
+            if !paths.contains(&reference.path) {
+                paths.push(reference.path);
+            }
+        }
+        let files = paths.iter().filter_map(|path| self.original(path)).collect();
+        Task::Judge { dispute: Box::new(dispute.clone()), files }
+    }
+
+    /// A file as it stood before the coder's first byte.
+    fn original(&self, path: &str) -> Option<SourceFile> {
+        let text = self.original_text(path)?;
+        Some(SourceFile { path: path.to_owned(), text, changed: Vec::new(), diff: None })
+    }
+
+    /// The text of a file before the coder's first byte; the file under review counts as it was reviewed.
+    pub(crate) fn original_text(&self, path: &str) -> Option<String> {
+        if let Some(source) = self.sources.first(path) {
+            return Some(source.text.clone());
+        }
+        let (_, tree) = self.state.before.as_ref()?;
+        let bytes = self.trees.read_at(tree, path)?;
+        (!bytes.contains(&0)).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn recheck(&self, call: &CallId) -> Task {
+        let ids = self.state.recheck_items(&call.agent);
+        let findings: Vec<&Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).collect();
+        let mut paths: Vec<&str> = Vec::new();
+        let changes = findings
+            .iter()
+            .map(|finding| {
+                let file = finding.raw.file.as_deref();
+                paths.extend(file.filter(|file| !paths.contains(file)));
+                let done = self.state.responses.get(&finding.id).map(|response| response.text.clone());
+                Change {
+                    finding: (*finding).clone(),
+                    response: done.unwrap_or_default(),
+                    diff: self.diff_for(finding),
+                }
+            })
+            .collect();
+        let files = paths
+            .iter()
+            .filter_map(|path| {
+                let text = self.trees.workspace.read(path)?;
+                Some(SourceFile { path: (*path).to_owned(), text, changed: Vec::new(), diff: None })
+            })
+            .collect();
+        Task::Recheck { changes, files }
+    }
+
+    /// The diffs of the calls that touched a finding: of its file, or of everything when it names none.
+    fn diff_for(&self, finding: &Finding) -> String {
+        let touching = self.state.tree_changes.iter().filter(|change| change.touched.contains(&finding.id));
+        let files = touching.flat_map(|change| &change.changes);
+        let of_file = files.filter(|change| finding.raw.file.as_ref().is_none_or(|file| *file == change.file));
+        of_file.filter_map(|change| change.diff.as_deref()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Reads what an agent answered to a request.
+///
+/// # Errors
+/// When the kept output cannot be read.
+pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
+    let nonce = Some(request.nonce.as_str());
+    Ok(match &request.task {
+        Task::Review { .. } => {
+            let read = review::parse(answer, nonce)?;
+            CallAnswer::Review { status: read.status, findings: read.findings, notes: read.notes }
+        }
+        Task::Respond { .. } => {
+            let read = response::parse(answer, nonce, &request.task.findings())?;
+            if read.responses.is_empty() && !read.complete {
+                CallAnswer::Invalid { error: problem(read.problems, "no answer to any finding was read") }
+            } else {
+                CallAnswer::Respond { responses: read.responses, complete: read.complete }
+            }
+        }
+        Task::Judge { dispute, .. } => match ruling::parse(answer, nonce, dispute.number)? {
+            Ok(ruling) => CallAnswer::Judge { ruling },
+            Err(error) => CallAnswer::Invalid { error: error.to_string() },
+        },
+        Task::Recheck { .. } => {
+            let read = recheck::parse(answer, nonce, &request.task.findings())?;
+            if read.checks.is_empty() {
+                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+            } else {
+                CallAnswer::Recheck { checks: read.checks }
+            }
+        }
+    })
+}
+
+fn problem(problems: Vec<String>, otherwise: &str) -> String {
+    if problems.is_empty() { otherwise.to_owned() } else { problems.join("; ") }
+}

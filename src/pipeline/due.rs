@@ -1,0 +1,641 @@
+//! What may be done next: a pure function of the state of a run.
+//!
+//! Whatever is due may be done side by side. A step stays due until the events that it brings are recorded, so a run
+//! that was killed anywhere goes on where it stood.
+
+use std::collections::BTreeSet;
+
+use crate::domain::{
+    AgentName, AnswerStatus, Disposition, DisputeNumber, FindingId, Role, Route, Ruler, RulingWord,
+};
+use crate::event::{CallAnswer, CallId, Mode, Purpose};
+use crate::pipeline::state::{Call, State};
+use crate::rules::disputes::{Stance, stance};
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    /// Ask an agent.
+    Ask(CallId),
+    /// Merge the answered reviews of a round into numbered findings.
+    Merge { round: u32 },
+    /// Keep the tree before the coder's first byte.
+    Keep,
+    /// Record what a call of the coder did to the tree.
+    RecordTree(CallId),
+    /// Open the dispute about a finding.
+    OpenDispute(FindingId),
+    /// Choose the way to settle a dispute.
+    Choose(DisputeNumber),
+    /// Check a judge's answer and turn it into a ruling.
+    Rule(DisputeNumber),
+    /// Ask a person for the ruling.
+    AskPerson(DisputeNumber),
+    /// Settle a dispute whose end is decided.
+    Settle(DisputeNumber),
+    /// Run the commands of `review.verify` that have not run on this tree.
+    Verify { round: u32 },
+    /// Begin the next round on what changed.
+    NextRound { round: u32 },
+    /// End the run.
+    Finish,
+}
+
+/// The rules of a run that do not change while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Policy {
+    pub(crate) mode: Mode,
+    pub(crate) recheck: bool,
+    pub(crate) rounds: u32,
+    /// How many commands verify an edit.
+    pub(crate) verify: usize,
+    pub(crate) escalate_to: Route,
+}
+
+/// All steps that are due. `parked` are disputes that nobody here will settle: they wait for a person elsewhere.
+pub(crate) fn due(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> Vec<Step> {
+    if state.plan.is_none() || state.ended.is_some() {
+        return Vec::new();
+    }
+    let round = state.round();
+    let stages = [
+        reviews(state, round),
+        merge(state, round),
+        coder(state, policy, round),
+        disputes(state, policy, parked),
+        enforce(state, policy, round),
+        verify(state, policy, round),
+        rechecks(state, policy, round),
+        next_round(state, policy, round),
+    ];
+    // Stages follow one another; steps within one go side by side.
+    stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
+}
+
+fn reviews(state: &State, round: u32) -> Vec<Step> {
+    let shards = state.rounds.last().map_or(0, Vec::len);
+    let mut steps = Vec::new();
+    for shard in 0..u32::try_from(shards).unwrap_or(u32::MAX) {
+        for reviewer in state.agents(Role::Reviewer) {
+            let purpose = Purpose::Review { round, shard };
+            steps.extend(ask(state, &reviewer.name, purpose, |call| match &call.answer {
+                CallAnswer::Review { status, .. } => {
+                    matches!(status, AnswerStatus::Incomplete | AnswerStatus::NotReviewed)
+                }
+                CallAnswer::Invalid { .. } => true,
+                _ => false,
+            }));
+        }
+    }
+    steps
+}
+
+/// Asks for a purpose, a second time where the first answer is worth it. Nothing when it is settled.
+fn ask(state: &State, agent: &AgentName, purpose: Purpose, again: impl Fn(&Call) -> bool) -> Option<Step> {
+    let attempt = match state.last_call(agent, &purpose) {
+        None => 1,
+        Some((id, call)) if id.attempt == 1 && again(call) => 2,
+        Some(_) => return None,
+    };
+    Some(Step::Ask(CallId { agent: agent.clone(), purpose, attempt }))
+}
+
+fn merge(state: &State, round: u32) -> Vec<Step> {
+    if state.unmerged().next().is_some() { vec![Step::Merge { round }] } else { Vec::new() }
+}
+
+fn coder(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    if policy.mode == Mode::Review {
+        return Vec::new();
+    }
+    if let Some(call) = state.unrecorded_change() {
+        return vec![Step::RecordTree(call.clone())];
+    }
+    let purpose = Purpose::Respond { round };
+    let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
+    let items = state.items(&purpose);
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let missing = || items.iter().any(|id| !state.responses.contains_key(id));
+    let step = ask(state, &coder.name, purpose, |call| match &call.answer {
+        CallAnswer::Respond { .. } => missing(),
+        CallAnswer::Invalid { .. } => true,
+        _ => false,
+    });
+    match step {
+        Some(_) if state.before.is_none() => vec![Step::Keep],
+        step => step.into_iter().collect(),
+    }
+}
+
+fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> Vec<Step> {
+    if policy.mode == Mode::Review {
+        return Vec::new();
+    }
+    let unopened: Vec<Step> = state
+        .findings
+        .iter()
+        .filter(|finding| state.dispute_of(finding.id).is_none())
+        .filter(|finding| !state.ruled.contains_key(&finding.id) && !state.still_disputed.contains_key(&finding.id))
+        .filter(|finding| {
+            finding.reverses.is_some()
+                || stance(finding.mandatory, state.responses.get(&finding.id)) == Stance::Dispute
+        })
+        .map(|finding| Step::OpenDispute(finding.id))
+        .collect();
+    if !unopened.is_empty() || policy.mode == Mode::Fix {
+        return unopened;
+    }
+    let open = state.disputes.values().filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
+    let mut steps: Vec<Step> = Vec::new();
+    for dispute in open {
+        let number = dispute.number;
+        match (dispute.rulings.last(), dispute.route) {
+            (None, None) => {
+                // One question at a time; judges may work meanwhile.
+                if !steps.iter().any(|step| matches!(step, Step::Choose(_))) {
+                    steps.push(Step::Choose(number));
+                }
+            }
+            (None, Some(Route::Discard)) => steps.push(Step::Settle(number)),
+            (None, Some(Route::Human)) => steps.push(Step::AskPerson(number)),
+            (None, Some(Route::Judge)) => steps.push(judge(state, number)),
+            (Some(record), _) => match (record.ruling.ruling, &record.by) {
+                (RulingWord::Escalate, Ruler::Judge { .. }) if policy.escalate_to != Route::Discard => {
+                    steps.push(Step::AskPerson(number));
+                }
+                _ => steps.push(Step::Settle(number)),
+            },
+        }
+    }
+    steps
+}
+
+fn judge(state: &State, dispute: DisputeNumber) -> Step {
+    let Some(judge) = state.agents(Role::Judge).next() else { return Step::AskPerson(dispute) };
+    ask(state, &judge.name, Purpose::Judge { dispute }, |call| matches!(call.answer, CallAnswer::Invalid { .. }))
+        .unwrap_or(Step::Rule(dispute))
+}
+
+fn enforce(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    if policy.mode == Mode::Review {
+        return Vec::new();
+    }
+    let purpose = Purpose::Enforce { round };
+    let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
+    let unasked = state.items(&purpose).iter().any(|id| match state.enforced.get(id) {
+        None => true,
+        Some(1) => !state.responses.contains_key(id),
+        Some(_) => false,
+    });
+    if !unasked {
+        return Vec::new();
+    }
+    if state.before.is_none() {
+        return vec![Step::Keep];
+    }
+    let attempt = state.last_call(&coder.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
+    vec![Step::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
+}
+
+fn verify(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    let changed = state.tree_changes.iter().any(|change| !change.changes.is_empty());
+    if policy.mode != Mode::Review && changed && state.verified.len() < policy.verify {
+        return vec![Step::Verify { round }];
+    }
+    Vec::new()
+}
+
+fn rechecks(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    if !policy.recheck || policy.mode == Mode::Review {
+        return Vec::new();
+    }
+    let purpose = Purpose::Recheck { round };
+    state
+        .agents(Role::Reviewer)
+        .filter(|reviewer| !state.recheck_items(&reviewer.name).is_empty())
+        .map(|reviewer| {
+            let attempt = state.last_call(&reviewer.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
+            Step::Ask(CallId { agent: reviewer.name.clone(), purpose: purpose.clone(), attempt })
+        })
+        .collect()
+}
+
+fn next_round(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    if policy.mode != Mode::Review && round < policy.rounds && state.changed_in(round) {
+        return vec![Step::NextRound { round: round + 1 }];
+    }
+    Vec::new()
+}
+
+/// How a dispute ends whose end is decided: by its last ruling, or by the route `discard`.
+pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::event::Settlement> {
+    use crate::event::Settlement;
+    let dispute = state.disputes.get(&number)?;
+    let ruled = dispute.rulings.last().and_then(|record| {
+        let disposition = crate::rules::disputes::disposition(&record.ruling)?;
+        Some(Settlement { disposition, by: record.by.clone(), reason: record.ruling.rationale.clone() })
+    });
+    Some(ruled.unwrap_or_else(|| Settlement {
+        disposition: Disposition::Discarded,
+        by: if state.chosen.contains(&number) { Ruler::Human } else { Ruler::Policy },
+        reason: String::new(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{
+        Agent, Anchor, Answer, Coverage, Dispute, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord,
+        RunId, Severity, Tag, Usage,
+    };
+    use crate::event::{Event, EventKind, Plan};
+
+    /// Plays events into a state and asks what is due.
+    struct Play {
+        state: State,
+        policy: Policy,
+        parked: BTreeSet<DisputeNumber>,
+    }
+
+    fn agent(name: &str, role: Role) -> Agent {
+        Agent {
+            name: AgentName::from(name),
+            role,
+            command: vec![name.into()],
+            adapter: "text".into(),
+            domain: Vec::new(),
+            focus: Vec::new(),
+            model: None,
+            env: std::collections::BTreeMap::new(),
+            timeout: None,
+        }
+    }
+
+    fn finding(id: u32, tag: Tag) -> Finding {
+        Finding {
+            id: FindingId(id),
+            raw: RawFinding {
+                severity: Severity::known(tag),
+                title: format!("finding {id}"),
+                body: String::new(),
+                file: Some("a.py".into()),
+                line: Some(id),
+                end_line: None,
+                category: None,
+                suggestion: None,
+                confidence: None,
+                evidence: Vec::new(),
+                rule: None,
+            },
+            mandatory: matches!(tag, Tag::Must | Tag::High),
+            raised_by: vec![AgentName::from("r1")],
+            round: 1,
+            anchor: Some(Anchor {
+                file: "a.py".into(),
+                block: format!("b{id}"),
+                category: "bug".into(),
+                text: format!("finding {id}"),
+            }),
+            reverses: None,
+        }
+    }
+
+    fn call(agent: &str, purpose: Purpose, attempt: u32) -> CallId {
+        CallId { agent: AgentName::from(agent), purpose, attempt }
+    }
+
+    const REVIEW: Purpose = Purpose::Review { round: 1, shard: 0 };
+    const RESPOND: Purpose = Purpose::Respond { round: 1 };
+    const ENFORCE: Purpose = Purpose::Enforce { round: 1 };
+    const D1: DisputeNumber = DisputeNumber(1);
+
+    impl Play {
+        fn new(mode: Mode) -> Self {
+            let covered = Coverage { file: "a.py".into(), lines: 9 };
+            let plan = Plan {
+                root: "/tree".into(),
+                target: "a.py".into(),
+                commit: None,
+                tree: "t0".into(),
+                mode,
+                agents: vec![
+                    agent("r1", Role::Reviewer),
+                    agent("r2", Role::Reviewer),
+                    agent("c", Role::Coder),
+                    agent("j", Role::Judge),
+                ],
+                shards: vec![vec![covered]],
+                skipped: Vec::new(),
+                settings: std::collections::BTreeMap::new(),
+            };
+            let policy = Policy { mode, recheck: true, rounds: 1, verify: 0, escalate_to: Route::Human };
+            let mut play = Self { state: State::default(), policy, parked: BTreeSet::new() };
+            play.event(EventKind::RunStarted { plan: Box::new(plan) });
+            play
+        }
+
+        fn event(&mut self, kind: EventKind) -> &mut Self {
+            let event = Event { run: RunId("run".into()), seq: 1, at: jiff::Timestamp::UNIX_EPOCH, kind };
+            self.state.apply(&event);
+            self
+        }
+
+        fn answered(&mut self, call: CallId, answer: CallAnswer) -> &mut Self {
+            self.event(EventKind::CallFinished {
+                call,
+                answer,
+                transcript: None,
+                millis: 1,
+                usage: Usage::default(),
+            })
+        }
+
+        fn reviewed(&mut self, findings: Vec<Finding>) -> &mut Self {
+            for name in ["r1", "r2"] {
+                self.answered(
+                    call(name, REVIEW, 1),
+                    CallAnswer::Review {
+                        status: AnswerStatus::Complete,
+                        findings: Vec::new(),
+                        notes: String::new(),
+                    },
+                );
+            }
+            self.event(EventKind::FindingsMerged { round: 1, findings })
+        }
+
+        fn responded(&mut self, purpose: Purpose, attempt: u32, answers: &[(u32, Answer)]) -> &mut Self {
+            let responses = answers
+                .iter()
+                .map(|(id, answer)| Response {
+                    finding: FindingId(*id),
+                    answer: *answer,
+                    text: "why".into(),
+                    evidence: Vec::new(),
+                })
+                .collect();
+            self.answered(call("c", purpose, attempt), CallAnswer::Respond { responses, complete: true })
+        }
+
+        fn changed(&mut self, call: CallId, touched: &[u32]) -> &mut Self {
+            let change =
+                crate::domain::FileChange { file: "a.py".into(), added: 1, removed: 1, diff: Some(String::new()) };
+            self.event(EventKind::TreeChanged {
+                call,
+                tree: "t1".into(),
+                changes: if touched.is_empty() { Vec::new() } else { vec![change] },
+                touched: touched.iter().map(|id| FindingId(*id)).collect(),
+            })
+        }
+
+        fn disputed(&mut self, id: u32) -> &mut Self {
+            let finding = self.state.finding(FindingId(id)).expect("a finding of the play").clone();
+            let objection = self.state.responses[&FindingId(id)].clone();
+            let dispute = Dispute {
+                number: DisputeNumber(u64::from(id)),
+                finding,
+                objection,
+                route: None,
+                rulings: Vec::new(),
+                disposition: None,
+            };
+            self.event(EventKind::DisputeOpened { dispute: Box::new(dispute) })
+        }
+
+        fn routed(&mut self, route: Route) -> &mut Self {
+            self.event(EventKind::RouteChosen { dispute: D1, route, by_person: true })
+        }
+
+        fn ruled(&mut self, word: RulingWord, by: Ruler) -> &mut Self {
+            let ruling = Ruling {
+                ruling: word,
+                rationale: String::new(),
+                grounds: None,
+                citations: Vec::new(),
+                new_tag: None,
+                duplicate_of: None,
+            };
+            self.event(EventKind::RulingGiven { dispute: D1, ruling: RulingRecord { ruling, by } })
+        }
+
+        fn settled(&mut self) -> &mut Self {
+            let settlement = settlement(&self.state, D1).expect("a dispute of the play");
+            self.event(EventKind::DisputeSettled { dispute: D1, settlement })
+        }
+
+        fn due(&self) -> Vec<Step> {
+            due(&self.state, &self.policy, &self.parked)
+        }
+
+        fn state_of(&self, id: u32) -> crate::domain::FindingState {
+            self.state.finding_state(self.state.finding(FindingId(id)).expect("a finding of the play"))
+        }
+    }
+
+    fn judge() -> Ruler {
+        Ruler::Judge { name: AgentName::from("j") }
+    }
+
+    /// A run in arbitration with one dispute open.
+    fn one_dispute() -> Play {
+        let mut play = Play::new(Mode::Arbitrate);
+        play.reviewed(vec![finding(1, Tag::Must)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Disagree)])
+            .changed(call("c", RESPOND, 1), &[])
+            .disputed(1);
+        play
+    }
+
+    #[test]
+    fn reviewers_are_asked_side_by_side_then_merged() {
+        let mut play = Play::new(Mode::Review);
+        assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 1)), Step::Ask(call("r2", REVIEW, 1))]);
+        let answer = |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new() };
+        play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
+            .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None });
+        assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");
+        play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
+        assert_eq!(play.due(), [Step::Merge { round: 1 }]);
+        play.event(EventKind::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
+        assert_eq!(play.due(), [Step::Finish], "a review changes nothing");
+    }
+
+    #[test]
+    fn a_resumed_run_asks_again_what_failed_and_nothing_else() {
+        let mut play = Play::new(Mode::Review);
+        play.reviewed(Vec::new());
+        play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None });
+        assert_eq!(play.due(), [Step::Finish]);
+        play.event(EventKind::RunResumed);
+        assert_eq!(play.due(), [Step::Ask(call("r2", REVIEW, 1))]);
+    }
+
+    #[test]
+    fn the_standard_flow_without_a_dispute() {
+        let mut play = Play::new(Mode::Arbitrate);
+        play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Low)]);
+        assert_eq!(play.due(), [Step::Keep], "nothing is edited before the tree is kept");
+        play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() });
+        assert_eq!(play.due(), [Step::Ask(call("c", RESPOND, 1))]);
+        play.responded(RESPOND, 1, &[(1, Answer::Implemented)]);
+        assert_eq!(play.due(), [Step::RecordTree(call("c", RESPOND, 1))]);
+        play.changed(call("c", RESPOND, 1), &[1]);
+        assert_eq!(play.due(), [Step::Ask(call("c", RESPOND, 2))], "F2 was not answered");
+        play.responded(RESPOND, 2, &[(2, Answer::Discarded)]).changed(call("c", RESPOND, 2), &[]);
+        let recheck = call("r1", Purpose::Recheck { round: 1 }, 1);
+        assert_eq!(play.due(), [Step::Ask(recheck.clone())]);
+        let check = Recheck { finding: FindingId(1), resolved: true, reason: String::new() };
+        play.answered(recheck, CallAnswer::Recheck { checks: vec![check] });
+        assert_eq!(play.due(), [Step::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Resolved);
+        assert_eq!(play.state_of(2), crate::domain::FindingState::Discarded);
+    }
+
+    #[test]
+    fn implemented_without_a_change_is_only_claimed() {
+        let mut play = Play::new(Mode::Fix);
+        play.reviewed(vec![finding(1, Tag::High)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Implemented)])
+            .changed(call("c", RESPOND, 1), &[]);
+        assert_eq!(play.due(), [Step::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Claimed);
+    }
+
+    #[test]
+    fn a_dispute_is_opened_and_stays_open_without_arbitration() {
+        let mut play = Play::new(Mode::Fix);
+        play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Should)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Discarded), (2, Answer::Disagree)])
+            .changed(call("c", RESPOND, 1), &[]);
+        assert_eq!(play.due(), [Step::OpenDispute(FindingId(1))], "only a mandatory finding is disputed");
+        play.disputed(1);
+        assert_eq!(play.due(), [Step::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Disputed { dispute: D1 });
+    }
+
+    #[test]
+    fn the_judge_enforces_and_the_coder_is_called_again() {
+        let mut play = one_dispute();
+        assert_eq!(play.due(), [Step::Choose(D1)]);
+        play.routed(Route::Judge);
+        let asked = call("j", Purpose::Judge { dispute: D1 }, 1);
+        assert_eq!(play.due(), [Step::Ask(asked.clone())]);
+        play.answered(asked, CallAnswer::Invalid { error: "two rulings".into() });
+        let again = call("j", Purpose::Judge { dispute: D1 }, 2);
+        assert_eq!(play.due(), [Step::Ask(again.clone())], "asked once more");
+        play.answered(again, CallAnswer::Invalid { error: "two rulings".into() });
+        assert_eq!(play.due(), [Step::Rule(D1)]);
+        play.ruled(RulingWord::Enforce, judge());
+        assert_eq!(play.due(), [Step::Settle(D1)]);
+        play.settled();
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Enforced { dispute: D1 });
+        assert_eq!(play.due(), [Step::Ask(call("c", ENFORCE, 1))]);
+        play.responded(ENFORCE, 1, &[(1, Answer::Implemented)]).changed(call("c", ENFORCE, 1), &[1]);
+        assert_eq!(play.due(), [Step::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Unchecked);
+    }
+
+    #[test]
+    fn an_enforced_finding_that_is_not_implemented_stays_open() {
+        let mut play = one_dispute();
+        play.routed(Route::Judge).ruled(RulingWord::Enforce, judge()).settled();
+        play.responded(ENFORCE, 1, &[(1, Answer::Disagree)]).changed(call("c", ENFORCE, 1), &[]);
+        assert_eq!(play.due(), [Step::Finish], "a ruling is not disputed again");
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Enforced { dispute: D1 });
+    }
+
+    #[test]
+    fn an_escalated_dispute_waits_for_a_person_or_is_discarded() {
+        let mut play = one_dispute();
+        play.routed(Route::Judge).ruled(RulingWord::Escalate, judge());
+        assert_eq!(play.due(), [Step::AskPerson(D1)]);
+        play.policy.escalate_to = Route::Discard;
+        assert_eq!(play.due(), [Step::Settle(D1)]);
+        play.policy.escalate_to = Route::Human;
+        play.parked.insert(D1);
+        assert_eq!(play.due(), [Step::Finish]);
+        play.parked.clear();
+        play.ruled(RulingWord::Dismiss, Ruler::Human).settled();
+        assert_eq!(play.due(), [Step::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Dismissed { dispute: D1 });
+    }
+
+    #[test]
+    fn a_person_decides_or_the_opinion_is_discarded() {
+        let mut human = one_dispute();
+        human.routed(Route::Human);
+        assert_eq!(human.due(), [Step::AskPerson(D1)]);
+        let mut discard = one_dispute();
+        discard.routed(Route::Discard);
+        assert_eq!(discard.due(), [Step::Settle(D1)]);
+        discard.settled();
+        assert_eq!(discard.state_of(1), crate::domain::FindingState::Discarded);
+        assert_eq!(discard.due(), [Step::Finish]);
+    }
+
+    #[test]
+    fn a_reversal_goes_to_a_dispute_and_never_to_the_coder() {
+        let mut play = Play::new(Mode::Arbitrate);
+        let reversal = Finding { reverses: Some(FindingId(9)), ..finding(1, Tag::Low) };
+        play.reviewed(vec![reversal]);
+        assert_eq!(play.due(), [Step::OpenDispute(FindingId(1))]);
+    }
+
+    #[test]
+    fn what_was_ruled_is_not_asked_again_and_what_was_enforced_binds_at_once() {
+        let mut play = Play::new(Mode::Arbitrate);
+        play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
+            .event(EventKind::AlreadyRuled {
+                finding: FindingId(1),
+                dispute: DisputeNumber(7),
+                disposition: Disposition::Refuted,
+            })
+            .event(EventKind::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
+            .event(EventKind::AlreadyRuled {
+                finding: FindingId(3),
+                dispute: DisputeNumber(9),
+                disposition: Disposition::Enforced,
+            });
+        assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
+        play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(3, Answer::Disagree)])
+            .changed(call("c", RESPOND, 1), &[]);
+        assert_eq!(play.due(), [Step::Finish]);
+    }
+
+    #[test]
+    fn rounds_go_on_while_something_changes() {
+        let mut play = Play::new(Mode::Fix);
+        play.policy.rounds = 2;
+        play.policy.recheck = false;
+        play.reviewed(vec![finding(1, Tag::Must)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Implemented)])
+            .changed(call("c", RESPOND, 1), &[1]);
+        assert_eq!(play.due(), [Step::NextRound { round: 2 }]);
+        let covered = Coverage { file: "a.py".into(), lines: 1 };
+        play.event(EventKind::RoundStarted { round: 2, shards: vec![vec![covered]] });
+        let review = |name| Step::Ask(call(name, Purpose::Review { round: 2, shard: 0 }, 1));
+        assert_eq!(play.due(), [review("r1"), review("r2")]);
+    }
+
+    #[test]
+    fn verification_runs_again_after_every_change() {
+        let mut play = Play::new(Mode::Fix);
+        play.policy.verify = 1;
+        play.policy.recheck = false;
+        play.reviewed(vec![finding(1, Tag::Must)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Implemented)])
+            .changed(call("c", RESPOND, 1), &[1]);
+        assert_eq!(play.due(), [Step::Verify { round: 1 }]);
+        play.event(EventKind::Verified { round: 1, command: "make".into(), passed: true, tail: String::new() });
+        assert_eq!(play.due(), [Step::Finish]);
+    }
+}

@@ -1,0 +1,425 @@
+//! The engine: runs the steps that are due side by side and records what comes of them.
+//!
+//! It owns the journal and the state; nothing else writes either. An event is recorded before anything acts on it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+use crate::agents::command::Checked;
+use crate::agents::{Agents, Ask, Stop, TranscriptFiles};
+use crate::config::settings::Settings;
+use crate::domain::{
+    Answer, DisputeNumber, ExitReason, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Usage,
+};
+use crate::event::{CallAnswer, CallId, EventKind, Transcript};
+use crate::journal::Journal;
+use crate::pipeline::asks::{self, Desk};
+use crate::pipeline::due::{self, Policy, Step};
+use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, Question};
+use crate::pipeline::sources::Sources;
+use crate::pipeline::state::State;
+use crate::pipeline::trees::Trees;
+use crate::pipeline::{RunError, merge, outcome, resolve};
+use crate::protocol::prompts;
+use crate::protocol::request::Request;
+use crate::workspace::Workspace;
+
+/// The listeners of a run, shared with the calls at work.
+pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
+
+/// Everything a run works with.
+pub(crate) struct Engine {
+    pub(crate) run: RunId,
+    pub(crate) workspace: Workspace,
+    pub(crate) state_dir: PathBuf,
+    pub(crate) journal: Journal,
+    pub(crate) agents: Agents,
+    pub(crate) settings: Settings,
+    pub(crate) sources: Sources,
+    pub(crate) state: State,
+    pub(crate) sink: Sink,
+    pub(crate) decider: Option<Box<dyn Decider>>,
+    pub(crate) stop: Stop,
+    pub(crate) started: Instant,
+}
+
+/// What a step that takes time brings back.
+enum Done {
+    Called { call: CallId, answer: CallAnswer, transcript: Option<Transcript>, millis: u64, usage: Usage },
+    Chosen { dispute: DisputeNumber, choice: Option<Choice>, decider: Box<dyn Decider> },
+    Ruled { dispute: DisputeNumber, ruling: Option<HumanRuling>, decider: Box<dyn Decider> },
+    Verified { round: u32, results: Vec<(String, Checked)> },
+}
+
+/// How the engine came to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// The run has ended.
+    Ended,
+    /// It was stopped from outside and can be carried on.
+    Stopped,
+}
+
+type Work = Pin<Box<dyn Future<Output = (Step, Done)>>>;
+
+impl Engine {
+    /// Runs until the run ends or is stopped.
+    pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
+        let policy = self.policy();
+        let mut parked: BTreeSet<DisputeNumber> = BTreeSet::new();
+        let mut running: BTreeSet<Step> = BTreeSet::new();
+        let mut work: FuturesUnordered<Work> = FuturesUnordered::new();
+        let mut stopped = false;
+        loop {
+            if !stopped {
+                // Steps without waiting may make others due at once, so this goes on until nothing new is.
+                while let Some(step) = self.next(&policy, &parked, &running) {
+                    if step == Step::Finish {
+                        self.finish()?;
+                        return Ok(Rest::Ended);
+                    }
+                    if let Some(future) = self.start(&step)? {
+                        running.insert(step);
+                        work.push(future);
+                    }
+                }
+            }
+            if work.is_empty() {
+                return Ok(if stopped { Rest::Stopped } else { Rest::Ended });
+            }
+            let done = tokio::select! {
+                done = work.next() => done,
+                () = self.stop.stopped(), if !stopped => {
+                    stopped = true;
+                    continue;
+                }
+            };
+            let Some((step, done)) = done else { continue };
+            running.remove(&step);
+            stopped |= self.take(done, stopped, &mut parked)?;
+        }
+    }
+
+    fn trees(&self) -> Trees<'_> {
+        Trees { workspace: &self.workspace, state_dir: &self.state_dir }
+    }
+
+    fn policy(&self) -> Policy {
+        let review = &self.settings.review;
+        Policy {
+            mode: self.state.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
+            recheck: review.recheck,
+            rounds: review.rounds,
+            verify: review.verify.len(),
+            escalate_to: review.escalate_to,
+        }
+    }
+
+    /// The next step that is due, not at work, and can be started now.
+    fn next(&self, policy: &Policy, parked: &BTreeSet<DisputeNumber>, running: &BTreeSet<Step>) -> Option<Step> {
+        let asked = running.iter().filter(|step| matches!(step, Step::Ask(_))).count();
+        let free =
+            self.settings.review.jobs.is_none_or(|jobs| usize::try_from(jobs).is_ok_and(|jobs| asked < jobs));
+        due::due(&self.state, policy, parked).into_iter().find(|step| {
+            !running.contains(step)
+                && match step {
+                    Step::Ask(_) => free,
+                    Step::Choose(_) | Step::AskPerson(_) => self.decider.is_some(),
+                    _ => true,
+                }
+        })
+    }
+
+    /// Does a step that needs no waiting, or begins one that does.
+    fn start(&mut self, step: &Step) -> Result<Option<Work>, RunError> {
+        match step {
+            Step::Ask(call) => return self.ask(step, call).map(Some),
+            Step::Choose(dispute) => return Ok(self.choose(step, *dispute)),
+            Step::AskPerson(dispute) => return Ok(self.ask_person(step, *dispute)),
+            Step::Verify { round } => return self.verify(step, *round).map(Some),
+            Step::Merge { round } => self.merge(*round)?,
+            Step::Keep => {
+                let kept = self.workspace.keep(&self.run, &self.state_dir)?;
+                self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
+            }
+            Step::RecordTree(call) => {
+                let event = self.trees().record(&self.state, call)?;
+                self.append(event)?;
+            }
+            Step::OpenDispute(finding) => self.open_dispute(*finding)?,
+            Step::Rule(dispute) => self.rule(*dispute)?,
+            Step::Settle(dispute) => {
+                if let Some(settlement) = due::settlement(&self.state, *dispute) {
+                    self.append(EventKind::DisputeSettled { dispute: *dispute, settlement })?;
+                }
+            }
+            Step::NextRound { round } => self.next_round(*round)?,
+            Step::Finish => {}
+        }
+        Ok(None)
+    }
+
+    /// Records an event, takes it into the state, and tells the listeners.
+    pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
+        let event = self.journal.append(&self.run, kind)?;
+        self.tell(&event);
+        Ok(())
+    }
+
+    fn tell(&mut self, event: &crate::event::Event) {
+        self.state.apply(event);
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner).event(event);
+    }
+
+    fn ask(&mut self, step: &Step, call: &CallId) -> Result<Work, RunError> {
+        let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
+        let agent = agent.cloned().expect("a call that is due names an agent of the plan");
+        let bindings = self.journal.bindings()?;
+        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &bindings };
+        let request = Request {
+            version: Request::VERSION,
+            nonce: nonce(),
+            agent: agent.name.clone(),
+            root: self.workspace.root().to_string_lossy().into_owned(),
+            task: desk.task(call),
+            again: desk.again(call),
+        };
+        let overrides = self.workspace.root().join(".glee").join("prompts");
+        let prompt = prompts::render(&request, Some(&overrides))?;
+        self.append(EventKind::CallStarted {
+            call: call.clone(),
+            role: agent.role,
+            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
+            nonce: request.nonce.clone(),
+        })?;
+        let files = self.files(&call.file_stem())?;
+        let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
+        let (sink, step, call) = (Arc::clone(&self.sink), step.clone(), call.clone());
+        Ok(Box::pin(async move {
+            let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&call, line);
+            let ask = Ask {
+                agent: &agent,
+                request: &request,
+                prompt: &prompt,
+                limits: &limits,
+                files: &files,
+                activity: &activity,
+                stop,
+            };
+            let asked = agents.ask(ask).await;
+            let (answer, usage) = match asked.result {
+                Ok(answered) => {
+                    let usage = answered.usage;
+                    let read = tokio::task::spawn_blocking(move || {
+                        answered.text.reader().and_then(|reader| asks::read(reader, &request))
+                    });
+                    let answer = read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+                    let answer = answer.unwrap_or_else(|error| CallAnswer::Failed {
+                        error: format!("the kept answer cannot be read: {error}"),
+                        hint: None,
+                    });
+                    (answer, usage)
+                }
+                Err(error) => (CallAnswer::Failed { error: error.message, hint: error.hint }, Usage::default()),
+            };
+            let done = Done::Called { call, answer, transcript: asked.transcript, millis: asked.millis, usage };
+            (step, done)
+        }))
+    }
+
+    fn question(&self, dispute: DisputeNumber) -> Option<Question> {
+        let dispute = self.state.disputes.get(&dispute)?;
+        let judge = self.state.agents(Role::Judge).next().map(|judge| judge.name.0.clone());
+        let configured = self.settings.review.on_dispute;
+        let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
+        let undecided = self.state.disputes.values().filter(|other| other.is_open() && other.route.is_none());
+        Some(Question {
+            excerpt: self.sources.excerpt(&dispute.finding),
+            dispute: dispute.clone(),
+            judge,
+            default,
+            waiting: undecided.filter(|other| other.number != dispute.number).count(),
+        })
+    }
+
+    fn choose(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
+        let question = self.question(dispute)?;
+        let mut decider = self.decider.take()?;
+        let step = step.clone();
+        let asked = tokio::task::spawn_blocking(move || (decider.choose(&question), decider));
+        Some(Box::pin(async move {
+            let (choice, decider) = asked.await.expect("a decider does not panic");
+            (step, Done::Chosen { dispute, choice, decider })
+        }))
+    }
+
+    fn ask_person(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
+        let question = self.question(dispute)?;
+        let mut decider = self.decider.take()?;
+        let step = step.clone();
+        let asked = tokio::task::spawn_blocking(move || (decider.rule(&question), decider));
+        Some(Box::pin(async move {
+            let (ruling, decider) = asked.await.expect("a decider does not panic");
+            (step, Done::Ruled { dispute, ruling, decider })
+        }))
+    }
+
+    /// Where the raw output of a call is kept.
+    fn files(&self, stem: &str) -> Result<TranscriptFiles, RunError> {
+        let folder = self.journal.transcripts(&self.run)?;
+        Ok(TranscriptFiles {
+            stdout: folder.join(format!("{stem}.stdout")),
+            stderr: folder.join(format!("{stem}.stderr")),
+        })
+    }
+
+    fn verify(&self, step: &Step, round: u32) -> Result<Work, RunError> {
+        let commands: Vec<Vec<String>> =
+            self.settings.review.verify.iter().skip(self.state.verified.len()).cloned().collect();
+        let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
+        let files = self.files(&format!("verify-{round}"))?;
+        let (root, step) = (self.workspace.root().to_owned(), step.clone());
+        Ok(Box::pin(async move {
+            let mut results = Vec::new();
+            for command in commands {
+                let checked = agents.check_command(&command, &root, &limits, &files, stop.clone()).await;
+                results.push((command.join(" "), checked));
+            }
+            (step, Done::Verified { round, results })
+        }))
+    }
+
+    /// Takes what a step brought. Returns whether the run stops here.
+    fn take(&mut self, done: Done, stopped: bool, parked: &mut BTreeSet<DisputeNumber>) -> Result<bool, RunError> {
+        match done {
+            Done::Called { call, answer, transcript, millis, usage } => {
+                // What a stop cut off has not answered; it is asked again when the run is carried on.
+                let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
+                if !cut_off {
+                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage })?;
+                }
+            }
+            Done::Chosen { dispute, choice, decider } => {
+                self.decider = Some(decider);
+                let Some(choice) = choice else { return Ok(true) };
+                let undecided =
+                    self.state.disputes.values().filter(|other| other.is_open() && other.route.is_none());
+                let chosen: Vec<DisputeNumber> =
+                    undecided.map(|other| other.number).filter(|n| choice.for_all || *n == dispute).collect();
+                for dispute in chosen {
+                    let by_person = choice.by_person;
+                    self.append(EventKind::RouteChosen { dispute, route: choice.route, by_person })?;
+                }
+            }
+            Done::Ruled { dispute, ruling, decider } => {
+                self.decider = Some(decider);
+                match ruling {
+                    None => {
+                        parked.insert(dispute);
+                    }
+                    Some(HumanRuling { ruling, reason }) => {
+                        let ruling = Ruling {
+                            ruling,
+                            rationale: reason,
+                            grounds: None,
+                            citations: Vec::new(),
+                            new_tag: None,
+                            duplicate_of: None,
+                        };
+                        let ruling = RulingRecord { ruling, by: Ruler::Human };
+                        self.append(EventKind::RulingGiven { dispute, ruling })?;
+                    }
+                }
+            }
+            Done::Verified { round, results } => {
+                if !stopped {
+                    for (command, Checked { passed, tail }) in results {
+                        self.append(EventKind::Verified { round, command, passed, tail })?;
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn merge(&mut self, round: u32) -> Result<(), RunError> {
+        let bindings = self.journal.bindings()?;
+        let lists = merge::Lists {
+            mandatory: self.settings.review.mandatory.clone(),
+            optional: self.settings.review.optional.clone(),
+        };
+        for event in merge::merge(&self.state, round, &lists, &bindings, &self.sources, &self.workspace) {
+            self.append(event)?;
+        }
+        Ok(())
+    }
+
+    fn open_dispute(&mut self, id: FindingId) -> Result<(), RunError> {
+        let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
+        let objection = match finding.reverses {
+            None => self.state.responses.get(&id).expect("a dispute is opened on an objection").clone(),
+            Some(earlier) => self.reversal(id, earlier),
+        };
+        let event = self.journal.open_dispute(&self.run, finding, objection)?;
+        self.tell(&event);
+        Ok(())
+    }
+
+    /// The objection against a reversal is the finding that it asks to undo.
+    fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
+        let undone = self.state.finding(earlier);
+        let title = undone.map(|finding| finding.raw.title.as_str()).unwrap_or_default();
+        let place = undone.and_then(|finding| finding.raw.location());
+        Response {
+            finding: id,
+            answer: Answer::Disagree,
+            text: format!("this undoes {earlier}, which asked for the opposite and was implemented: {title}"),
+            evidence: place.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
+        let Some(judge) = self.state.agents(Role::Judge).next().map(|judge| judge.name.clone()) else {
+            return Ok(());
+        };
+        let purpose = crate::event::Purpose::Judge { dispute };
+        let answer = self.state.last_call(&judge, &purpose).map(|(_, call)| &call.answer);
+        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
+        let require = self.settings.review.require_evidence;
+        let ruling = resolve::ruling(&judge, answer, require, &|path| desk.original_text(path));
+        self.append(EventKind::RulingGiven { dispute, ruling })
+    }
+
+    fn next_round(&mut self, round: u32) -> Result<(), RunError> {
+        let target = self.trees().changed_target(&self.state, round - 1, &self.settings)?;
+        let shards = target.coverage();
+        self.sources.keep(round, target.files).map_err(RunError::Sources)?;
+        self.append(EventKind::RoundStarted { round, shards })
+    }
+
+    fn finish(&mut self) -> Result<(), RunError> {
+        let exit = outcome::exit(&self.state, self.settings.review.quorum);
+        self.append(EventKind::RunEnded { exit, millis: self.millis() })
+    }
+
+    /// Wall time of this sitting in milliseconds.
+    pub(crate) fn millis(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The exit reason of what is known so far.
+    pub(crate) fn exit(&self) -> ExitReason {
+        self.state.ended.map_or_else(|| outcome::exit(&self.state, self.settings.review.quorum), |(exit, _)| exit)
+    }
+}
+
+/// 128 random bits as hexadecimal digits.
+fn nonce() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}

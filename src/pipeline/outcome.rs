@@ -1,0 +1,185 @@
+//! From the state of a run to its outcome and its exit reason.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{
+    AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, ReviewerReport, Role,
+    RunId, SettledFinding, Usage,
+};
+use crate::event::{CallAnswer, CallId, Purpose};
+use crate::pipeline::state::{Call, State};
+use crate::rules::gate;
+
+/// The exit reason that the state of a run stands for.
+pub(crate) fn exit(state: &State, quorum: Option<u32>) -> ExitReason {
+    let reviewers = reviewers(state);
+    let mandatory: Vec<FindingState> = state
+        .findings
+        .iter()
+        .filter(|finding| finding.mandatory)
+        .map(|finding| state.finding_state(finding))
+        .collect();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    gate::exit(&gate::Facts {
+        mandatory,
+        dispute_open: state.disputes.values().any(|dispute| dispute.is_open()),
+        reviewers: count(reviewers.len()),
+        complete: count(reviewers.iter().filter(|report| report.status.is_complete()).count()),
+        quorum,
+        agent_failed: agent_failed(state),
+        verify_failed: state.verified.iter().any(|verified| !verified.passed),
+    })
+}
+
+/// Whether the coder failed, or a judge failed on a dispute that is still open.
+fn agent_failed(state: &State) -> bool {
+    last_calls(state).into_iter().any(|(id, call)| {
+        let failed = matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
+        failed
+            && match &id.purpose {
+                Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
+                Purpose::Judge { dispute } => state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open()),
+                // Reviewers are counted by the quorum; a re-check that failed leaves its findings unchecked.
+                Purpose::Review { .. } | Purpose::Recheck { .. } => false,
+            }
+    })
+}
+
+/// The last attempt of each call.
+fn last_calls(state: &State) -> Vec<(&CallId, &Call)> {
+    let mut last = BTreeMap::new();
+    for (id, call) in &state.calls {
+        // Keys are ordered by attempt last, so a later attempt replaces an earlier one.
+        last.insert((&id.agent, &id.purpose), (id, call));
+    }
+    last.into_values().collect()
+}
+
+/// The whole outcome of a run.
+///
+/// `changes` are the coder's over the whole run; `exit` and `millis` may differ from what the journal says while a
+/// run is interrupted.
+pub(crate) fn outcome(
+    state: &State,
+    run: &RunId,
+    exit: ExitReason,
+    millis: u64,
+    changes: Vec<FileChange>,
+) -> Option<Outcome> {
+    let plan = state.plan.as_ref()?;
+    let usage = state.calls.values().fold(Usage::default(), |sum, call| sum.plus(call.usage));
+    let findings = state
+        .findings
+        .iter()
+        .map(|finding| SettledFinding {
+            finding: finding.clone(),
+            state: state.finding_state(finding),
+            response: state.responses.get(&finding.id).cloned(),
+        })
+        .collect();
+    Some(Outcome {
+        schema: Outcome::SCHEMA,
+        run: run.clone(),
+        exit,
+        proof: Proof {
+            commit: plan.commit.clone(),
+            tree: plan.tree.clone(),
+            target: plan.target.clone(),
+            covered: plan.shards.iter().flatten().cloned().collect(),
+            skipped: plan.skipped.clone(),
+            reviewers: reviewers(state),
+            millis,
+            usage,
+        },
+        findings,
+        disputes: state.disputes.values().cloned().collect(),
+        undoable: state.before.is_some() && !changes.is_empty() && !state.undone,
+        changes,
+        failures: failures(state),
+        rounds: state.round(),
+        notices: notices(state),
+    })
+}
+
+fn notices(state: &State) -> Vec<String> {
+    let mut notices = state.notices.clone();
+    for verified in state.verified.iter().filter(|verified| !verified.passed) {
+        notices.push(format!("`{}` fails on the coder's edits", verified.command));
+    }
+    for finding in &state.findings {
+        if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
+            notices
+                .push(format!("{} was enforced in dispute #{dispute}; it went straight to the coder", finding.id));
+        }
+    }
+    notices
+}
+
+/// One report a reviewer: the worst status over the shards of the first round, and of later ones.
+fn reviewers(state: &State) -> Vec<ReviewerReport> {
+    let rank = |status: AnswerStatus| match status {
+        AnswerStatus::NotReviewed => 0,
+        AnswerStatus::Incomplete => 1,
+        AnswerStatus::Complete => 2,
+        AnswerStatus::Clean => 3,
+    };
+    let report = |agent: &crate::domain::Agent| {
+        let mut report = ReviewerReport {
+            name: agent.name.clone(),
+            status: AnswerStatus::Clean,
+            findings: 0,
+            millis: 0,
+            failure: None,
+        };
+        let mut answered = 0;
+        let expected: usize = state.rounds.iter().map(Vec::len).sum();
+        let calls = last_calls(state);
+        let own = calls.iter().filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
+        for (_, call) in own {
+            answered += 1;
+            report.millis = report.millis.max(call.millis);
+            let status = match &call.answer {
+                CallAnswer::Review { status, findings, .. } => {
+                    report.findings += u32::try_from(findings.len()).unwrap_or(u32::MAX);
+                    *status
+                }
+                CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error } => {
+                    report.failure.get_or_insert_with(|| error.clone());
+                    AnswerStatus::NotReviewed
+                }
+                CallAnswer::Respond { .. } | CallAnswer::Judge { .. } | CallAnswer::Recheck { .. } => continue,
+            };
+            if rank(status) < rank(report.status) {
+                report.status = status;
+            }
+        }
+        if answered < expected {
+            report.status = AnswerStatus::NotReviewed;
+        }
+        report
+    };
+    state.agents(Role::Reviewer).map(report).collect()
+}
+
+fn is_review(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::Review { .. })
+}
+
+fn failures(state: &State) -> Vec<Failure> {
+    last_calls(state)
+        .into_iter()
+        .filter_map(|(id, call)| {
+            let (error, hint) = match &call.answer {
+                CallAnswer::Failed { error, hint } => (error.clone(), hint.clone()),
+                CallAnswer::Invalid { error } => (error.clone(), None),
+                _ => return None,
+            };
+            let role = match id.purpose {
+                Purpose::Review { .. } | Purpose::Recheck { .. } => Role::Reviewer,
+                Purpose::Respond { .. } | Purpose::Enforce { .. } => Role::Coder,
+                Purpose::Judge { .. } => Role::Judge,
+            };
+            Some(Failure { agent: id.agent.clone(), role, error, hint })
+        })
+        .collect()
+}

@@ -1,0 +1,106 @@
+//! What a run will do, decided before anything costs money.
+//!
+//! A missing role fails here. Nobody stands in for a missing agent (design rule 1).
+
+use crate::config::settings::{ReviewerChoice, Settings};
+use crate::domain::{Agent, AgentName, Role, Route};
+use crate::event::{Mode, Plan};
+use crate::rules::selection;
+use crate::workspace::Target;
+
+/// Why a run cannot be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// No connected agent has a role that the run needs.
+    #[error("no agent has the role `{0}`")]
+    MissingRole(Role),
+    /// `review.reviewers` names somebody who is not a connected reviewer.
+    #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
+    UnknownReviewer(String),
+    /// A quorum that cannot be reached.
+    #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
+    Quorum {
+        /// The quorum asked for.
+        quorum: u32,
+        /// How many reviewers take part.
+        reviewers: usize,
+    },
+}
+
+impl PlanError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::MissingRole(role) => format!(
+                "assign one with `glee connect <agent> --role {role}`, or set everything up with `glee init`"
+            ),
+            Self::UnknownReviewer(_) => "`glee agents` lists who is connected".to_owned(),
+            Self::Quorum { .. } => "lower it with `glee config set review.quorum <number>`".to_owned(),
+        })
+    }
+}
+
+/// Plans a run over a target.
+///
+/// `asks` says whether a person can be asked; without one, a route `judge` needs a judge.
+///
+/// # Errors
+/// When a role is missing or the configured reviewers cannot be met.
+pub fn plan(
+    settings: &Settings,
+    mode: Mode,
+    asks: bool,
+    root: &std::path::Path,
+    target: &Target,
+) -> Result<Plan, PlanError> {
+    let with = |role: Role| settings.agents.iter().filter(move |agent| agent.role == role);
+    let mut agents: Vec<Agent> = reviewers(settings)?.into_iter().cloned().collect();
+    if let Some(quorum) = settings.review.quorum
+        && usize::try_from(quorum).is_ok_and(|quorum| quorum > agents.len())
+    {
+        return Err(PlanError::Quorum { quorum, reviewers: agents.len() });
+    }
+    if mode >= Mode::Fix {
+        let coders: Vec<&Agent> = with(Role::Coder).collect();
+        let files: Vec<String> = target.files.iter().map(|file| file.path.clone()).collect();
+        let coder = selection::coder_for(&coders, &files).ok_or(PlanError::MissingRole(Role::Coder))?;
+        agents.push(coder.clone());
+    }
+    if mode == Mode::Arbitrate {
+        let judge = with(Role::Judge).next();
+        let asked = asks && settings.review.prompt_user;
+        if judge.is_none() && settings.review.on_dispute == Route::Judge && !asked {
+            return Err(PlanError::MissingRole(Role::Judge));
+        }
+        agents.extend(judge.cloned());
+    }
+    Ok(Plan {
+        root: root.to_string_lossy().into_owned(),
+        target: target.description.clone(),
+        commit: target.commit.clone(),
+        tree: target.tree.clone(),
+        mode,
+        agents,
+        shards: target.coverage(),
+        skipped: target.skipped.clone(),
+        settings: settings.flat.clone(),
+    })
+}
+
+fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
+    let all: Vec<&Agent> = settings.agents.iter().filter(|agent| agent.role == Role::Reviewer).collect();
+    if all.is_empty() {
+        return Err(PlanError::MissingRole(Role::Reviewer));
+    }
+    match &settings.review.reviewers {
+        ReviewerChoice::All => Ok(all),
+        ReviewerChoice::First => Ok(all.into_iter().take(1).collect()),
+        ReviewerChoice::Named(names) => names
+            .iter()
+            .map(|name| {
+                let found = all.iter().find(|agent| agent.name == AgentName::from(name.as_str()));
+                found.copied().ok_or_else(|| PlanError::UnknownReviewer(name.clone()))
+            })
+            .collect(),
+    }
+}

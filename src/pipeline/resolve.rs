@@ -1,0 +1,154 @@
+//! From a judge's answer to a ruling that counts.
+//!
+//! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
+//! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
+
+use crate::domain::{AgentName, Ruler, Ruling, RulingRecord, RulingWord};
+use crate::event::CallAnswer;
+
+/// A place that a text refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// A path, as written.
+    pub(crate) path: String,
+    /// The lines, if any were named.
+    pub(crate) lines: Option<(u32, u32)>,
+}
+
+/// The places that a text refers to: words that look like a path, with or without a line or a test name.
+pub(crate) fn references(text: &str) -> Vec<Reference> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '"' | '\'' | '(' | ')' | '[' | ']'))
+        .filter_map(reference)
+        .collect()
+}
+
+/// Reads one word as `path`, `path:12`, `path:12-18` or `path::test`.
+pub(crate) fn reference(word: &str) -> Option<Reference> {
+    let word = word.trim_matches(|c: char| matches!(c, '.' | ':' | '<' | '>' | '*')).trim_start_matches("./");
+    let (path, rest) = word.split_once(':').unwrap_or((word, ""));
+    let name = path.rsplit('/').next()?;
+    let (stem, extension) = name.rsplit_once('.')?;
+    let plausible = !stem.is_empty()
+        && (1..=5).contains(&extension.len())
+        && extension.chars().all(|c| c.is_ascii_alphanumeric())
+        && extension.starts_with(|c: char| c.is_ascii_alphabetic());
+    plausible.then(|| Reference { path: path.to_owned(), lines: lines(rest) })
+}
+
+fn lines(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split('-').map(str::parse::<u32>);
+    let first = numbers.next()?.ok()?;
+    let last = numbers.next().and_then(Result::ok).unwrap_or(first);
+    (first >= 1 && last >= first).then_some((first, last))
+}
+
+/// Whether a place exists in the reviewed code; `text_of` gives a file's text.
+fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> bool {
+    let Some(text) = text_of(&reference.path) else { return false };
+    let count = text.lines().count();
+    reference.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
+}
+
+/// What a judge's last answer amounts to.
+pub(crate) fn ruling(
+    judge: &AgentName,
+    answer: Option<&CallAnswer>,
+    require_evidence: bool,
+    text_of: &dyn Fn(&str) -> Option<String>,
+) -> RulingRecord {
+    let by = Ruler::Judge { name: judge.clone() };
+    let ruling = match answer {
+        Some(CallAnswer::Judge { ruling }) => match doubt(ruling, require_evidence, text_of) {
+            None => ruling.clone(),
+            Some(doubt) => Ruling {
+                rationale: format!("{} ({doubt})", ruling.rationale),
+                ..escalate(ruling.citations.clone())
+            },
+        },
+        Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => {
+            Ruling { rationale: format!("the judge gave no ruling: {error}"), ..escalate(Vec::new()) }
+        }
+        Some(CallAnswer::Review { .. } | CallAnswer::Respond { .. } | CallAnswer::Recheck { .. }) | None => {
+            Ruling { rationale: "the judge gave no ruling".to_owned(), ..escalate(Vec::new()) }
+        }
+    };
+    RulingRecord { ruling, by }
+}
+
+fn escalate(citations: Vec<String>) -> Ruling {
+    Ruling {
+        ruling: RulingWord::Escalate,
+        rationale: String::new(),
+        grounds: None,
+        citations,
+        new_tag: None,
+        duplicate_of: None,
+    }
+}
+
+/// Why a ruling cannot stand as it was given.
+fn doubt(ruling: &Ruling, require_evidence: bool, text_of: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    if ruling.ruling != RulingWord::Dismiss || !require_evidence {
+        return None;
+    }
+    let in_rationale = || references(&ruling.rationale);
+    let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
+        in_rationale().into_iter().map(|found| (found.path.clone(), Some(found))).collect()
+    } else {
+        ruling.citations.iter().map(|citation| (citation.clone(), reference(citation))).collect()
+    };
+    if cited.is_empty() {
+        return Some("the judge dismissed it without citing any code".to_owned());
+    }
+    let missing = cited.iter().find(|(_, found)| !found.as_ref().is_some_and(|found| exists(found, text_of)));
+    missing.map(|(citation, _)| format!("the judge dismissed it citing `{citation}`, which does not exist"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_references() {
+        let found = |path: &str, lines| Some(Reference { path: path.into(), lines });
+        let rows = [
+            ("src/a.rs:12", found("src/a.rs", Some((12, 12)))),
+            ("`src/a.rs:12-18`,", found("src/a.rs", Some((12, 18)))),
+            ("tests/test_x.py::test_y", found("tests/test_x.py", None)),
+            ("./a.py.", found("a.py", None)),
+            ("e.g.", None),
+            ("1.5", None),
+            ("word", None),
+            ("12:30", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(references(text).into_iter().next(), expected, "{text}");
+        }
+    }
+
+    fn dismiss(citations: &[&str]) -> CallAnswer {
+        CallAnswer::Judge {
+            ruling: Ruling {
+                ruling: RulingWord::Dismiss,
+                rationale: "fine".into(),
+                citations: citations.iter().map(ToString::to_string).collect(),
+                ..escalate(Vec::new())
+            },
+        }
+    }
+
+    #[test]
+    fn a_dismissal_needs_evidence_that_exists() {
+        let tree = |path: &str| (path == "a.py").then(|| "one\ntwo\n".to_owned());
+        let word = |answer: &CallAnswer, require| {
+            ruling(&AgentName::from("j"), Some(answer), require, &tree).ruling.ruling
+        };
+        assert_eq!(word(&dismiss(&["a.py:2"]), true), RulingWord::Dismiss);
+        assert_eq!(word(&dismiss(&["a.py:3"]), true), RulingWord::Escalate);
+        assert_eq!(word(&dismiss(&["b.py:1"]), true), RulingWord::Escalate);
+        assert_eq!(word(&dismiss(&["a.py:2", "b.py:1"]), true), RulingWord::Escalate);
+        assert_eq!(word(&dismiss(&[]), true), RulingWord::Escalate);
+        assert_eq!(word(&dismiss(&[]), false), RulingWord::Dismiss);
+        assert_eq!(word(&CallAnswer::Invalid { error: "two rulings".into() }, true), RulingWord::Escalate);
+    }
+}

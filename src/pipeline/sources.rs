@@ -1,0 +1,87 @@
+//! The code under review as it was read when a round began.
+//!
+//! It is kept beside the journal, so that a run that is carried on tomorrow shows reviewers and judges the bytes it
+//! showed them today, and every excerpt comes from what was reviewed rather than from what the tree has become.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::domain::Coverage;
+use crate::pipeline::ports::Excerpt;
+use crate::protocol::request::SourceFile;
+use crate::workspace::blocks;
+
+/// How many lines are shown before and after the lines of a finding.
+const AROUND: u32 = 4;
+
+/// The sources of all rounds of a run.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    folder: PathBuf,
+    rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
+}
+
+impl Sources {
+    /// The sources kept in the folder of a run, without any round read yet.
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), rounds: BTreeMap::new() }
+    }
+
+    /// The files of a first round that are not kept anywhere.
+    pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
+        Self { folder: PathBuf::new(), rounds: BTreeMap::from([(1, by_path(files))]) }
+    }
+
+    /// Keeps the files of a round.
+    pub(crate) fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> io::Result<()> {
+        let bytes = serde_json::to_vec(&files).map_err(io::Error::other)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(&bytes)?;
+        file.persist(self.path(round)).map_err(|error| error.error)?;
+        self.rounds.insert(round, by_path(files));
+        Ok(())
+    }
+
+    /// Reads the rounds `1..=last` that were kept earlier.
+    pub(crate) fn load(&mut self, last: u32) -> io::Result<()> {
+        for round in 1..=last {
+            let bytes = std::fs::read(self.path(round))?;
+            let files = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
+            self.rounds.insert(round, by_path(files));
+        }
+        Ok(())
+    }
+
+    fn path(&self, round: u32) -> PathBuf {
+        self.folder.join(format!("sources-{round}.json"))
+    }
+
+    /// A file as it was reviewed in a round.
+    pub(crate) fn file(&self, round: u32, path: &str) -> Option<&SourceFile> {
+        self.rounds.get(&round)?.get(path)
+    }
+
+    /// A file as it was first reviewed.
+    pub(crate) fn first(&self, path: &str) -> Option<&SourceFile> {
+        self.rounds.values().find_map(|files| files.get(path))
+    }
+
+    /// The files of a shard.
+    pub(crate) fn shard(&self, round: u32, shard: &[Coverage]) -> Vec<SourceFile> {
+        shard.iter().filter_map(|covered| self.file(round, &covered.file).cloned()).collect()
+    }
+
+    /// The code around a finding as it was reviewed.
+    pub(crate) fn excerpt(&self, finding: &crate::domain::Finding) -> Option<Excerpt> {
+        let file = finding.raw.file.as_deref()?;
+        let line = finding.raw.line?;
+        let source = self.file(finding.round, file).or_else(|| self.first(file))?;
+        let cut = blocks::excerpt(&source.text, line, finding.raw.end_line, AROUND)?;
+        Some(Excerpt { file: file.to_owned(), first_line: cut.first_line, text: cut.text, lines: cut.lines })
+    }
+}
+
+fn by_path(files: Vec<SourceFile>) -> BTreeMap<String, SourceFile> {
+    files.into_iter().map(|file| (file.path.clone(), file)).collect()
+}

@@ -1,0 +1,345 @@
+//! The state of a run: a fold over its events, and nothing else.
+//!
+//! Resume, the outcome and the decision what is due all read this one value; it holds nothing that the events do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::{
+    Agent, AgentName, Answer, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange, Finding,
+    FindingId, FindingState, Recheck, Response, Role, Usage,
+};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Plan, Purpose};
+
+/// A call that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) answer: CallAnswer,
+    pub(crate) millis: u64,
+    pub(crate) usage: Usage,
+}
+
+/// What one call of the coder changed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TreeChange {
+    pub(crate) call: CallId,
+    pub(crate) tree: String,
+    pub(crate) changes: Vec<FileChange>,
+    pub(crate) touched: BTreeSet<FindingId>,
+}
+
+/// A command of `review.verify` that has run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Verified {
+    pub(crate) round: u32,
+    pub(crate) command: String,
+    pub(crate) passed: bool,
+}
+
+/// The state of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct State {
+    pub(crate) plan: Option<Plan>,
+    /// The shards of each round; round 1 is at index 0.
+    pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
+    pub(crate) calls: BTreeMap<CallId, Call>,
+    /// Reviews whose findings are merged.
+    pub(crate) merged: BTreeSet<CallId>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) ruled: BTreeMap<FindingId, (DisputeNumber, Disposition)>,
+    pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
+    pub(crate) before: Option<(String, String)>,
+    pub(crate) tree_changes: Vec<TreeChange>,
+    pub(crate) responses: BTreeMap<FindingId, Response>,
+    /// How many tree changes there were when the coder was last given a finding; only later ones count for it.
+    pub(crate) asked_after: BTreeMap<FindingId, usize>,
+    /// How often the coder was given a finding as enforced.
+    pub(crate) enforced: BTreeMap<FindingId, u32>,
+    /// Findings whose last change was put before their raiser.
+    pub(crate) recheck_asked: BTreeSet<FindingId>,
+    pub(crate) checks: BTreeMap<FindingId, Recheck>,
+    pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
+    /// Disputes whose route a person chose.
+    pub(crate) chosen: BTreeSet<DisputeNumber>,
+    /// Commands of `review.verify` that ran on the tree as it stands now.
+    pub(crate) verified: Vec<Verified>,
+    pub(crate) notices: Vec<String>,
+    pub(crate) ended: Option<(ExitReason, u64)>,
+    pub(crate) undone: bool,
+}
+
+impl State {
+    /// Folds all events of a run.
+    pub(crate) fn of(events: &[Event]) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            state.apply(event);
+        }
+        state
+    }
+
+    /// Takes one more event.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::RunStarted { plan } => {
+                self.rounds = vec![plan.shards.clone()];
+                self.plan = Some((**plan).clone());
+            }
+            EventKind::RunResumed => {
+                // What failed may be tried again now; what was answered stays answered.
+                self.calls.retain(|_, call| {
+                    !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
+                });
+                self.ended = None;
+            }
+            EventKind::RoundStarted { shards, .. } => self.rounds.push(shards.clone()),
+            EventKind::CallStarted { .. } => {}
+            EventKind::CallFinished { call, answer, millis, usage, .. } => {
+                self.finish_call(call, answer);
+                let call_record = Call { answer: answer.clone(), millis: *millis, usage: *usage };
+                self.calls.insert(call.clone(), call_record);
+            }
+            EventKind::FindingsMerged { findings, .. } => {
+                self.merged.extend(self.unmerged().cloned().collect::<Vec<_>>());
+                self.findings.extend(findings.iter().cloned());
+            }
+            EventKind::AlreadyRuled { finding, dispute, disposition } => {
+                self.ruled.insert(*finding, (*dispute, disposition.clone()));
+            }
+            EventKind::StillDisputed { finding, dispute } => {
+                self.still_disputed.insert(*finding, *dispute);
+            }
+            EventKind::BeforeImage { kept_as, tree } => {
+                self.before.get_or_insert((kept_as.clone(), tree.clone()));
+            }
+            EventKind::TreeChanged { call, tree, changes, touched } => {
+                if !changes.is_empty() {
+                    self.verified.clear();
+                }
+                self.tree_changes.push(TreeChange {
+                    call: call.clone(),
+                    tree: tree.clone(),
+                    changes: changes.clone(),
+                    touched: touched.iter().copied().collect(),
+                });
+            }
+            EventKind::DisputeOpened { dispute } => {
+                self.disputes.insert(dispute.number, (**dispute).clone());
+            }
+            EventKind::RouteChosen { dispute, route, by_person } => {
+                if *by_person {
+                    self.chosen.insert(*dispute);
+                }
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.route = Some(*route);
+                }
+            }
+            EventKind::RulingGiven { dispute, ruling } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.rulings.push(ruling.clone());
+                }
+            }
+            EventKind::DisputeSettled { dispute, settlement } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.disposition = Some(settlement.disposition.clone());
+                }
+            }
+            EventKind::Verified { round, command, passed, .. } => {
+                self.verified.push(Verified { round: *round, command: command.clone(), passed: *passed });
+            }
+            EventKind::Notice { text } => self.notices.push(text.clone()),
+            EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
+            EventKind::RunUndone { .. } => self.undone = true,
+        }
+    }
+
+    fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
+        if call.purpose.is_coder() && (call.attempt == 1 || matches!(call.purpose, Purpose::Enforce { .. })) {
+            for id in self.items(&call.purpose) {
+                self.asked_after.insert(id, self.tree_changes.len());
+                self.responses.remove(&id);
+            }
+        }
+        if let Purpose::Enforce { .. } = call.purpose {
+            for id in self.items(&call.purpose) {
+                *self.enforced.entry(id).or_default() += 1;
+            }
+        }
+        match answer {
+            CallAnswer::Respond { responses, .. } => {
+                for response in responses {
+                    self.responses.insert(response.finding, response.clone());
+                    // A new answer makes an old word on the change worthless.
+                    self.checks.remove(&response.finding);
+                    self.recheck_asked.remove(&response.finding);
+                }
+            }
+            CallAnswer::Recheck { checks } => {
+                self.recheck_asked.extend(self.recheck_items(&call.agent));
+                for check in checks {
+                    self.checks.insert(check.finding, check.clone());
+                }
+            }
+            CallAnswer::Invalid { .. } | CallAnswer::Failed { .. }
+                if matches!(call.purpose, Purpose::Recheck { .. }) =>
+            {
+                self.recheck_asked.extend(self.recheck_items(&call.agent));
+            }
+            CallAnswer::Review { .. }
+            | CallAnswer::Judge { .. }
+            | CallAnswer::Invalid { .. }
+            | CallAnswer::Failed { .. } => {}
+        }
+    }
+
+    /// Answered reviews that are not merged yet.
+    pub(crate) fn unmerged(&self) -> impl Iterator<Item = &CallId> {
+        self.calls
+            .iter()
+            .filter(|(id, call)| {
+                matches!(id.purpose, Purpose::Review { .. })
+                    && matches!(call.answer, CallAnswer::Review { .. })
+                    && !self.merged.contains(id)
+            })
+            .map(|(id, _)| id)
+    }
+
+    /// Implemented findings that an agent raised and whose change it has not been shown.
+    pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
+        self.findings
+            .iter()
+            .filter(|finding| finding.raised_by.first() == Some(agent))
+            .filter(|finding| !self.recheck_asked.contains(&finding.id))
+            .filter(|finding| self.finding_state(finding) == FindingState::Unchecked)
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    /// The current round, counted from 1.
+    pub(crate) fn round(&self) -> u32 {
+        u32::try_from(self.rounds.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The agents of a role that take part.
+    pub(crate) fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
+        self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
+    }
+
+    /// The finding with an id.
+    pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.id == id)
+    }
+
+    /// The dispute of this run about a finding.
+    pub(crate) fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {
+        self.disputes.values().rev().find(|dispute| dispute.finding.id == id)
+    }
+
+    /// The last call for a purpose by an agent, whatever its attempt.
+    pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &Call)> {
+        self.calls.iter().filter(|(id, _)| id.agent == *agent && id.purpose == *purpose).next_back()
+    }
+
+    /// The findings that a call of the coder is given: the answer to "what is it to do now?".
+    pub(crate) fn items(&self, purpose: &Purpose) -> Vec<FindingId> {
+        let asked = |finding: &&Finding| -> bool {
+            match purpose {
+                Purpose::Respond { round } => self.wants_response(finding, *round),
+                Purpose::Enforce { round } => {
+                    finding.round <= *round
+                        && self
+                            .dispute_of(finding.id)
+                            .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
+                        && !self.is_done(finding.id)
+                }
+                Purpose::Review { .. } | Purpose::Judge { .. } | Purpose::Recheck { .. } => false,
+            }
+        };
+        self.findings.iter().filter(asked).map(|finding| finding.id).collect()
+    }
+
+    /// Whether the coder is to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
+    fn wants_response(&self, finding: &Finding, round: u32) -> bool {
+        if finding.reverses.is_some() || self.still_disputed.contains_key(&finding.id) {
+            return false;
+        }
+        if self.ruled.get(&finding.id).is_some_and(|(_, disposition)| disposition.closes()) {
+            return false;
+        }
+        if finding.round == round {
+            return true;
+        }
+        finding.round < round
+            && finding.mandatory
+            && self.dispute_of(finding.id).is_none()
+            && matches!(
+                self.finding_state(finding),
+                FindingState::Open | FindingState::Unanswered | FindingState::Claimed | FindingState::NotResolved
+            )
+    }
+
+    /// Whether the coder's last answer is `IMPLEMENTED` and the code at the anchor changed with it.
+    pub(crate) fn is_done(&self, id: FindingId) -> bool {
+        self.says_implemented(id) && self.is_touched(id)
+    }
+
+    fn says_implemented(&self, id: FindingId) -> bool {
+        self.responses.get(&id).is_some_and(|response| response.answer == Answer::Implemented)
+    }
+
+    fn is_touched(&self, id: FindingId) -> bool {
+        let Some(asked) = self.asked_after.get(&id) else { return false };
+        self.tree_changes.iter().skip(*asked).any(|change| change.touched.contains(&id))
+    }
+
+    /// Where a finding stands (section 3.1 of the design).
+    pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
+        let id = finding.id;
+        if let Some(dispute) = self.still_disputed.get(&id) {
+            return FindingState::Disputed { dispute: *dispute };
+        }
+        if let Some((dispute, disposition)) = self.ruled.get(&id)
+            && (disposition.closes() || !self.says_implemented(id))
+        {
+            return FindingState::AlreadyRuled { dispute: *dispute, disposition: disposition.clone() };
+        }
+        if let Some(dispute) = self.dispute_of(id) {
+            let number = dispute.number;
+            match &dispute.disposition {
+                None => return FindingState::Disputed { dispute: number },
+                Some(Disposition::Discarded) => return FindingState::Discarded,
+                Some(Disposition::Enforced) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Enforced { dispute: number };
+                    }
+                }
+                Some(_) => return FindingState::Dismissed { dispute: number },
+            }
+        }
+        match self.responses.get(&id).map(|response| response.answer) {
+            None if self.asked_after.contains_key(&id) => FindingState::Unanswered,
+            None => FindingState::Open,
+            Some(Answer::Implemented) if !self.is_touched(id) => FindingState::Claimed,
+            Some(Answer::Implemented) => match self.checks.get(&id) {
+                None => FindingState::Unchecked,
+                Some(check) if check.resolved => FindingState::Resolved,
+                Some(_) => FindingState::NotResolved,
+            },
+            Some(Answer::Discarded | Answer::Disagree) if finding.mandatory => FindingState::Open,
+            Some(Answer::Discarded | Answer::Disagree) => FindingState::Discarded,
+        }
+    }
+
+    /// Whether anything in the tree was changed in a round.
+    pub(crate) fn changed_in(&self, round: u32) -> bool {
+        self.tree_changes
+            .iter()
+            .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
+    }
+
+    /// A call of the coder that has ended and whose effect on the tree is not recorded yet.
+    pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
+        self.calls
+            .keys()
+            .find(|id| id.purpose.is_coder() && !self.tree_changes.iter().any(|change| change.call == **id))
+    }
+}

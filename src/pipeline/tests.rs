@@ -1,0 +1,426 @@
+//! Whole runs over the scripted runner: a real tree, a real history, agents that play their parts.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::*;
+use crate::agents::ScriptedRunner;
+use crate::agents::scripted::Script;
+use crate::config::settings::{Budget, Limits, ReviewSettings, ReviewerChoice};
+use crate::domain::{Agent, AgentName, FindingState, Role, Route, RulingWord};
+use crate::event::Mode;
+use crate::pipeline::ports::{Choice, HumanRuling, Question};
+use crate::protocol::request::{Request, Task};
+use crate::workspace::{SelectOptions, TargetSpec};
+
+const CODE: &str =
+    "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
+
+/// What was heard and asked in a run.
+#[derive(Default)]
+struct Heard {
+    events: Vec<String>,
+    questions: Vec<(u64, Option<String>, Route, usize)>,
+}
+
+struct Listener(Arc<Mutex<Heard>>);
+
+impl EventSink for Listener {
+    fn event(&mut self, event: &Event) {
+        let value = serde_json::to_value(&event.kind).unwrap();
+        let mut line = value["event"].as_str().unwrap().to_owned();
+        if let EventKind::CallStarted { call, .. } = &event.kind {
+            line = format!("ask {}", call.file_stem());
+        }
+        if !matches!(event.kind, EventKind::CallFinished { .. }) {
+            self.0.lock().unwrap().events.push(line);
+        }
+    }
+}
+
+/// Answers every question the same way.
+struct Answers {
+    heard: Arc<Mutex<Heard>>,
+    choice: Option<Choice>,
+    ruling: Option<RulingWord>,
+}
+
+impl Decider for Answers {
+    fn choose(&mut self, question: &Question) -> Option<Choice> {
+        let asked = (question.dispute.number.0, question.judge.clone(), question.default, question.waiting);
+        self.heard.lock().unwrap().questions.push(asked);
+        assert!(question.excerpt.as_ref().unwrap().text.contains("md5"));
+        self.choice.or(Some(Choice { route: question.default, by_person: false, for_all: false }))
+    }
+
+    fn rule(&mut self, _question: &Question) -> Option<HumanRuling> {
+        self.ruling.map(|ruling| HumanRuling { ruling, reason: "because".into() })
+    }
+}
+
+struct Bench {
+    folder: tempfile::TempDir,
+    settings: Settings,
+    choice: Option<Choice>,
+    ruling: Option<RulingWord>,
+}
+
+fn agent(name: &str, role: Role) -> Agent {
+    Agent {
+        name: AgentName::from(name),
+        role,
+        command: vec![name.into()],
+        adapter: "text".into(),
+        domain: Vec::new(),
+        focus: Vec::new(),
+        model: None,
+        env: BTreeMap::new(),
+        timeout: None,
+    }
+}
+
+fn settings() -> Settings {
+    let words = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+    Settings {
+        agents: vec![agent("r", Role::Reviewer), agent("c", Role::Coder), agent("j", Role::Judge)],
+        review: ReviewSettings {
+            mandatory: words(&["MUST", "HIGH"]),
+            optional: words(&["SHOULD", "MEDIUM", "LOW"]),
+            reviewers: ReviewerChoice::All,
+            rounds: 1,
+            recheck: true,
+            quorum: None,
+            verify: Vec::new(),
+            jobs: None,
+            max_file: 1 << 20,
+            shard: 1 << 20,
+            prompt_user: true,
+            on_dispute: Route::Judge,
+            escalate_to: Route::Human,
+            require_evidence: true,
+        },
+        budget: Budget { wall: Duration::from_secs(60) },
+        limits: Limits {
+            total: Duration::from_secs(30),
+            first_output: Duration::from_secs(30),
+            idle: Duration::from_secs(30),
+            output: 1 << 20,
+            line: 1 << 20,
+            grace: Duration::from_millis(100),
+        },
+        flat: BTreeMap::new(),
+    }
+}
+
+/// What a run left: its outcome, its id, what was heard.
+struct Left {
+    ended: Ended,
+    heard: Heard,
+    runner: Arc<ScriptedRunner>,
+}
+
+impl Left {
+    fn states(&self) -> Vec<(String, FindingState)> {
+        let findings = &self.ended.outcome.findings;
+        findings.iter().map(|finding| (finding.finding.id.to_string(), finding.state.clone())).collect()
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.runner
+            .seen()
+            .iter()
+            .map(|seen| format!("{} {}", seen.request.agent, seen.request.task.kind()))
+            .collect()
+    }
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("tree")).unwrap();
+        fs::create_dir(folder.path().join("state")).unwrap();
+        let bench = Self { folder, settings: settings(), choice: None, ruling: None };
+        bench.write(CODE);
+        bench
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("tree/app.py")
+    }
+
+    fn write(&self, text: &str) {
+        fs::write(self.file(), text).unwrap();
+    }
+
+    fn setup(&self, runner: &Arc<ScriptedRunner>, heard: &Arc<Mutex<Heard>>) -> Setup {
+        Setup {
+            workspace: Workspace::discover(&self.folder.path().join("tree")).unwrap(),
+            state_dir: self.folder.path().join("state"),
+            journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
+            agents: Agents::new(Arc::clone(runner) as Arc<dyn crate::agents::Runner>),
+            settings: self.settings.clone(),
+            sink: Box::new(Listener(Arc::clone(heard))),
+            decider: Box::new(Answers { heard: Arc::clone(heard), choice: self.choice, ruling: self.ruling }),
+            stop: Stop::never(),
+        }
+    }
+
+    fn review(&self, mode: Mode, runner: ScriptedRunner) -> Left {
+        let runner = Arc::new(runner);
+        let heard = Arc::new(Mutex::new(Heard::default()));
+        let setup = self.setup(&runner, &heard);
+        let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
+        let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
+        let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
+        let ended = block_on(start(setup, new_run(), plan, target)).unwrap();
+        let heard = std::mem::take(&mut *heard.lock().unwrap());
+        Left { ended, heard, runner }
+    }
+
+    fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
+        let runner = Arc::new(runner);
+        let heard = Arc::new(Mutex::new(Heard::default()));
+        let ended = block_on(resume(self.setup(&runner, &heard), run.clone())).unwrap();
+        let heard = std::mem::take(&mut *heard.lock().unwrap());
+        Left { ended, heard, runner }
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn review(body: &str, findings: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let body = body.to_owned();
+    move |request| Script::prints(format!("{body}\nGLEE-REVIEW-END nonce={} findings={findings}\n", request.nonce))
+}
+
+fn respond(text: &str, answers: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let text = text.to_owned();
+    move |request| Script::prints(format!("{text}\nGLEE-RESPONSE-END nonce={} answers={answers}\n", request.nonce))
+}
+
+fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let fields = fields.to_owned();
+    move |request| {
+        let Task::Judge { dispute, .. } = &request.task else { panic!("a judge rules") };
+        Script::prints(format!(
+            "{{\"nonce\":\"{}\",\"dispute\":{},\"rationale\":\"so it is\",{fields}}}\n",
+            request.nonce, dispute.number
+        ))
+    }
+}
+
+const TWO: &str = "[MUST] app.py:2 Replace the weak hash\n[LOW] app.py:5 Rename `load`";
+
+fn edit(bench: &Bench, from: &'static str, to: &'static str) -> impl Fn() + Send + Sync + 'static {
+    let file = bench.file();
+    move || {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace(from, to)).unwrap();
+    }
+}
+
+#[test]
+fn a_review_changes_nothing_and_gates() {
+    let bench = Bench::new();
+    let left = bench.review(Mode::Review, ScriptedRunner::new().on("r", "review", review(TWO, 2)));
+    assert_eq!(left.ended.outcome.exit, ExitReason::FindingsOpen);
+    assert_eq!(left.heard.events, ["run_started", "ask review-1-0.r.1", "findings_merged", "run_ended"]);
+    assert_eq!(left.states(), [("F1".into(), FindingState::Open), ("F2".into(), FindingState::Open)]);
+    assert_eq!(fs::read_to_string(bench.file()).unwrap(), CODE);
+}
+
+#[test]
+fn silence_is_never_clean() {
+    let bench = Bench::new();
+    let left = bench.review(Mode::Review, ScriptedRunner::new().on("r", "review", |_| Script::prints("LGTM")));
+    assert_eq!(left.ended.outcome.exit, ExitReason::AgentFailed);
+    assert_eq!(left.asked(), ["r review", "r review"], "asked once more");
+    let clean = bench.review(Mode::Review, ScriptedRunner::new().on("r", "review", review("All fine.", 0)));
+    assert_eq!(clean.ended.outcome.exit, ExitReason::Clean);
+}
+
+#[test]
+fn the_standard_flow_implements_and_is_checked() {
+    let bench = Bench::new();
+    let work = edit(&bench, "md5", "sha256");
+    let left = bench.review(
+        Mode::Fix,
+        ScriptedRunner::new()
+            .on("r", "review", review(TWO, 2))
+            .on("c", "respond", move |request| {
+                work();
+                respond("[F1] IMPLEMENTED: sha256 now\n[F2] DISCARDED: the name is used elsewhere", 2)(request)
+            })
+            .on("r", "recheck", |request| {
+                let Task::Recheck { changes, .. } = &request.task else { panic!("a raiser re-checks") };
+                assert!(changes[0].diff.contains("+    return sha256(data)"), "{}", changes[0].diff);
+                Script::prints(format!("[F1] RESOLVED: yes\nGLEE-RECHECK-END nonce={} answers=1\n", request.nonce))
+            }),
+    );
+    assert_eq!(
+        left.heard.events,
+        [
+            "run_started",
+            "ask review-1-0.r.1",
+            "findings_merged",
+            "before_image",
+            "ask respond-1.c.1",
+            "tree_changed",
+            "ask recheck-1.r.1",
+            "run_ended"
+        ]
+    );
+    assert_eq!(left.states(), [("F1".into(), FindingState::Resolved), ("F2".into(), FindingState::Discarded)]);
+    assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
+    assert!(left.ended.outcome.undoable);
+}
+
+fn objecting(bench: &Bench) -> ScriptedRunner {
+    let work = edit(bench, "md5", "sha256");
+    ScriptedRunner::new().on("r", "review", review(TWO, 2)).on("c", "respond", move |request| {
+        let Task::Respond { items } = &request.task else { panic!("a coder responds") };
+        if items.iter().any(|item| item.enforced.is_some()) {
+            work();
+            return respond("[F1] IMPLEMENTED: as ruled", 1)(request);
+        }
+        respond("[F1] DISAGREE: only a cache key\nEvidence: app.py:1\n[F2] IMPLEMENTED: done", 2)(request)
+    })
+}
+
+#[test]
+fn an_enforced_finding_is_implemented_under_the_ruling() {
+    let mut bench = Bench::new();
+    bench.settings.review.recheck = false;
+    let runner = objecting(&bench).on("j", "judge", judge("\"ruling\":\"ENFORCE\""));
+    let left = bench.review(Mode::Arbitrate, runner);
+    assert_eq!(left.heard.questions, [(1, Some("j".into()), Route::Judge, 0)]);
+    assert_eq!(left.asked(), ["r review", "c respond", "j judge", "c respond"]);
+    assert_eq!(left.states(), [("F1".into(), FindingState::Unchecked), ("F2".into(), FindingState::Claimed)]);
+    assert_eq!(left.ended.outcome.exit, ExitReason::Clean, "F2 is optional");
+    assert!(fs::read_to_string(bench.file()).unwrap().contains("sha256"));
+}
+
+#[test]
+fn a_dismissal_binds_until_the_anchored_code_changes() {
+    let bench = Bench::new();
+    let dismiss =
+        || objecting(&bench).on("j", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"]"));
+    let first = bench.review(Mode::Arbitrate, dismiss());
+    let number = first.ended.outcome.disputes[0].number;
+    assert_eq!(first.states()[0].1, FindingState::Dismissed { dispute: number });
+    assert_eq!(first.ended.outcome.exit, ExitReason::Clean);
+
+    let again = bench.review(Mode::Arbitrate, dismiss());
+    assert!(matches!(again.states()[0].1, FindingState::AlreadyRuled { dispute, .. } if dispute == number));
+    assert!(again.heard.questions.is_empty(), "it is not asked again");
+    let Task::Review { rulings, .. } = &again.runner.seen()[0].request.task else { panic!("a review comes first") };
+    assert_eq!(rulings[0].dispute, number, "reviewers are told of the ruling");
+
+    bench.write(&CODE.replace("md5(data)", "md5(data + salt)"));
+    let changed = bench.review(Mode::Arbitrate, dismiss());
+    assert_eq!(changed.heard.questions.len(), 1, "the anchored code changed");
+}
+
+#[test]
+fn a_dismissal_without_evidence_escalates_and_waits_for_a_person() {
+    let bench = Bench::new();
+    let escalating =
+        || objecting(&bench).on("j", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"nowhere.py:1\"]"));
+    let left = bench.review(Mode::Arbitrate, escalating());
+    let dispute = &left.ended.outcome.disputes[0];
+    assert_eq!(dispute.rulings[0].ruling.ruling, RulingWord::Escalate);
+    assert_eq!(left.ended.outcome.exit, ExitReason::DisputeOpen);
+
+    let again = bench.review(Mode::Arbitrate, escalating());
+    assert_eq!(again.states()[0].1, FindingState::Disputed { dispute: dispute.number }, "no second dispute");
+    assert_eq!(again.ended.outcome.disputes.len(), 0);
+    assert_eq!(again.ended.outcome.exit, ExitReason::DisputeOpen);
+}
+
+#[test]
+fn a_person_decides_later_and_the_run_is_carried_on() {
+    let mut bench = Bench::new();
+    bench.settings.review.on_dispute = Route::Human;
+    bench.settings.review.recheck = false;
+    let left = bench.review(Mode::Arbitrate, objecting(&bench));
+    assert_eq!(left.ended.outcome.exit, ExitReason::DisputeOpen);
+    let run = left.ended.outcome.run.clone();
+
+    bench.ruling = Some(RulingWord::Enforce);
+    let after = bench.resume(&run, objecting(&bench));
+    assert_eq!(after.asked(), ["c respond"], "no completed call is repeated");
+    assert_eq!(after.ended.outcome.exit, ExitReason::Clean);
+    assert_eq!(after.heard.events[..3], ["run_resumed", "ruling_given", "dispute_settled"]);
+}
+
+#[test]
+fn a_discarded_opinion_is_closed_without_a_ruling() {
+    let mut bench = Bench::new();
+    bench.choice = Some(Choice { route: Route::Discard, by_person: true, for_all: false });
+    let left = bench.review(Mode::Arbitrate, objecting(&bench));
+    assert_eq!(left.states()[0].1, FindingState::Discarded);
+    assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
+    assert!(left.ended.outcome.disputes[0].rulings.is_empty());
+}
+
+#[test]
+fn what_the_coder_leaves_out_is_asked_for_once_more() {
+    let bench = Bench::new();
+    let runner = ScriptedRunner::new().on("r", "review", review(TWO, 2)).on("c", "respond", |request| {
+        let Task::Respond { items } = &request.task else { panic!("a coder responds") };
+        match items.len() {
+            2 => respond("[F2] DISCARDED: no", 1)(request),
+            _ => Script::prints("I would rather not."),
+        }
+    });
+    let left = bench.review(Mode::Fix, runner);
+    assert_eq!(left.asked(), ["r review", "c respond", "c respond"]);
+    assert_eq!(left.states()[0].1, FindingState::Unanswered);
+    assert!(left.ended.outcome.exit == ExitReason::AgentFailed, "the coder's second answer was none");
+}
+
+#[test]
+fn one_reviewer_failing_does_not_stop_the_others() {
+    let mut bench = Bench::new();
+    bench.settings.agents.push(agent("r2", Role::Reviewer));
+    let runner = || ScriptedRunner::new().on("r", "review", review(TWO, 2));
+    let left = bench.review(Mode::Review, runner());
+    assert_eq!(left.ended.outcome.exit, ExitReason::AgentFailed);
+    assert_eq!(left.ended.outcome.findings.len(), 2);
+    assert_eq!(left.ended.outcome.failures[0].agent, AgentName::from("r2"));
+    bench.settings.review.quorum = Some(1);
+    assert_eq!(bench.review(Mode::Review, runner()).ended.outcome.exit, ExitReason::FindingsOpen);
+}
+
+#[test]
+fn a_later_round_that_undoes_an_earlier_one_is_a_dispute() {
+    let mut bench = Bench::new();
+    bench.settings.review.rounds = 2;
+    bench.settings.review.recheck = false;
+    bench.settings.review.on_dispute = Route::Human;
+    let work = edit(&bench, "md5", "sha256");
+    let runner = ScriptedRunner::new()
+        .on("r", "review", |request| {
+            let Task::Review { files, .. } = &request.task else { panic!("a reviewer reviews") };
+            if files[0].text.contains("sha256") {
+                return review("[MUST] app.py:2 Remove sha256, it is too slow for a cache key", 1)(request);
+            }
+            review("[MUST] app.py:2 Replace the weak hash", 1)(request)
+        })
+        .on("c", "respond", move |request| {
+            work();
+            respond("[F1] IMPLEMENTED: sha256 now", 1)(request)
+        });
+    let left = bench.review(Mode::Arbitrate, runner);
+    let findings = &left.ended.outcome.findings;
+    assert_eq!(findings[1].finding.reverses, Some(crate::domain::FindingId(1)));
+    assert_eq!(left.asked(), ["r review", "c respond", "r review"], "never handed to the coder");
+    assert_eq!(left.ended.outcome.disputes.len(), 1);
+    assert_eq!(left.ended.outcome.exit, ExitReason::DisputeOpen);
+}

@@ -1,0 +1,98 @@
+//! What the coder did to the tree: recorded after each of its calls, and the target of the next round.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::config::settings::Settings;
+use crate::domain::{FileChange, Finding};
+use crate::event::{CallId, EventKind};
+use crate::pipeline::RunError;
+use crate::pipeline::state::State;
+use crate::workspace::blocks::Blocks;
+use crate::workspace::{SelectOptions, Target, TargetSpec, TreeId, Workspace};
+
+/// The work tree and the trees recorded of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Trees<'a> {
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) state_dir: &'a Path,
+}
+
+impl Trees<'_> {
+    /// The bytes of a file in a recorded tree.
+    pub(crate) fn read_at(&self, tree: &str, path: &str) -> Option<Vec<u8>> {
+        self.workspace.read_at(&TreeId(tree.to_owned()), path, self.state_dir)
+    }
+
+    fn changes(&self, before: &str, after: &str) -> Result<Vec<FileChange>, RunError> {
+        let (before, after) = (TreeId(before.to_owned()), TreeId(after.to_owned()));
+        Ok(self.workspace.changes(&before, &after, self.state_dir)?)
+    }
+
+    /// The event that records what a call of the coder changed.
+    pub(crate) fn record(&self, state: &State, call: &CallId) -> Result<EventKind, RunError> {
+        let before = last_tree(state);
+        let tree = self.workspace.snapshot(self.state_dir)?.0;
+        let changes = match before {
+            Some(before) => self.changes(before, &tree)?,
+            None => Vec::new(),
+        };
+        let mut now: BTreeMap<&str, String> = BTreeMap::new();
+        for change in &changes {
+            now.insert(&change.file, self.workspace.read(&change.file).unwrap_or_default());
+        }
+        let touched = state
+            .findings
+            .iter()
+            .filter(|finding| self.is_touched(finding, before, &now))
+            .map(|finding| finding.id)
+            .collect();
+        Ok(EventKind::TreeChanged { call: call.clone(), tree, changes, touched })
+    }
+
+    /// Whether the code at a finding's anchor changed: its enclosing block is no longer in the file. A finding without
+    /// an anchor is touched by any change; one whose block was changed before, by any change of its file.
+    fn is_touched(&self, finding: &Finding, before: Option<&String>, now: &BTreeMap<&str, String>) -> bool {
+        let Some(anchor) = &finding.anchor else { return !now.is_empty() };
+        let Some(text) = now.get(anchor.file.as_str()) else { return false };
+        let earlier = before.and_then(|tree| self.read_at(tree, &anchor.file));
+        let stood = earlier.is_none_or(|bytes| {
+            let text = String::from_utf8_lossy(&bytes);
+            Blocks::of(&anchor.file, &text).holds(anchor)
+        });
+        !stood || !Blocks::of(&anchor.file, text).holds(anchor)
+    }
+
+    /// What the coder changed in a round, as the target of the next.
+    pub(crate) fn changed_target(
+        &self,
+        state: &State,
+        round: u32,
+        settings: &Settings,
+    ) -> Result<Target, RunError> {
+        let diffs: Vec<&str> = state
+            .tree_changes
+            .iter()
+            .filter(|change| change.call.purpose.round() == Some(round))
+            .flat_map(|change| &change.changes)
+            .filter_map(|change| change.diff.as_deref())
+            .collect();
+        let name = format!("the changes of round {round}");
+        let spec = TargetSpec::Diff { name, text: diffs.join("\n").into_bytes() };
+        let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
+        Ok(self.workspace.select(&spec, &options)?)
+    }
+
+    /// The coder's changes over the whole run, against the before-image.
+    pub(crate) fn all_changes(&self, state: &State) -> Result<Vec<FileChange>, RunError> {
+        match (&state.before, last_tree(state)) {
+            (Some((_, before)), Some(last)) if before != last => self.changes(before, last),
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The tree as it was recorded last.
+pub(crate) fn last_tree(state: &State) -> Option<&String> {
+    state.tree_changes.last().map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree))
+}

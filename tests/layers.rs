@@ -1,0 +1,103 @@
+//! Holds the table of layers in `src/lib.rs`: a layer may use what stands below it, never what stands above or beside,
+//! and some crates stay in one layer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Layers from the top; those on one line do not import each other.
+const LAYERS: &[&[&str]] = &[
+    &["cli"],
+    &["ui", "report"],
+    &["pipeline"],
+    &["agents"],
+    &["workspace"],
+    &["journal"],
+    &["config"],
+    &["protocol"],
+    &["rules"],
+    &["event"],
+    &["domain"],
+];
+
+/// Crates and the only places that may name them.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("clap", &["cli"]),
+    ("anyhow", &["cli"]),
+    ("dialoguer", &["ui"]),
+    ("indicatif", &["ui"]),
+    ("serde_yaml", &["config"]),
+    ("yaml_edit", &["config"]),
+    ("tokio::process", &["agents/process.rs"]),
+    ("regex", &["protocol"]),
+    ("rusqlite", &["journal"]),
+];
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("src can be read") {
+        let path = entry.expect("src can be read").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The code of a file: comments and the test module left out.
+fn code(text: &str) -> String {
+    let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+fn layer_of(path: &str) -> Option<(usize, &'static str)> {
+    let first = path.split('/').next()?.trim_end_matches(".rs");
+    LAYERS
+        .iter()
+        .enumerate()
+        .find_map(|(rank, names)| names.iter().find(|name| **name == first).map(|name| (rank, *name)))
+}
+
+#[test]
+fn no_layer_reaches_upwards_or_sideways() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for file in sources(&src) {
+        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
+        let Some((rank, layer)) = layer_of(&name) else { continue };
+        checked += 1;
+        let code = code(&fs::read_to_string(&file).expect("a source file is text"));
+        for (other_rank, names) in LAYERS.iter().enumerate() {
+            for other in names.iter().filter(|other| **other != layer && other_rank <= rank) {
+                for form in [format!("crate::{other}::"), format!("crate::{other};"), format!("crate::{{{other}")] {
+                    if code.contains(&form) {
+                        wrong.push(format!("src/{name} uses `{other}`"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(checked > 50, "only {checked} files were found");
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_crate_stays_where_it_belongs() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut wrong = Vec::new();
+    for file in sources(&src) {
+        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
+        let code = code(&fs::read_to_string(&file).expect("a source file is text"));
+        for (owned, places) in OWNERS {
+            let named = code.match_indices(&format!("{owned}::")).any(|(at, _)| {
+                !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '"')
+            });
+            if named && !places.iter().any(|place| name.starts_with(place)) {
+                wrong.push(format!("src/{name} uses `{owned}`"));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
