@@ -1,11 +1,11 @@
 //! Findings, events and outcomes for the tests of everything that shows them.
 
 use crate::domain::{
-    Answer, AnswerStatus, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState, Outcome,
-    Proof, RawFinding, Response, ReviewerReport, Ruler, Ruling, RulingRecord, RulingWord, RunId, SettledFinding,
-    Severity, Tag, Usage,
+    Agent, AgentName, Answer, AnswerStatus, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId,
+    FindingState, Outcome, Proof, RawFinding, Response, ReviewerReport, Role, Ruler, Ruling, RulingRecord,
+    RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Usage,
 };
-use crate::event::{Event, EventKind};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose, Transcript};
 
 /// An event of the one run that tests know.
 pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
@@ -116,4 +116,55 @@ pub(crate) fn clean() -> Outcome {
         rounds: 1,
         notices: Vec::new(),
     }
+}
+
+/// An embedded agent.
+pub(crate) fn agent(name: &str, role: Role) -> Agent {
+    Agent {
+        name: name.into(),
+        role,
+        command: vec!["builtin:rules".to_owned()],
+        adapter: "builtin".to_owned(),
+        domain: Vec::new(),
+        focus: Vec::new(),
+        model: None,
+        env: std::collections::BTreeMap::new(),
+        timeout: None,
+    }
+}
+
+/// The beginning of a run with two reviewers, a coder and a judge, in two shards.
+pub(crate) fn started() -> EventKind {
+    let covered = |file: &str, lines| Coverage { file: file.to_owned(), lines };
+    let roles =
+        [("rules", Role::Reviewer), ("gemini", Role::Reviewer), ("fixer", Role::Coder), ("referee", Role::Judge)];
+    let plan = Plan {
+        root: "/shop".to_owned(),
+        target: "src/".to_owned(),
+        commit: None,
+        tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned(),
+        mode: Mode::Arbitrate,
+        agents: roles.map(|(name, role)| agent(name, role)).to_vec(),
+        shards: vec![vec![covered("a.py", 1180)], vec![covered("b.js", 20), covered("c.rs", 3)]],
+        skipped: vec![Skip { file: "logo.png".to_owned(), reason: SkipReason::Binary }],
+        settings: std::collections::BTreeMap::new(),
+    };
+    EventKind::RunStarted { plan: Box::new(plan) }
+}
+
+/// A first call of an agent.
+pub(crate) fn call(agent: &str, purpose: Purpose) -> CallId {
+    CallId { agent: AgentName(agent.to_owned()), purpose, attempt: 1 }
+}
+
+/// The end of a call after 1.25 s.
+pub(crate) fn finished(call: CallId, answer: CallAnswer) -> EventKind {
+    let transcript = Transcript {
+        stdout_bytes: 1,
+        stdout_hash: String::new(),
+        stderr_bytes: 0,
+        exit_code: Some(0),
+        signal: None,
+    };
+    EventKind::CallFinished { call, answer, transcript: Some(transcript), millis: 1250, usage: Usage::default() }
 }

@@ -202,11 +202,12 @@ fn sheet(look: Look, question: &Question) -> String {
     let severity = printable::line(&finding.raw.severity.to_string());
     let tag = look.paint(Tone::of(&finding.raw.severity), &format!("[{severity}]"));
     let title = printable::line(&finding.raw.title);
-    push(&mut sheet, look, &format!("{tag} "), &title);
+    push(&mut sheet, look, &tag, &title);
     let names: Vec<String> = finding.raised_by.iter().map(|name| printable::line(&name.0)).collect();
     let class = finding.raw.rule.as_ref().or(finding.raw.category.as_ref()).map(|class| printable::line(class));
     let raised = format!("raised by {}", names.join(", "));
-    let _ = writeln!(sheet, "{}", look.paint(Tone::Faint, &look.facts(&[raised, class.unwrap_or_default()])));
+    let facts = [raised, class.unwrap_or_default()].map(|fact| look.paint(Tone::Faint, &fact));
+    let _ = writeln!(sheet, "{}", look.facts(&facts));
     paragraph(&mut sheet, look, &finding.raw.body);
 
     if let Some(excerpt) = &question.excerpt {
@@ -223,7 +224,7 @@ fn sheet(look: Look, question: &Question) -> String {
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, "The coder objects"));
     paragraph(&mut sheet, look, &dispute.objection.text);
     for evidence in &dispute.objection.evidence {
-        push(&mut sheet, look, &format!("  {} ", look.paint(Tone::Key, "evidence:")), &printable::line(evidence));
+        push(&mut sheet, look, &format!("  {}", look.paint(Tone::Key, "evidence:")), &printable::line(evidence));
     }
     if dispute.objection.evidence.is_empty() {
         let _ = writeln!(sheet, "  {}", look.paint(Tone::Faint, "no evidence given"));
@@ -249,11 +250,125 @@ fn paragraph(sheet: &mut String, look: Look, text: &str) {
     }
 }
 
-/// A line that begins with `head`; what does not fit goes below, indented as far as the head reaches.
+/// A line that begins with `head`; what does not fit goes below, indented as far as the head reaches. A head that
+/// takes more than half of the screen has a line of its own.
 fn push(sheet: &mut String, look: Look, head: &str, text: &str) {
-    let indent = draw::columns(head).min(look.width / 2);
-    let lines = draw::wrap(text, look.width.saturating_sub(indent + 1));
-    for (index, line) in lines.iter().enumerate() {
-        let _ = if index == 0 { writeln!(sheet, "{head}{line}") } else { writeln!(sheet, "{:indent$}{line}", "") };
+    let head_width = draw::columns(head);
+    let indent = if head_width > look.width / 2 { 4 } else { head_width + 1 };
+    let mut lines = draw::wrap(text, look.width.saturating_sub(indent + 1)).into_iter();
+    let first = if indent > head_width { lines.next() } else { None };
+    let _ = writeln!(sheet, "{head}{}", first.map_or_else(String::new, |line| format!(" {line}")));
+    for line in lines {
+        let _ = writeln!(sheet, "{:indent$}{line}", "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Tag;
+    use crate::draw::fixture::{dispute, finding, ruling};
+    use crate::pipeline::ports::Excerpt;
+    use crate::ui::screen::{Screen, Verbosity};
+
+    const LOOK: Look = Look { color: false, unicode: true, width: 72 };
+
+    fn question(judge: Option<&str>, default: Route) -> Question {
+        let mut raised = finding(2, Tag::High, "shop/tag.py:12", "MD5 is broken: `hashlib.md5`");
+        raised.raw.body =
+            "Use SHA-256.\n\nCollisions are found in seconds on a laptop, and the tag decides who may \
+                           see an order."
+                .to_owned();
+        raised.raw.rule = Some("python-weak-hash".to_owned());
+        let evidence =
+            ["tests/tag.py:3", "docs/protocol.md says that the tag is sixteen bytes long, see its section 4"];
+        let text = "import hashlib\n\ndef tag(order):\n\treturn hashlib.md5(order).digest()\n\n";
+        Question {
+            dispute: dispute(7, raised, "The tag is no secret; old clients compare it.", &evidence),
+            excerpt: Some(Excerpt {
+                file: "shop/tag.py".to_owned(),
+                first_line: 9,
+                text: text.to_owned(),
+                lines: (12, 12),
+            }),
+            judge: judge.map(str::to_owned),
+            default,
+            waiting: 0,
+        }
+    }
+
+    fn labels(question: &Question) -> (Vec<&'static str>, &'static str) {
+        (routes(question).into_iter().map(label).collect(), label(preselected(question)))
+    }
+
+    #[test]
+    fn the_two_flows_of_the_specification() {
+        let with = ["Use AI judge", "I'll decide", "Discard opinion"].to_vec();
+        let without = ["I'll decide", "Discard opinion"].to_vec();
+        assert_eq!(labels(&question(Some("referee"), Route::Judge)), (with.clone(), "Use AI judge"));
+        assert_eq!(labels(&question(Some("referee"), Route::Human)), (with.clone(), "I'll decide"));
+        assert_eq!(labels(&question(Some("referee"), Route::Discard)), (with, "Discard opinion"));
+        assert_eq!(labels(&question(None, Route::Judge)), (without.clone(), "I'll decide"));
+        assert_eq!(labels(&question(None, Route::Human)), (without.clone(), "I'll decide"));
+        assert_eq!(labels(&question(None, Route::Discard)), (without, "Discard opinion"));
+    }
+
+    #[test]
+    fn finding_code_and_objection_stand_above_the_choice() {
+        insta::assert_snapshot!(sheet(LOOK, &question(Some("referee"), Route::Judge)));
+    }
+
+    #[test]
+    fn an_escalated_dispute_shows_what_the_judge_said() {
+        let mut question = question(Some("referee"), Route::Judge);
+        question.excerpt = None;
+        question.dispute.finding.raw.body = String::new();
+        question.dispute.objection.evidence.clear();
+        question.dispute.rulings = vec![ruling(RulingWord::Escalate, "The clients are outside the tree.")];
+        insta::assert_snapshot!(sheet(Look { color: true, ..LOOK }, &question).replace('\x1b', "␛"));
+    }
+
+    #[test]
+    fn twenty_columns_are_enough() {
+        insta::assert_snapshot!(sheet(Look { width: 20, ..LOOK }, &question(None, Route::Human)));
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let evil = "\x1b[2J\u{202e}\u{9b}31m\r\n\x07".to_owned();
+        let mut question = question(None, Route::Human);
+        let dispute = &mut question.dispute;
+        dispute.finding.raw.title.clone_from(&evil);
+        dispute.finding.raw.body.clone_from(&evil);
+        dispute.finding.raw.file = Some(evil.clone());
+        dispute.finding.raw.rule = Some(evil.clone());
+        dispute.finding.raised_by = vec![crate::domain::AgentName(evil.clone())];
+        dispute.objection.text.clone_from(&evil);
+        dispute.objection.evidence = vec![evil.clone()];
+        dispute.rulings = vec![ruling(RulingWord::Escalate, &evil)];
+        question.excerpt = Some(Excerpt { file: evil.clone(), first_line: 1, text: evil, lines: (1, 9) });
+        let sheet = sheet(LOOK, &question);
+        assert_eq!(sheet.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{sheet}");
+    }
+
+    #[test]
+    fn nobody_asked_takes_the_default_and_leaves_rulings_to_people() {
+        let screen =
+            Screen { terminal: false, color: false, unicode: true, columns: Some(80), verbosity: Verbosity::Quiet };
+        let mut nobody = Unattended::new(&Terminal::new(screen));
+        let mut takes = |judge: Option<&str>, default| {
+            let question = question(judge, default);
+            let choice = nobody.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
+            (choice, nobody.rule(&question))
+        };
+        let route = |route| (Some((route, false, false)), None);
+        assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
+        assert_eq!(takes(Some("referee"), Route::Discard), route(Route::Discard));
+        assert_eq!(takes(None, Route::Judge), route(Route::Human));
+        assert_eq!(
+            unattended(&question(None, Route::Judge)),
+            "note: nobody is asked how to settle disputes; the default is `human` (no judge is connected): \
+             disputes stay open; settle them with `glee disputes resolve`"
+        );
     }
 }

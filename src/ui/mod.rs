@@ -9,3 +9,6 @@ pub mod progress;
 pub mod screen;
 pub mod stream;
 pub mod terminal;
+
+#[cfg(all(test, unix))]
+mod pty_tests;

@@ -173,8 +173,11 @@ impl Narrator {
         if let (Purpose::Review { shard, .. }, true) = (&call.purpose, self.shards > 1) {
             what = format!("shard {}/{}: {what}", shard + 1, self.shards);
         }
-        if let Purpose::Judge { dispute } = &call.purpose {
-            what = format!("dispute {dispute}: {what}");
+        match (&call.purpose, answer) {
+            // The ruling itself is told when it counts.
+            (Purpose::Judge { dispute }, CallAnswer::Judge { .. }) => what = format!("ruled on dispute {dispute}"),
+            (Purpose::Judge { dispute }, _) => what = format!("dispute {dispute}: {what}"),
+            _ => {}
         }
         let mut lines = vec![format!(
             "{} {}  {what}  {}",
@@ -315,4 +318,112 @@ fn verified(look: Look, command: &str, passed: bool, tail: &str, verbose: bool) 
 fn total(look: Look, changes: &[FileChange]) -> String {
     let sum = |lines: fn(&FileChange) -> u32| changes.iter().map(|change| u64::from(lines(change))).sum();
     look.delta(sum(|change| change.added), sum(|change| change.removed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Answer, Disposition, ExitReason, FindingId, Recheck, Route};
+    use crate::draw::fixture::{call, dispute, event, finding, finished, response, ruling, started};
+
+    /// A run in which everything happens that can.
+    fn run() -> Vec<EventKind> {
+        let weak = finding(1, Tag::High, "a.py:7", "MD5 is broken");
+        let url = finding(2, Tag::Low, "b.js:2", "Rename `u`\x1b[2J");
+        let review = |agent: &str, shard| call(agent, Purpose::Review { round: 1, shard });
+        let answered = |status, findings: &[&Finding]| CallAnswer::Review {
+            status,
+            findings: findings.iter().map(|finding| finding.raw.clone()).collect(),
+            notes: String::new(),
+        };
+        let start =
+            |call: CallId, role| EventKind::CallStarted { call, role, prompt_bytes: 12_345, nonce: String::new() };
+        let respond = call("fixer", Purpose::Respond { round: 1 });
+        let judge = call("referee", Purpose::Judge { dispute: DisputeNumber(3) });
+        let mut again = review("gemini", 1);
+        again.attempt = 2;
+        let change = FileChange { file: "a.py".to_owned(), added: 3, removed: 1, diff: None };
+        let responses = vec![response(2, Answer::Implemented, "done")];
+        let checks = vec![Recheck { finding: FindingId(2), resolved: true, reason: String::new() }];
+        vec![
+            started(),
+            start(review("rules", 0), Role::Reviewer),
+            start(review("gemini", 1), Role::Reviewer),
+            finished(review("rules", 0), answered(AnswerStatus::Complete, &[&weak, &url])),
+            finished(review("gemini", 1), answered(AnswerStatus::Incomplete, &[&weak])),
+            start(again.clone(), Role::Reviewer),
+            finished(
+                again,
+                CallAnswer::Failed {
+                    error: "timed out after 30m".to_owned(),
+                    hint: Some("raise `limits.total`".to_owned()),
+                },
+            ),
+            EventKind::FindingsMerged { round: 1, findings: vec![weak.clone(), url] },
+            EventKind::AlreadyRuled {
+                finding: FindingId(2),
+                dispute: DisputeNumber(1),
+                disposition: Disposition::AcceptedRisk,
+            },
+            EventKind::BeforeImage { kept_as: "refs/glee/run/x/before".to_owned(), tree: "4b".to_owned() },
+            start(respond.clone(), Role::Coder),
+            finished(respond.clone(), CallAnswer::Respond { responses, complete: true }),
+            EventKind::TreeChanged {
+                call: respond,
+                tree: "5c".to_owned(),
+                changes: vec![change],
+                touched: vec![FindingId(2)],
+            },
+            EventKind::DisputeOpened { dispute: Box::new(dispute(3, weak, "It is no secret.", &[])) },
+            EventKind::RouteChosen { dispute: DisputeNumber(3), route: Route::Judge, by_person: false },
+            start(judge.clone(), Role::Judge),
+            finished(judge, CallAnswer::Judge { ruling: ruling(RulingWord::Enforce, "").ruling }),
+            EventKind::RulingGiven {
+                dispute: DisputeNumber(3),
+                ruling: ruling(RulingWord::Enforce, "The cited test\ndoes not exist."),
+            },
+            EventKind::DisputeSettled {
+                dispute: DisputeNumber(3),
+                settlement: Settlement {
+                    disposition: Disposition::Enforced,
+                    by: Ruler::Judge { name: "referee".into() },
+                    reason: String::new(),
+                },
+            },
+            finished(call("rules", Purpose::Recheck { round: 1 }), CallAnswer::Recheck { checks }),
+            EventKind::Verified {
+                round: 1,
+                command: "cargo test".to_owned(),
+                passed: false,
+                tail: "one\n\x1b[31mtwo\n".to_owned(),
+            },
+            EventKind::RoundStarted { round: 2, shards: vec![vec![]] },
+            EventKind::Notice { text: "something\nto know".to_owned() },
+            EventKind::RunEnded { exit: ExitReason::FindingsOpen, millis: 65_000 },
+        ]
+    }
+
+    fn told(starts: Starts, verbosity: Verbosity, look: Look) -> String {
+        let mut narrator = Narrator::new(starts, verbosity);
+        let events = run().into_iter().zip(1..).map(|(kind, seq)| event(seq, kind));
+        events.flat_map(|event| narrator.tell(look, &event)).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn without_a_terminal() {
+        let look = Look { color: false, unicode: false, width: 80 };
+        insta::assert_snapshot!(told(Starts::Told, Verbosity::Normal, look));
+    }
+
+    #[test]
+    fn everything_said() {
+        let look = Look { color: false, unicode: true, width: 80 };
+        insta::assert_snapshot!(told(Starts::Told, Verbosity::Verbose, look));
+    }
+
+    #[test]
+    fn above_live_lines_in_colour() {
+        let look = Look { color: true, unicode: true, width: 80 };
+        insta::assert_snapshot!(told(Starts::Live, Verbosity::Normal, look).replace('\x1b', "␛"));
+    }
 }

@@ -23,13 +23,15 @@ struct Shared {
     live: MultiProgress,
     /// The lines held back while a dialog is open.
     held: Mutex<Option<Vec<String>>>,
+    /// How the terminal was set when the open dialog began.
+    settings: Mutex<Option<settings::Settings>>,
 }
 
 impl Terminal {
     /// The terminal of a screen.
     pub fn new(screen: Screen) -> Self {
         let live = MultiProgress::with_draw_target(target(&screen));
-        Self { shared: Arc::new(Shared { screen, live, held: Mutex::new(None) }) }
+        Self { shared: Arc::new(Shared { screen, live, held: Mutex::new(None), settings: Mutex::new(None) }) }
     }
 
     /// What it can show.
@@ -56,11 +58,25 @@ impl Terminal {
     /// Gives the whole terminal to a dialog for as long as it is open.
     pub(super) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
         *self.held() = Some(Vec::new());
+        *self.settings() = settings::now();
         // The target is taken away instead of suspended: a suspended one would block every other thread that draws.
         drop(self.shared.live.clear());
         self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
         let _open = Open(self);
         open(&Term::stderr())
+    }
+
+    /// Leaves the terminal as an open dialog found it, from any thread: for a signal that ends the process while a
+    /// person is asked. Nothing happens where no dialog is open.
+    pub fn restore(&self) {
+        if let Some(settings) = self.settings().take() {
+            settings::restore(&settings);
+            drop(Term::stderr().show_cursor());
+        }
+    }
+
+    fn settings(&self) -> MutexGuard<'_, Option<settings::Settings>> {
+        self.shared.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn held(&self) -> MutexGuard<'_, Option<Vec<String>>> {
@@ -73,7 +89,7 @@ struct Open<'a>(&'a Terminal);
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        drop(Term::stderr().show_cursor());
+        self.0.restore();
         let held = self.0.held().take();
         for line in held.into_iter().flatten() {
             stream::err(&format!("{line}\n"));
@@ -94,4 +110,35 @@ fn target(screen: &Screen) -> ProgressDrawTarget {
     } else {
         ProgressDrawTarget::hidden()
     }
+}
+
+/// The settings of the terminal that a dialog reads from.
+#[cfg(unix)]
+mod settings {
+    use std::io;
+
+    use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+
+    pub(super) type Settings = Termios;
+
+    /// `None` if stdin is no terminal.
+    pub(super) fn now() -> Option<Settings> {
+        tcgetattr(io::stdin()).ok()
+    }
+
+    pub(super) fn restore(settings: &Settings) {
+        // A terminal that is gone has no settings.
+        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, settings);
+    }
+}
+
+#[cfg(not(unix))]
+mod settings {
+    pub(super) type Settings = ();
+
+    pub(super) fn now() -> Option<Settings> {
+        Some(())
+    }
+
+    pub(super) fn restore((): &Settings) {}
 }
