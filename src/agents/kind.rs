@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::adapter::{Adapter, AgentError};
-use super::{json, text, vendors};
+use super::{builtin, json, text, vendors};
 use crate::domain::Agent;
 
 /// The name of an adapter, as in `agents.<name>.adapter`.
@@ -14,6 +14,8 @@ pub enum AdapterKind {
     Text,
     /// Request in, answer out.
     Json,
+    /// The agents embedded in Glee.
+    Builtin,
     /// Claude Code.
     Claude,
     /// Codex.
@@ -30,9 +32,10 @@ pub enum AdapterKind {
 
 impl AdapterKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Text,
         Self::Json,
+        Self::Builtin,
         Self::Claude,
         Self::Codex,
         Self::Gemini,
@@ -50,6 +53,7 @@ impl AdapterKind {
         match self {
             Self::Text => "text",
             Self::Json => "json",
+            Self::Builtin => "builtin",
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
@@ -64,9 +68,12 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The adapter for a command where none is configured: the known program's own, otherwise `text`.
+    /// The adapter for a command where none is configured: an embedded agent's, the known program's own, else `text`.
     pub fn guess(command: &[String]) -> Self {
         let word = command.first().map(String::as_str).unwrap_or_default();
+        if word.starts_with(builtin::PREFIX) {
+            return Self::Builtin;
+        }
         let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or_default();
         Self::PROGRAMS.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Text)
     }
@@ -90,6 +97,7 @@ impl AdapterKind {
         match self {
             Self::Text => &text::Text,
             Self::Json => &json::Json,
+            Self::Builtin => &builtin::BuiltinAdapter,
             Self::Claude => &vendors::CLAUDE,
             Self::Codex => &vendors::CODEX,
             Self::Gemini => &vendors::GEMINI,

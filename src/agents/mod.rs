@@ -4,6 +4,7 @@
 
 pub mod adapter;
 pub mod ask;
+pub mod builtin;
 pub mod command;
 pub mod environment;
 pub mod failure;

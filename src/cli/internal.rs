@@ -1,15 +1,43 @@
 //! Glee's re-executions of itself: hidden first arguments that never reach the command-line parser.
 
 use std::ffi::OsString;
+use std::io::Read as _;
 use std::process::ExitCode;
 
-use crate::agents::supervise;
+use super::error::{CommandError, CommandResult};
+use crate::agents::{builtin, supervise};
+use crate::domain::ExitReason;
+use crate::ui::stream;
 
 /// Runs the internal program that `args` (without the program's own name) asks for, if it asks for one.
 pub(super) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     let (name, args) = args.split_first()?;
     match name.to_str()? {
         supervise::NAME => Some(supervise::main(args)),
+        builtin::ARGUMENT => Some(embedded_agent(args)),
         _ => None,
     }
+}
+
+/// Runs an embedded agent: the request on stdin, the answer on stdout, the working directory as the tree.
+fn embedded_agent(args: &[OsString]) -> ExitCode {
+    match answer(args) {
+        Ok(reason) => ExitCode::from(reason.code()),
+        Err(error) => {
+            stream::err(&error.render(false));
+            ExitCode::from(error.exit().code())
+        }
+    }
+}
+
+fn answer(args: &[OsString]) -> CommandResult {
+    let name = args.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let mut request = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut request)?;
+    let answer = builtin::answer(&name, &request, &std::env::current_dir()?).map_err(|error| {
+        let hint = error.hint();
+        CommandError::new(ExitReason::Usage, error).hint_if(hint)
+    })?;
+    stream::out(&format!("{answer}\n"))?;
+    Ok(ExitReason::Clean)
 }

@@ -1,0 +1,175 @@
+//! `builtin:fixer`: applies the fixes that rules know, and objects where the code carries a waiver.
+//!
+//! A file is written once, whole, by renaming; it keeps its mode, its line ends and every byte that no fix replaces. A
+//! fix that would leave the file unreadable to its grammar is not applied.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::answer::{Body, Response};
+use super::catalog::{Catalog, CatalogError};
+use super::recheck::mistakes;
+use super::reference::references;
+use super::scan::{self, Edit, Hit};
+use super::source::{self, Source};
+use super::waiver::{Waiver, waiver};
+use crate::domain::{Answer, FindingId};
+use crate::protocol::request::Item;
+
+/// The most matches of one rule on one line that are fixed for one finding.
+const MOST_ON_A_LINE: usize = 16;
+
+/// What became of a finding.
+enum Done {
+    /// The fix is in the text.
+    Fixed(String),
+    /// The code's author objects, with these references.
+    Objected(String, Vec<String>),
+    /// Nothing could be done, and why.
+    Not(String),
+}
+
+/// Answers findings, editing the files below `root`.
+pub(super) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError> {
+    let files = items.iter().filter_map(|item| item.finding.raw.file.as_deref());
+    let catalog = Catalog::for_paths(root, files)?;
+    let mut by_file: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+    let mut done: BTreeMap<FindingId, Done> = BTreeMap::new();
+    for item in items {
+        let raw = &item.finding.raw;
+        match (&raw.file, &raw.rule) {
+            (Some(file), Some(rule)) if catalog.info(rule).is_some() => by_file.entry(file).or_default().push(item),
+            (_, Some(rule)) => {
+                drop(done.insert(item.finding.id, Done::Not(format!("there is no rule `{rule}` here"))))
+            }
+            (_, None) => {
+                let why = "no rule raised it, and only rules' fixes can be applied".to_owned();
+                done.insert(item.finding.id, Done::Not(why));
+            }
+        }
+    }
+    for (file, items) in by_file {
+        done.extend(fix_file(&catalog, root, file, items));
+    }
+    Ok(answer(items, &mut done))
+}
+
+fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Done>) -> Body {
+    let (mut answers, mut notes) = (Vec::new(), Vec::new());
+    for item in items {
+        let id = item.finding.id;
+        let mandatory = item.finding.mandatory || item.enforced.is_some();
+        let (answer, text, evidence) = match done.remove(&id) {
+            Some(Done::Fixed(text)) => (Answer::Implemented, text, Vec::new()),
+            Some(Done::Objected(text, evidence)) if mandatory => (Answer::Disagree, text, evidence),
+            Some(Done::Objected(text, evidence)) => (Answer::Discarded, text, evidence),
+            Some(Done::Not(why)) if mandatory => {
+                notes.push(format!("{id} cannot be fixed: {why}"));
+                continue;
+            }
+            Some(Done::Not(why)) => (Answer::Discarded, why, Vec::new()),
+            None => continue,
+        };
+        answers.push(Response { finding: id, answer, text, evidence });
+    }
+    Body::Response { answers, notes: (!notes.is_empty()).then(|| notes.join("\n")) }
+}
+
+/// Answers the findings of one file. From the bottom up, so that a fix does not move the lines of the next.
+fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a Item>) -> Vec<(FindingId, Done)> {
+    let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Done)> {
+        items.iter().map(|item| (item.finding.id, Done::Not(why.clone()))).collect()
+    };
+    let mut source = match Source::read(root, path) {
+        Ok(source) => source,
+        Err(error) => return all(&items, error.to_string()),
+    };
+    items.sort_by_key(|item| std::cmp::Reverse((item.finding.raw.line, item.finding.id)));
+    let original = source.text.clone();
+    let mut fixing = Fixing { catalog, path, text: original.clone(), fixed: Vec::new() };
+    let done: Vec<_> = items.iter().map(|item| (item.finding.id, fixing.item(item))).collect();
+    if fixing.text != original {
+        source.text = fixing.text;
+        if let Err(error) = source::write(root, path, &source) {
+            return all(&items, error.to_string());
+        }
+    }
+    done
+}
+
+/// A file on the way from its old text to its new one.
+struct Fixing<'a> {
+    catalog: &'a Catalog,
+    path: &'a str,
+    text: String,
+    /// The findings fixed so far, with their lines in the old text.
+    fixed: Vec<(FindingId, (u32, u32))>,
+}
+
+impl Fixing<'_> {
+    fn item(&mut self, item: &Item) -> Done {
+        let raw = &item.finding.raw;
+        let rule = raw.rule.clone().unwrap_or_default();
+        let line = raw.line.unwrap_or(1);
+        let Some(hit) = self.nearest(&rule, line) else { return self.gone(&rule, line) };
+        let waiver = scan::tree(self.path, &self.text).and_then(|tree| waiver(&tree, &hit));
+        if let Some(Waiver { reason, .. }) = &waiver
+            && !reason.is_empty()
+            && item.enforced.is_none()
+        {
+            let evidence = references(reason).iter().map(ToString::to_string).collect();
+            return Done::Objected(reason.clone(), evidence);
+        }
+        if hit.edit.is_none() {
+            return Done::Not(format!("rule `{rule}` knows no fix for {}:{}", self.path, hit.lines.0));
+        }
+        let Some(fixed) = self.fixed_text(&rule, &hit, waiver.as_ref()) else {
+            return Done::Not(format!("the fix of `{rule}` does not fit {}:{}", self.path, hit.lines.0));
+        };
+        self.text = fixed;
+        self.fixed.push((item.finding.id, (line, raw.end_line.unwrap_or(line))));
+        let unwaived = if waiver.is_some() { " and removed the waiver" } else { "" };
+        Done::Fixed(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
+    }
+
+    /// A rule that matches nowhere any more: the fix of another finding on the same lines may have seen to it.
+    fn gone(&self, rule: &str, line: u32) -> Done {
+        match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
+            Some((id, _)) => Done::Fixed(format!("the fix for {id} covers it")),
+            None => Done::Not(format!("`{rule}` no longer matches in {}", self.path)),
+        }
+    }
+
+    fn matches(&self, rule: &str, text: &str) -> Vec<Hit> {
+        self.catalog.scan(self.path, text).into_iter().filter(|hit| hit.rule == rule).collect()
+    }
+
+    fn nearest(&self, rule: &str, line: u32) -> Option<Hit> {
+        self.matches(rule, &self.text).into_iter().min_by_key(|hit| hit.lines.0.abs_diff(line))
+    }
+
+    /// The text with every match of the rule on the hit's line fixed, and without the waiver.
+    fn fixed_text(&self, rule: &str, hit: &Hit, waiver: Option<&Waiver>) -> Option<String> {
+        let mut text = self.text.clone();
+        let mut line = hit.lines.0;
+        if let Some(Waiver { bytes, .. }) = waiver {
+            let above = bytes.start < hit.range.start;
+            let lines = text.get(bytes.clone())?.matches('\n').count();
+            text.replace_range(bytes.clone(), "");
+            line -= if above { u32::try_from(lines).ok()? } else { 0 };
+        }
+        let mut left = usize::MAX;
+        for _ in 0..MOST_ON_A_LINE {
+            let mut here: Vec<Hit> =
+                self.matches(rule, &text).into_iter().filter(|other| other.lines.0 == line).collect();
+            if here.len() >= left {
+                break;
+            }
+            left = here.len();
+            let Some(Edit { range, text: new }) = here.pop().and_then(|hit| hit.edit) else { break };
+            text.replace_range(range, &new);
+        }
+        let readable = mistakes(self.path, &text) <= mistakes(self.path, &self.text);
+        (left != usize::MAX && text != self.text && readable).then_some(text)
+    }
+}

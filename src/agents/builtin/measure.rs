@@ -1,0 +1,175 @@
+//! Measuring the rules against labelled code: precision and recall, in all and for each defect class.
+//!
+//! A folder of samples holds `labels.jsonl`, one object a line (`{"file", "labels": [{"line", "category"}], ...}`), and
+//! the files it names. A finding is right if a label of its class lies within two lines of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::catalog::{Catalog, CatalogError};
+use super::scan::folded;
+
+/// The name of the file with the labels.
+const LABELS: &str = "labels.jsonl";
+
+/// How far a label may be from a finding, in lines.
+const NEAR: u32 = 2;
+
+/// Right and wrong findings, and missed labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Score {
+    /// Findings with a label.
+    pub true_positives: u32,
+    /// Findings without one.
+    pub false_positives: u32,
+    /// Labels without a finding.
+    pub false_negatives: u32,
+}
+
+impl Score {
+    /// The share of right findings; `None` without findings.
+    pub fn precision(self) -> Option<f64> {
+        share(self.true_positives, self.false_positives)
+    }
+
+    /// The share of labels found; `None` without labels.
+    pub fn recall(self) -> Option<f64> {
+        share(self.true_positives, self.false_negatives)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.true_positives += other.true_positives;
+        self.false_positives += other.false_positives;
+        self.false_negatives += other.false_negatives;
+    }
+}
+
+fn share(part: u32, rest: u32) -> Option<f64> {
+    (part + rest > 0).then(|| f64::from(part) / f64::from(part + rest))
+}
+
+/// One finding that is wrong or one label that was missed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Miss {
+    /// The sample.
+    pub file: String,
+    /// The line of the finding or of the label.
+    pub line: u32,
+    /// The defect class.
+    pub category: String,
+    /// The rule that was wrong; absent for a missed label.
+    pub rule: Option<String>,
+}
+
+/// The result of a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Measure {
+    /// How many files were looked at.
+    pub files: usize,
+    /// How many labels they carry.
+    pub labels: usize,
+    /// Everything together.
+    pub total: Score,
+    /// By defect class.
+    pub categories: BTreeMap<String, Score>,
+    /// What was wrong or missed, in the order of the samples.
+    pub misses: Vec<Miss>,
+}
+
+/// Why the samples cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// A file cannot be read.
+    #[error("failed to read `{file}`")]
+    Unreadable {
+        /// The file, inside the folder.
+        file: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A line of the labels is not as described.
+    #[error("`{LABELS}`, line {line}")]
+    Label {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// There is nothing to measure.
+    #[error("`{LABELS}` names no file")]
+    Empty,
+    /// The rules cannot be loaded.
+    #[error(transparent)]
+    Rules(#[from] CatalogError),
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    file: String,
+    labels: Vec<Label>,
+}
+
+#[derive(Deserialize)]
+struct Label {
+    line: u32,
+    category: String,
+}
+
+/// Scans the samples of a folder with the packaged rules.
+///
+/// # Errors
+/// When the labels or a file they name cannot be read, or when there are none.
+pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
+    let read = |file: &str| {
+        std::fs::read_to_string(folder.join(file))
+            .map_err(|source| MeasureError::Unreadable { file: file.to_owned(), source })
+    };
+    let catalog = Catalog::packaged()?;
+    let known: BTreeSet<&str> = catalog.infos().filter_map(|info| info.category.as_deref()).collect();
+    let mut measure = Measure::default();
+    for (text, line) in read(LABELS)?.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty()) {
+        let sample: Sample = serde_json::from_str(text).map_err(|source| MeasureError::Label { line, source })?;
+        measure.files += 1;
+        measure.labels += sample.labels.len();
+        judge(&catalog, &known, &sample, &read(&sample.file)?, &mut measure);
+    }
+    if measure.files == 0 {
+        return Err(MeasureError::Empty);
+    }
+    for score in measure.categories.values() {
+        measure.total.add(*score);
+    }
+    Ok(measure)
+}
+
+/// Counts one sample. A label and a finding are paired at most once, the nearest first, except that several findings of
+/// one class near one label count once.
+fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
+    let hits = folded(catalog.scan(&sample.file, text));
+    let near = |hit: &super::scan::Hit, label: &Label| {
+        hit.category == label.category
+            && hit.lines.0.saturating_sub(NEAR) <= label.line
+            && label.line <= hit.lines.1.saturating_add(NEAR)
+    };
+    for label in &sample.labels {
+        let score = measure.categories.entry(label.category.clone()).or_default();
+        if hits.iter().any(|hit| near(hit, label)) {
+            score.true_positives += 1;
+        } else {
+            score.false_negatives += 1;
+            let (file, category) = (sample.file.clone(), label.category.clone());
+            measure.misses.push(Miss { file, line: label.line, category, rule: None });
+        }
+    }
+    for hit in hits.iter().filter(|hit| known.contains(hit.category.as_str())) {
+        if !sample.labels.iter().any(|label| near(hit, label)) {
+            measure.categories.entry(hit.category.clone()).or_default().false_positives += 1;
+            let (file, category) = (sample.file.clone(), hit.category.clone());
+            measure.misses.push(Miss { file, line: hit.lines.0, category, rule: Some(hit.rule.clone()) });
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The embedded agents: a reviewer, a coder and a judge that need no model, no key and no network.
+//!
+//! They run as child processes of Glee's own binary, like every other agent: [`BuiltinAdapter`] is the asking side,
+//! [`answer`] what the child does with the request it reads. They know nothing that is not in the request or the tree.
+
+#[cfg(feature = "astgrep")]
+mod answer;
+#[cfg(feature = "astgrep")]
+mod catalog;
+#[cfg(feature = "astgrep")]
+mod difference;
+#[cfg(feature = "astgrep")]
+mod fixer;
+#[cfg(feature = "astgrep")]
+mod language;
+#[cfg(feature = "astgrep")]
+mod measure;
+#[cfg(feature = "astgrep")]
+mod packaged;
+#[cfg(feature = "astgrep")]
+mod recheck;
+#[cfg(feature = "astgrep")]
+mod referee;
+#[cfg(feature = "astgrep")]
+mod reference;
+#[cfg(feature = "astgrep")]
+mod reviewer;
+#[cfg(all(test, feature = "astgrep"))]
+mod samples;
+#[cfg(feature = "astgrep")]
+mod scan;
+#[cfg(feature = "astgrep")]
+mod source;
+#[cfg(feature = "astgrep")]
+mod symbols;
+#[cfg(feature = "astgrep")]
+mod waiver;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::adapter::{Adapter, AgentError, Body, Invocation, Output, Reply};
+use crate::domain::{Agent, Role, Usage};
+use crate::protocol::request::Request;
+
+#[cfg(feature = "astgrep")]
+pub use catalog::{Catalog, CatalogError, Origin, PROJECT_RULES, RuleInfo};
+#[cfg(feature = "astgrep")]
+pub use measure::{Measure, MeasureError, Score, measure};
+
+/// What an embedded agent's `command` begins with in the configuration.
+pub const PREFIX: &str = "builtin:";
+
+/// The hidden first argument that makes Glee's binary an embedded agent.
+pub const ARGUMENT: &str = "__builtin";
+
+/// An embedded agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    /// The reviewer `builtin:rules`.
+    Rules,
+    /// The coder `builtin:fixer`.
+    Fixer,
+    /// The judge `builtin:referee`.
+    Referee,
+}
+
+impl Builtin {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Rules, Self::Fixer, Self::Referee];
+
+    /// The name after the prefix.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Fixer => "fixer",
+            Self::Referee => "referee",
+        }
+    }
+
+    /// Reads a name, with or without the prefix.
+    pub fn parse(name: &str) -> Option<Self> {
+        let name = name.strip_prefix(PREFIX).unwrap_or(name);
+        Self::ALL.into_iter().find(|builtin| builtin.as_str() == name)
+    }
+
+    /// The one role it can take.
+    pub fn role(self) -> Role {
+        match self {
+            Self::Rules => Role::Reviewer,
+            Self::Fixer => Role::Coder,
+            Self::Referee => Role::Judge,
+        }
+    }
+}
+
+/// Why an embedded agent gives no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum BuiltinError {
+    /// There is no such agent.
+    #[error("`builtin:{0}` is no embedded agent")]
+    Unknown(String),
+    /// The request cannot be read.
+    #[error("the request is not valid")]
+    Request(#[source] serde_json::Error),
+    /// The task is not one for this agent.
+    #[error("`builtin:{agent}` cannot take a task for a {role}")]
+    WrongTask {
+        /// The agent's name after the prefix.
+        agent: &'static str,
+        /// The role the task is for.
+        role: Role,
+    },
+    /// This Glee was built without ast-grep's engine.
+    #[error("this glee was built without its embedded agents (feature `astgrep`)")]
+    NotBuilt,
+    /// The rules cannot be loaded.
+    #[cfg(feature = "astgrep")]
+    #[error(transparent)]
+    Rules(#[from] CatalogError),
+    /// The answer cannot be written down.
+    #[error("the answer is not valid")]
+    Answer(#[source] serde_json::Error),
+}
+
+impl BuiltinError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown(_) => {
+                let names = Builtin::ALL.map(|builtin| format!("`{PREFIX}{}`", builtin.as_str()));
+                Some(format!("the embedded agents are {}", names.join(", ")))
+            }
+            Self::NotBuilt => Some("build it with the default features".to_owned()),
+            #[cfg(feature = "astgrep")]
+            Self::Rules(error) => error.hint(),
+            Self::Request(_) | Self::WrongTask { .. } | Self::Answer(_) => None,
+        }
+    }
+}
+
+/// Answers a request as the embedded agent `name` would: the JSON request in, the JSON answer out. `root` is the tree;
+/// only the fixer writes to it.
+///
+/// # Errors
+/// When there is no such agent, when it cannot take the task, or when the project's rules are invalid.
+pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, BuiltinError> {
+    let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;
+    let request: Request = serde_json::from_slice(request).map_err(BuiltinError::Request)?;
+    if request.task.role() != builtin.role() {
+        return Err(BuiltinError::WrongTask { agent: builtin.as_str(), role: request.task.role() });
+    }
+    dispatch(&request, root)
+}
+
+#[cfg(feature = "astgrep")]
+fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
+    use crate::protocol::request::Task;
+    let body = match &request.task {
+        Task::Review { files, .. } => reviewer::review(files, root)?,
+        Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,
+        Task::Respond { items } => fixer::respond(items, root)?,
+        Task::Judge { dispute, files } => referee::judge(dispute, files, root),
+    };
+    let answer = answer::Answer::new(&request.nonce, body);
+    serde_json::to_string_pretty(&answer).map_err(BuiltinError::Answer)
+}
+
+#[cfg(not(feature = "astgrep"))]
+fn dispatch(_request: &Request, _root: &Path) -> Result<String, BuiltinError> {
+    Err(BuiltinError::NotBuilt)
+}
+
+/// Asks an embedded agent: Glee's own binary with [`ARGUMENT`] and the agent's name, the request on stdin.
+#[derive(Debug)]
+pub struct BuiltinAdapter;
+
+impl Adapter for BuiltinAdapter {
+    fn command(
+        &self,
+        agent: &Agent,
+        program: &Path,
+        request: &Request,
+        _prompt: &str,
+    ) -> Result<Invocation, AgentError> {
+        let name = agent.command.first().map(String::as_str).unwrap_or_default();
+        let builtin = Builtin::parse(name).ok_or_else(|| AgentError {
+            message: format!("`{name}` is no embedded agent"),
+            hint: BuiltinError::Unknown(name.to_owned()).hint(),
+        })?;
+        if builtin.role() != agent.role {
+            return Err(AgentError {
+                message: format!("`{name}` cannot be a {}", agent.role),
+                hint: Some(format!("its role is {}", builtin.role())),
+            });
+        }
+        let stdin = serde_json::to_vec(request)
+            .map_err(|error| AgentError { message: format!("failed to write the request: {error}"), hint: None })?;
+        Ok(Invocation {
+            program: program.to_owned(),
+            args: vec![ARGUMENT.into(), builtin.as_str().into()],
+            env: BTreeMap::new(),
+            cwd: request.root.clone().into(),
+            stdin,
+            streams: false,
+        })
+    }
+
+    fn reply(&self, output: &Output) -> Result<Reply, AgentError> {
+        match output.transcript.exit_code {
+            Some(0) => Ok(Reply { body: Body::Stdout, usage: Usage::default() }),
+            _ => Err(AgentError {
+                message: match output.stderr_tail.trim() {
+                    "" => "the embedded agent failed".to_owned(),
+                    said => said.strip_prefix("error: ").unwrap_or(said).to_owned(),
+                },
+                hint: None,
+            }),
+        }
+    }
+}

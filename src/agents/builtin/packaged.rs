@@ -1,0 +1,46 @@
+//! The packaged rules, as they lie in `packaged/`: for each language the matchers its rules share, then the rules.
+//!
+//! Adding a rule is adding a YAML document to one of these files and a sample of the same name to `tests/rules/`.
+
+use ast_grep_language::SupportLang;
+
+/// Rules for one language.
+pub(super) struct RuleFile {
+    /// The language they are written for.
+    pub(super) language: SupportLang,
+    /// Where they stand in Glee's own sources.
+    pub(super) path: &'static str,
+    /// Matchers that the rules refer to by `matches:`.
+    pub(super) shared: &'static str,
+    /// The rules.
+    pub(super) rules: &'static str,
+}
+
+macro_rules! rule_files {
+    ($($language:ident $folder:literal: $($file:literal),+;)+) => {
+        &[$(
+            RuleFile {
+                language: SupportLang::$language,
+                path: concat!("packaged/", $folder, "/shared.yml"),
+                shared: include_str!(concat!("packaged/", $folder, "/shared.yml")),
+                rules: "",
+            },
+            $(RuleFile {
+                language: SupportLang::$language,
+                path: concat!("packaged/", $folder, "/", $file, ".yml"),
+                shared: "",
+                rules: include_str!(concat!("packaged/", $folder, "/", $file, ".yml")),
+            },)+
+        )+]
+    };
+}
+
+/// All of them.
+pub(super) const FILES: &[RuleFile] = rule_files! {
+    Rust "rust": "injection", "protection", "robustness";
+    Python "python": "injection", "protection", "robustness";
+    JavaScript "javascript": "injection", "protection", "robustness";
+    TypeScript "typescript": "injection", "robustness";
+    Go "go": "injection", "protection", "robustness";
+    Java "java": "injection", "protection", "robustness";
+};

@@ -1,0 +1,68 @@
+//! `builtin:rules` at a re-check: a finding is resolved when its rule no longer matches where the finding stood.
+//!
+//! A change that moves the flaw, or that leaves a file its own grammar cannot read, resolves nothing.
+
+use std::path::Path;
+
+use super::answer::{Body, Check};
+use super::catalog::{Catalog, CatalogError};
+use super::difference::Difference;
+use super::scan::{self, Hit};
+use crate::protocol::request::{Change, SourceFile};
+
+/// How far from its old place a finding may be if no diff says where it went, in lines.
+const NEAR: u32 = 3;
+
+/// Checks the changes made for findings.
+pub(super) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
+    let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
+    let checks = changes.iter().map(|change| {
+        let (resolved, reason) = check(&catalog, change, files);
+        Check { finding: change.finding.id, resolved, reason }
+    });
+    Ok(Body::Recheck { checks: checks.collect() })
+}
+
+fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, String) {
+    let raw = &change.finding.raw;
+    let (Some(rule), Some(path)) = (&raw.rule, &raw.file) else {
+        return (false, "the finding names no rule that could be asked again".to_owned());
+    };
+    let Some(file) = files.iter().find(|file| file.path == *path) else {
+        return (true, format!("`{path}` is no longer there"));
+    };
+    if catalog.info(rule).is_none() {
+        return (false, format!("there is no rule `{rule}` for `{path}`"));
+    }
+    let matches =
+        |text: &str| -> Vec<Hit> { catalog.scan(path, text).into_iter().filter(|hit| hit.rule == *rule).collect() };
+    let difference = Difference::of(&change.diff, path);
+    let before = difference.reversed(&file.text);
+    if mistakes(path, &file.text) > mistakes(path, &before) {
+        return (false, format!("`{path}` no longer parses"));
+    }
+    let after = matches(&file.text);
+    let here = raw.line.and_then(|line| {
+        let (first, last) = match change.diff.is_empty() {
+            true => (line.saturating_sub(NEAR), raw.end_line.unwrap_or(line).saturating_add(NEAR)),
+            false => difference.moved(line, raw.end_line.unwrap_or(line)),
+        };
+        after.iter().find(|hit| first <= hit.lines.1 && hit.lines.0 <= last)
+    });
+    if let Some(hit) = here {
+        return (false, format!("`{rule}` still matches at {path}:{}", hit.lines.0));
+    }
+    match after.first() {
+        Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).len() => {
+            (false, format!("`{rule}` matches as often as before, now at {path}:{}", hit.lines.0))
+        }
+        _ => (true, format!("`{rule}` no longer matches there")),
+    }
+}
+
+/// How many places of a file its grammar cannot read.
+pub(super) fn mistakes(path: &str, text: &str) -> usize {
+    let is_mistake =
+        |tree: &scan::Tree| tree.root().dfs().filter(|node| node.is_error() || node.is_missing()).count();
+    scan::tree(path, text).as_ref().map_or(0, is_mistake)
+}

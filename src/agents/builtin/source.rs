@@ -1,0 +1,94 @@
+//! Files of the tree as the fixer reads and writes them: whole, inside the tree, and byte for byte but for the fix.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+/// A file's text, with what has to be put back around it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    /// The text with `\n` line ends and without a byte order mark.
+    pub(super) text: String,
+    mark: bool,
+    crlf: bool,
+}
+
+/// Why a file is left alone.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SourceError {
+    #[error("`{0}` is outside the tree")]
+    Outside(String),
+    #[error("`{0}` is no regular file")]
+    NotAFile(String),
+    #[error("`{0}` mixes line ends")]
+    MixedLineEnds(String),
+    #[error("`{path}`: {source}")]
+    Io {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+}
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+impl Source {
+    /// Reads a file inside `root`.
+    pub(super) fn read(root: &Path, path: &str) -> Result<Self, SourceError> {
+        let text = fs::read_to_string(resolve(root, path)?).map_err(io_error(path))?;
+        let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => (true, rest.to_owned()),
+            None => (false, text),
+        };
+        let ends = text.matches('\n').count();
+        match text.matches("\r\n").count() {
+            0 => Ok(Self { text, mark, crlf: false }),
+            count if count == ends => Ok(Self { text: text.replace("\r\n", "\n"), mark, crlf: true }),
+            _ => Err(SourceError::MixedLineEnds(path.to_owned())),
+        }
+    }
+
+    fn bytes(&self) -> String {
+        let text = if self.crlf { self.text.replace('\n', "\r\n") } else { self.text.clone() };
+        if self.mark { format!("{BYTE_ORDER_MARK}{text}") } else { text }
+    }
+}
+
+/// Puts a file in the place of the one that was read, with its permissions.
+pub(super) fn write(root: &Path, path: &str, source: &Source) -> Result<(), SourceError> {
+    let target = resolve(root, path)?;
+    let folder = target.parent().unwrap_or(root);
+    let write = || {
+        let mut file = tempfile::Builder::new().prefix(".glee-fix-").tempfile_in(folder)?;
+        file.write_all(source.bytes().as_bytes())?;
+        file.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
+        file.as_file().sync_all()?;
+        file.persist(&target)?;
+        Ok(())
+    };
+    write().map_err(io_error(path))
+}
+
+/// The absolute path of a regular file inside `root`; no part of it may be a link or lie in a `.git` folder.
+pub(super) fn resolve(root: &Path, path: &str) -> Result<PathBuf, SourceError> {
+    let outside = || SourceError::Outside(path.to_owned());
+    let mut target = root.to_owned();
+    for component in Path::new(path).components() {
+        match component {
+            Component::Normal(name) if !name.eq_ignore_ascii_case(".git") => target.push(name),
+            Component::CurDir => continue,
+            _ => return Err(outside()),
+        }
+        if fs::symlink_metadata(&target).map_err(io_error(path))?.is_symlink() {
+            return Err(outside());
+        }
+    }
+    if !target.is_file() {
+        return Err(SourceError::NotAFile(path.to_owned()));
+    }
+    Ok(target)
+}
+
+fn io_error(path: &str) -> impl FnOnce(io::Error) -> SourceError + '_ {
+    move |source| SourceError::Io { path: path.to_owned(), source }
+}

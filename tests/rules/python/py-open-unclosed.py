@@ -1,0 +1,25 @@
+import json
+
+
+def read(path):
+    text = open(path).read()  # expect
+    data = json.load(open(path))  # expect
+    for line in open(path):  # expect
+        print(line)
+    file = open(path)  # expect
+    return file.read(), text, data
+
+
+def safe(path, stack):
+    with open(path) as file:  # ok: closed on every way out
+        text = file.read()
+    handle = open(path)  # ok: closed
+    text += handle.read()
+    handle.close()
+    kept = stack.enter_context(open(path))  # ok: closed by the stack
+    return text, kept
+
+
+def hand_over(path):
+    file = open(path)  # ok: the caller closes it
+    return file
