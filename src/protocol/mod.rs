@@ -1,5 +1,10 @@
 //! Text and JSON to domain and back: what is asked of agents and how their answers are read.
 
+mod answer;
+mod clean;
+mod json;
+mod markdown;
+mod place;
 pub mod printable;
 pub mod prompts;
 pub mod recheck;
@@ -7,3 +12,4 @@ pub mod request;
 pub mod response;
 pub mod review;
 pub mod ruling;
+mod tag;

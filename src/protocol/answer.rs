@@ -1,0 +1,177 @@
+//! What all answers have in common: lines with their structure, JSON objects among them, and a closing line.
+//!
+//! A closing line counts alone on its line, outside of fences, quotes and JSON; one with another nonce or without a
+//! number is text.
+
+use std::io::{self, BufRead};
+
+use super::clean::{Line, Lines};
+use super::json::{Extractor, Object, State};
+use super::markdown::{Kind, Structure};
+
+/// Walks through an answer line by line.
+#[derive(Debug)]
+pub(super) struct Walk<R> {
+    lines: Lines<R>,
+    structure: Structure,
+    json: Extractor,
+}
+
+/// One line of an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<'a> {
+    pub(super) text: &'a str,
+    pub(super) kind: Kind,
+    pub(super) json: State<'a>,
+}
+
+impl Step<'_> {
+    /// Whether a tag or a closing line may stand here.
+    pub(super) fn is_prose(&self) -> bool {
+        self.kind.is_prose() && self.json == State::Outside
+    }
+}
+
+impl<R: BufRead> Walk<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { lines: Lines::new(input), structure: Structure::default(), json: Extractor::default() }
+    }
+
+    /// The next line; `mark` is the caller's name for it, by which a JSON object is told where it began.
+    pub(super) fn next(&mut self, mark: usize) -> io::Result<Option<Step<'_>>> {
+        let Some(line) = self.lines.next()? else { return Ok(None) };
+        let kind = self.structure.classify(line.text);
+        let Line { text, .. } = line;
+        Ok(Some(Step { text, kind, json: self.json.line(line, kind, mark) }))
+    }
+
+    /// The object that the end of the answer completes: the content of a fence that was never closed.
+    pub(super) fn end(&mut self) -> Option<Object<'_>> {
+        match self.json.end() {
+            State::Found(object) => Some(object),
+            State::Outside | State::Inside => None,
+        }
+    }
+
+    /// Whether a JSON object was too large to be read.
+    pub(super) fn passed_over(&self) -> bool {
+        self.json.passed_over()
+    }
+}
+
+/// Whether the nonce of an answer is the one that was given out; without one any will do.
+pub(super) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
+    expected.map_or(!given.is_empty(), |expected| expected == given)
+}
+
+/// The closing lines of one kind of answer.
+#[derive(Debug)]
+pub(super) struct Closing<'a> {
+    name: &'static str,
+    count: &'static str,
+    nonce: Option<&'a str>,
+    /// What they announce; `Err` if they do not agree.
+    announced: Option<Result<u64, Disagree>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Disagree;
+
+impl<'a> Closing<'a> {
+    /// Closing lines `<name> nonce=<nonce> <count>=<n>`.
+    pub(super) fn new(name: &'static str, count: &'static str, nonce: Option<&'a str>) -> Self {
+        Self { name, count, nonce, announced: None }
+    }
+
+    /// Takes a line of prose; says whether it is a closing line with the right nonce.
+    pub(super) fn take(&mut self, line: &str) -> bool {
+        let Some(count) = self.read(line.trim()) else { return false };
+        self.announced = Some(match self.announced {
+            None => Ok(count),
+            Some(Ok(before)) if before == count => Ok(count),
+            Some(_) => Err(Disagree),
+        });
+        true
+    }
+
+    fn read(&self, line: &str) -> Option<u64> {
+        let (nonce, rest) = line.strip_prefix(self.name)?.strip_prefix(" nonce=")?.split_once(' ')?;
+        let digits = rest.strip_prefix(self.count)?.strip_prefix('=')?;
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        // A number beyond all bounds is still a number, and a wrong one.
+        (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
+    }
+
+    /// Whether there is a closing line, or a JSON answer has the right nonce instead.
+    pub(super) fn stands(&self, json_nonce: Option<&str>) -> bool {
+        self.announced.is_some() || json_nonce.is_some_and(|given| is_nonce(self.nonce, given))
+    }
+
+    /// Whether the answer is closed and the number announced, if any, is the number read.
+    pub(super) fn confirms(&self, read: u64, json_nonce: Option<&str>) -> bool {
+        match self.announced {
+            Some(announced) => announced == Ok(read),
+            None => self.stands(json_nonce),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closing() -> Closing<'static> {
+        Closing::new("GLEE-REVIEW-END", "findings", Some("abc"))
+    }
+
+    #[test]
+    fn takes_a_closing_line_alone_on_its_line() {
+        for (line, expected) in [
+            ("GLEE-REVIEW-END nonce=abc findings=3", true),
+            ("  GLEE-REVIEW-END nonce=abc findings=003\t", true),
+            ("GLEE-REVIEW-END nonce=abd findings=3", false),
+            ("GLEE-REVIEW-END nonce=ABC findings=3", false),
+            ("GLEE-REVIEW-END nonce=abc findings=<n>", false),
+            ("GLEE-REVIEW-END nonce=abc findings=", false),
+            ("GLEE-REVIEW-END nonce=abc findings=-3", false),
+            ("GLEE-REVIEW-END nonce=abc findings=3 thanks", false),
+            ("GLEE-REVIEW-END nonce=abc answers=3", false),
+            ("GLEE-REVIEW-END nonce=abc findi", false),
+            ("GLEE-REVIEW-END nonce=abc", false),
+            ("so GLEE-REVIEW-END nonce=abc findings=3", false),
+            ("`GLEE-REVIEW-END nonce=abc findings=3`", false),
+            ("glee-review-end nonce=abc findings=3", false),
+        ] {
+            let mut closing = closing();
+            assert_eq!(closing.take(line), expected, "{line}");
+            assert_eq!(closing.confirms(3, None), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn without_a_nonce_any_will_do() {
+        let mut closing = Closing::new("GLEE-REVIEW-END", "findings", None);
+        assert!(!closing.take("GLEE-REVIEW-END nonce= findings=3"));
+        assert!(closing.take("GLEE-REVIEW-END nonce=x findings=3"));
+    }
+
+    #[test]
+    fn several_closing_lines_have_to_agree() {
+        let mut closing = closing();
+        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
+        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
+        assert!(closing.confirms(2, None) && !closing.confirms(1, None));
+        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=99999999999999999999999"));
+        assert!(closing.stands(None) && !closing.confirms(2, None) && !closing.confirms(u64::MAX, None));
+    }
+
+    #[test]
+    fn the_nonce_of_json_stands_for_the_closing_line() {
+        let mut closing = closing();
+        assert!(closing.confirms(7, Some("abc")));
+        assert!(!closing.stands(Some("abd")) && !closing.confirms(7, None));
+        // A closing line says how many there are, the nonce of a JSON answer does not.
+        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
+        assert!(!closing.confirms(7, Some("abc")));
+    }
+}

@@ -1,0 +1,206 @@
+//! The bytes of an answer as clean lines.
+//!
+//! Dropped before anything else is looked at: a byte order mark at the beginning, escape sequences, CR before LF. Bytes
+//! that are not UTF-8 become U+FFFD. Whatever the input is, one line of at most [`LINE_CAP`] bytes is in memory.
+
+use std::io::{self, BufRead};
+
+/// The longest line that is kept, in bytes; what is behind it is skipped.
+pub(super) const LINE_CAP: usize = 6 << 20;
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+
+/// Reads clean lines.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    input: R,
+    line: Vec<u8>,
+    begun: bool,
+}
+
+/// One clean line, without its line end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    pub(super) text: &'a str,
+    /// Whether the end of the line was skipped.
+    pub(super) cut: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, line: Vec::new(), begun: false }
+    }
+
+    /// The next line; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        let Some(cut) = self.read()? else { return Ok(None) };
+        if !std::mem::replace(&mut self.begun, true) && self.line.starts_with(b"\xef\xbb\xbf") {
+            self.line.drain(..3);
+        }
+        strip_escapes(&mut self.line);
+        while self.line.last() == Some(&b'\r') {
+            self.line.pop();
+        }
+        if std::str::from_utf8(&self.line).is_err() {
+            self.line = replace_invalid(&self.line).into_bytes();
+        }
+        let text = std::str::from_utf8(&self.line).expect("invalid bytes were replaced");
+        Ok(Some(Line { text, cut }))
+    }
+
+    /// Reads one raw line into the buffer; says whether it was cut, `None` at the end of the input.
+    fn read(&mut self) -> io::Result<Option<bool>> {
+        self.line.clear();
+        let (mut any, mut cut) = (false, false);
+        loop {
+            let chunk = match self.input.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if chunk.is_empty() {
+                return Ok(any.then_some(cut));
+            }
+            any = true;
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let part = &chunk[..end.unwrap_or(chunk.len())];
+            let room = (LINE_CAP - self.line.len()).min(part.len());
+            cut |= room < part.len();
+            self.line.extend_from_slice(&part[..room]);
+            let used = part.len() + usize::from(end.is_some());
+            self.input.consume(used);
+            if end.is_some() {
+                return Ok(Some(cut));
+            }
+        }
+    }
+}
+
+/// U+FFFD has three bytes, so the text is cut where it would grow beyond the cap.
+fn replace_invalid(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        if text.len() + chunk.valid().len() + 3 > LINE_CAP + 3 {
+            break;
+        }
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    text
+}
+
+fn strip_escapes(bytes: &mut Vec<u8>) {
+    let Some(first) = bytes.iter().position(|byte| *byte == ESC) else { return };
+    let (mut kept, mut at) = (first, first);
+    while at < bytes.len() {
+        let length = if bytes[at] == ESC { escape_length(&bytes[at..]) } else { 0 };
+        if length > 0 {
+            at += length;
+        } else {
+            bytes[kept] = bytes[at];
+            kept += 1;
+            at += 1;
+        }
+    }
+    bytes.truncate(kept);
+}
+
+/// The length of the escape sequence that `bytes` begins with; 0 if the escape character stands alone.
+fn escape_length(bytes: &[u8]) -> usize {
+    match bytes.get(1) {
+        Some(b'[') => control_length(bytes),
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => string_length(bytes),
+        // A character set or the like: `ESC ( B`.
+        Some(0x21..=0x2f) => match bytes.get(2) {
+            Some(0x30..=0x7e) => 3,
+            _ => 0,
+        },
+        Some(0x30..=0x7e) => 2,
+        None => 1,
+        Some(_) => 0,
+    }
+}
+
+/// `ESC [`, parameters, intermediates, one final byte. Cut off by the end of the line it is dropped as well.
+fn control_length(bytes: &[u8]) -> usize {
+    let mut at = 2;
+    while matches!(bytes.get(at), Some(0x30..=0x3f)) {
+        at += 1;
+    }
+    while matches!(bytes.get(at), Some(0x20..=0x2f)) {
+        at += 1;
+    }
+    match bytes.get(at) {
+        Some(0x40..=0x7e) => at + 1,
+        None => at,
+        Some(_) => 0,
+    }
+}
+
+/// `ESC ]` (or P X ^ _), text, then BEL or `ESC \`. Without an end only the two bytes are dropped: the text may be the
+/// rest of the answer.
+fn string_length(bytes: &[u8]) -> usize {
+    let end = bytes.iter().skip(2).position(|byte| matches!(*byte, BEL | ESC)).map(|at| at + 2);
+    match end {
+        Some(at) if bytes[at] == BEL => at + 1,
+        Some(at) if bytes.get(at + 1) == Some(&b'\\') => at + 2,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    fn lines(input: &[u8]) -> Vec<String> {
+        // A tiny buffer, so that every sequence is split somewhere.
+        let mut lines = Lines::new(io::BufReader::with_capacity(3, input));
+        let mut all = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            all.push(line.text.to_owned());
+        }
+        all
+    }
+
+    #[test]
+    fn drops_marks_escapes_and_carriage_returns() {
+        for (input, expected) in [
+            (&b""[..], &[][..]),
+            (b"\n", &[""]),
+            (b"\xef\xbb\xbf[MUST] a\r\n\xef\xbb\xbfb\r\r\nc", &["[MUST] a", "\u{feff}b", "c"]),
+            (b"a\rb\r\n", &["a\rb"]),
+            (b"\x1b[1m[\x1b[32mLOW\x1b[39m]\x1b[22m x", &["[LOW] x"]),
+            (b"\x1b]8;;https://x.y\x1b\\link\x1b]8;;\x07 z", &["link z"]),
+            (b"\x1b]0;no end\nnext", &["0;no end", "next"]),
+            (b"\x1b]0;no end\x1b[1m.\n", &["0;no end."]),
+            (b"\x1b(B\x1b7\x1b=a\x1b[38:2::1:2:3mb\x1b[?25h\x1b[3", &["ab"]),
+            (b"\x1b\xff", &["\x1b\u{fffd}"]),
+            (b"end\x1b", &["end"]),
+            (b"\0a\xc3\x28\xe9t\xe9", &["\0a\u{fffd}(\u{fffd}t\u{fffd}"]),
+        ] {
+            assert_eq!(lines(input), expected, "{}", input.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn cuts_a_line_beyond_the_cap_and_goes_on_behind_it() {
+        let mut input = vec![b'x'; LINE_CAP + 7];
+        input.extend_from_slice(b"\nnext\n");
+        let mut lines = Lines::new(&input[..]);
+        let first = lines.next().unwrap().unwrap();
+        assert_eq!((first.text.len(), first.cut), (LINE_CAP, true));
+        assert_eq!(lines.next().unwrap(), Some(Line { text: "next", cut: false }));
+        assert_eq!(lines.next().unwrap(), None);
+    }
+
+    #[test]
+    fn replaced_bytes_do_not_grow_a_line_beyond_the_cap() {
+        let input = vec![0xff; LINE_CAP];
+        let mut lines = Lines::new(&input[..]);
+        assert!(lines.next().unwrap().unwrap().text.len() <= LINE_CAP + 3);
+    }
+}

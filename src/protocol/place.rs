@@ -1,0 +1,318 @@
+//! The place a line of prose names: `path:12-18` and its kin.
+//!
+//! A place has a line. A drive path, a port, a time and a ratio are text; a bare word is a path only if it is known as
+//! the name of a file. Every character of the text is looked at a bounded number of times.
+
+use std::ops::Range;
+
+/// A place and where it stands in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The path as written.
+    pub(super) file: String,
+    /// The first line, from 1.
+    pub(super) line: u32,
+    /// The last line of a range.
+    pub(super) end_line: Option<u32>,
+    /// The bytes it takes up.
+    pub(super) range: Range<usize>,
+}
+
+/// Lines as they are written behind a path, and how many bytes they take up.
+struct Lines {
+    line: u32,
+    end_line: Option<u32>,
+    length: usize,
+}
+
+/// Finds the first place in a text.
+pub(super) fn find(text: &str) -> Option<Place> {
+    let mut at = 0;
+    while let Some(start) = text[at..].find(|c| !is_boundary(c)).map(|skipped| at + skipped) {
+        if let Some(end) = code_with_blanks(text, start) {
+            let code = &text[start..end];
+            if let Some(place) = spaced(text, start, code) {
+                return Some(place);
+            }
+            if drive_path(code).is_some() {
+                at = end;
+                continue;
+            }
+        }
+        let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
+        let word = &text[start..end];
+        // What cannot hold a place goes on behind its end; what stands before it in the same word still can.
+        let (candidates, next) = if let Some(scheme) = url(word) {
+            let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
+            (scheme, end.map_or(text.len(), |length| start + length))
+        } else if let Some(drive) = drive_path(word) {
+            (drive, behind_drive_path(text, end))
+        } else {
+            (word.len(), end)
+        };
+        if let Some(place) = in_word(text, start, start + candidates, candidates == word.len()) {
+            return Some(place);
+        }
+        at = next;
+    }
+    None
+}
+
+/// Reads lines that stand alone: `12`, `12-18`, `L12-L18`.
+pub(super) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
+    let text = text.trim();
+    let text = text.strip_prefix('L').unwrap_or(text);
+    let lines = hash_lines(text).filter(|lines| lines.length == text.len())?;
+    Some((lines.line, lines.end_line))
+}
+
+/// What ends a word: blanks, quotes, and punctuation that no path has.
+fn is_boundary(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '`' | '"' | '\'' | '<' | '>' | '*' | '|' | ',' | ';' | '=' | '–' | '—')
+        || matches!(
+            c,
+            '，' | '。' | '、' | '；' | '！' | '？' | '「' | '」' | '『' | '』' | '【' | '】' | '《' | '》'
+        )
+        || matches!(c, '（' | '）' | '“' | '”' | '‘' | '’' | '„' | '«' | '»')
+}
+
+/// Where the scheme of a URL begins in a word.
+fn url(word: &str) -> Option<usize> {
+    let at = match word.find("://") {
+        Some(at) => at,
+        None => return word.trim_start_matches(['(', '[']).starts_with("//").then_some(0),
+    };
+    let scheme = word[..at].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
+    Some(at - scheme)
+}
+
+/// Where a path with a drive letter or a host (`C:\x`, `\\host\x`) begins in a word.
+fn drive_path(word: &str) -> Option<usize> {
+    let bytes = word.as_bytes();
+    let drive =
+        bytes.windows(3).position(|w| w[0].is_ascii_alphabetic() && w[1] == b':' && matches!(w[2], b'\\' | b'/'));
+    match drive {
+        Some(at) if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() => Some(at),
+        _ => word.trim_start_matches(['(', '[']).starts_with("\\\\").then_some(0),
+    }
+}
+
+/// The end of a drive path: of the next word too if a blank within a folder's name has split it.
+fn behind_drive_path(text: &str, end: usize) -> usize {
+    let Some(rest) = text[end..].strip_prefix(' ') else { return end };
+    let length = rest.find(is_boundary).unwrap_or(rest.len());
+    if rest[..length].contains('\\') { end + 1 + length } else { end }
+}
+
+/// The end of the inline code that begins at `start`, if there are blanks in it.
+fn code_with_blanks(text: &str, start: usize) -> Option<usize> {
+    let code = text[..start].ends_with('`').then(|| text[start..].split_once('`'))??.0;
+    code.contains(char::is_whitespace).then_some(start + code.len())
+}
+
+/// A place whose path is inline code with blanks in it: not in its first folder, for `cat src/a.rs` is a command, and
+/// with an extension at its end only.
+fn spaced(text: &str, start: usize, code: &str) -> Option<Place> {
+    let path = code.split([':', '：']).next()?.trim_end();
+    let folder = &path[..path.find(['/', '\\'])?];
+    let (before, _) = path.rsplit_once(char::is_whitespace)?;
+    if folder.contains(char::is_whitespace)
+        || before.contains(['.', '=', '(', ')', '{', '}', '<', '>', '"', '|', ';', '*', ','])
+        || drive_path(code).is_some()
+        || !is_path(path)
+    {
+        return None;
+    }
+    let end = start + path.len();
+    let lines = behind_path(text, end)?;
+    Some(Place {
+        file: path.to_owned(),
+        line: lines.line,
+        end_line: lines.end_line,
+        range: start..end + lines.length,
+    })
+}
+
+/// Finds the first place in the word `start..end`; `whole`: nothing of the word is missing at its end.
+fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<Place> {
+    let word = &text[start..end];
+    let mut from = 0;
+    let marks = word.char_indices().filter(|(_, c)| matches!(c, ':' | '：' | '#')).map(|(at, c)| (at, Some(c)));
+    for (at, mark) in marks.chain(whole.then_some((word.len(), None))) {
+        if mark == Some('#') && !behind_hash(&word[at..]) {
+            continue;
+        }
+        let lead = unbalanced(&word[from..at]);
+        let path = &word[from + lead..at];
+        let place = || {
+            let lines = behind_path(text, start + at).filter(|_| is_path(path))?;
+            let range = start + from + lead..start + at + lines.length;
+            Some(Place { file: path.to_owned(), line: lines.line, end_line: lines.end_line, range })
+        };
+        if let Some(place) = place() {
+            return Some(place);
+        }
+        from = at + mark.map_or(0, char::len_utf8);
+    }
+    None
+}
+
+/// Whether a `#` begins lines; a path may have other ones in it.
+fn behind_hash(text: &str) -> bool {
+    text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// How much of a path's front belongs to the sentence: up to the last bracket that is not closed within it.
+fn unbalanced(path: &str) -> usize {
+    let mut open = Vec::new();
+    let mut cut = 0;
+    for (at, c) in path.char_indices() {
+        match c {
+            '(' | '[' | '{' => open.push(at),
+            ')' | ']' | '}' if open.pop().is_none() => cut = at + 1,
+            _ => {}
+        }
+    }
+    open.last().map_or(cut, |at| at + 1)
+}
+
+/// Reads the lines that stand at `at`, directly behind a path: `:12`, `#L12`, or behind closing marks.
+fn behind_path(text: &str, at: usize) -> Option<Lines> {
+    let rest = &text[at..];
+    if let Some(numbers) = rest.strip_prefix("#L") {
+        return hash_lines(numbers).map(|lines| lines.behind(2));
+    }
+    let closed = rest.trim_start_matches(['`', '*', '"', '\'']);
+    let closing = rest.len() - closed.len();
+    if let Some(colon) = closed.chars().next().filter(|c| matches!(c, ':' | '：')) {
+        return colon_lines(&closed[colon.len_utf8()..]).map(|lines| lines.behind(closing + colon.len_utf8()));
+    }
+    worded_lines(closed).map(|lines| lines.behind(closing))
+}
+
+impl Lines {
+    /// A range is one only if it goes forward.
+    fn new(line: u32, end: Option<u32>, length: usize) -> Option<Self> {
+        (line > 0).then(|| Self { line, end_line: end.filter(|end| *end > line), length })
+    }
+
+    fn behind(self, bytes: usize) -> Self {
+        Self { length: self.length + bytes, ..self }
+    }
+}
+
+/// `12`, `12-18`, `12:5`, `12:5-18:9`; columns are dropped.
+fn colon_lines(text: &str) -> Option<Lines> {
+    let mut rest = text;
+    let line = number(&mut rest)?;
+    let column = after(&mut rest, &[":", "："]);
+    let mut end = after(&mut rest, &["-", "–"]);
+    if column.is_some() && end.is_some() && after(&mut rest, &[":", "："]).is_none() {
+        end = None;
+    }
+    ends_well(rest).then(|| Lines::new(line, end, text.len() - rest.len())).flatten()
+}
+
+/// `12`, `12-L18`, `12-18`, `12C5-L18C9`, behind `#L`.
+fn hash_lines(text: &str) -> Option<Lines> {
+    let mut rest = text;
+    let line = number(&mut rest)?;
+    after(&mut rest, &["C"]);
+    let end = after(&mut rest, &["-L", "–L", "-", "–"]);
+    after(&mut rest, &["C"]);
+    ends_well(rest).then(|| Lines::new(line, end, text.len() - rest.len())).flatten()
+}
+
+/// ` (line 12)`, ` (lines 12-18)`, ` at line 12`, ` at lines 12-18`.
+fn worded_lines(text: &str) -> Option<Lines> {
+    let mut rest = text.trim_start();
+    let bracket = ['(', '（'].iter().find_map(|open| rest.strip_prefix(*open));
+    rest = match bracket {
+        Some(inner) => inner.trim_start(),
+        None if rest.len() < text.len() => rest.strip_prefix("at ")?,
+        None => return None,
+    };
+    let word = rest.get(..4).filter(|word| word.eq_ignore_ascii_case("line"))?;
+    rest = &rest[word.len()..];
+    rest = rest.strip_prefix(['s', 'S']).unwrap_or(rest);
+    rest = rest.strip_prefix([' ', '\u{a0}'])?;
+    let line = number(&mut rest)?;
+    let end = after(&mut rest, &["-", "–"]);
+    if !ends_well(rest) {
+        return None;
+    }
+    if bracket.is_some() {
+        rest = rest.strip_prefix([')', '）']).unwrap_or(rest);
+    }
+    Lines::new(line, end, text.len() - rest.len())
+}
+
+/// Takes a number off the front.
+fn number(text: &mut &str) -> Option<u32> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, rest) = text.split_at(digits);
+    *text = rest;
+    digits.parse().ok()
+}
+
+/// Takes a number behind one of the signs off the front, if there is one.
+fn after(text: &mut &str, signs: &[&str]) -> Option<u32> {
+    let mut rest = signs.iter().find_map(|sign| text.strip_prefix(sign))?;
+    let number = number(&mut rest)?;
+    *text = rest;
+    Some(number)
+}
+
+/// Whether a number may end here: `12abc`, `12/x` and `12.5` are none.
+fn ends_well(rest: &str) -> bool {
+    let mut next = rest.chars();
+    match next.next() {
+        Some(c) if c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '\\') => false,
+        Some('.' | ':' | '-') => !next.next().is_some_and(|c| c.is_ascii_digit()),
+        _ => true,
+    }
+}
+
+/// Last labels of host names: what has one is a host and its number a port.
+const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
+
+/// Names of files that have no extension; `Makefile` and its kin are known by their ending.
+const NAMES: [&str; 10] = [
+    "makefile",
+    "justfile",
+    "BUILD",
+    "WORKSPACE",
+    "LICENSE",
+    "README",
+    "CHANGELOG",
+    "CODEOWNERS",
+    "NOTICE",
+    "Kconfig",
+];
+
+/// Whether a word can be the path of a file.
+fn is_path(word: &str) -> bool {
+    if !word.contains(char::is_alphabetic)
+        || word.starts_with("//")
+        || word.starts_with("\\\\")
+        || word.contains('\n')
+    {
+        return false;
+    }
+    let nested = word.contains(['/', '\\']);
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    if name.is_empty() {
+        return false;
+    }
+    let extension = name
+        .rsplit_once('.')
+        .map(|(_, extension)| extension)
+        .filter(|extension| extension.starts_with(char::is_alphabetic) && extension.chars().count() <= 12);
+    match extension {
+        _ if nested => true,
+        Some(extension) => !HOSTS.contains(&extension),
+        None => NAMES.contains(&name) || (name.ends_with("file") && name.starts_with(char::is_uppercase)),
+    }
+}

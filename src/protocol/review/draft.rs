@@ -1,0 +1,335 @@
+//! Tagged prose to findings.
+//!
+//! The text of an answer is kept once, in order, with the places where findings and notes begin; bodies and notes are
+//! cut out of it at the end. What goes beyond the caps is counted, not kept.
+
+use std::ops::Range;
+
+use super::super::answer::Step;
+use super::super::markdown::{self, Kind, Structure};
+use super::super::{place, tag};
+use crate::domain::{RawFinding, Severity, Tag};
+
+/// The most text that is kept of one answer, in bytes.
+const TEXT_CAP: usize = 6 << 20;
+
+/// The most text that is kept of one body or one piece of notes.
+const SEGMENT_CAP: usize = 1 << 20;
+
+/// The longest title.
+const TITLE_CAP: usize = 256 << 10;
+
+/// The most memory that findings take up, their bodies apart.
+const FINDINGS_CAP: usize = 6 << 20;
+
+/// What was read so far.
+#[derive(Debug)]
+pub(super) struct Draft {
+    text: String,
+    segments: Vec<Segment>,
+    findings: Vec<RawFinding>,
+    weight: usize,
+    /// All findings, also those that are not kept.
+    count: u64,
+    previous: Previous,
+}
+
+/// A stretch of the text, up to the next one's start.
+#[derive(Debug)]
+struct Segment {
+    start: usize,
+    /// Where the body of a finding begins.
+    body: usize,
+    owner: Owner,
+    /// Bytes that were not kept.
+    left_out: u64,
+}
+
+/// Whom a segment belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Notes,
+    Finding(usize),
+    /// A finding in a table row: what follows belongs to no finding.
+    Row(usize),
+}
+
+/// What the line before was, as far as the next one can change its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Previous {
+    /// Nothing that matters.
+    Other,
+    /// A line of a paragraph that begins here in the text: a heading, if it gets underlined.
+    Paragraph(usize),
+    /// The line of a finding, without a list marker: a heading, if it gets underlined.
+    Item,
+    /// The first row of a table: its header, if a delimiter row follows. `item`: it was read as a finding.
+    FirstRow { item: bool },
+    /// A later row of a table.
+    Row,
+}
+
+/// A finding in one line.
+struct Item {
+    finding: RawFinding,
+    /// Whether it stands in a table row.
+    row: bool,
+    /// Whether it stands behind a list marker.
+    listed: bool,
+}
+
+impl Draft {
+    pub(super) fn new() -> Self {
+        let notes = Segment { start: 0, body: 0, owner: Owner::Notes, left_out: 0 };
+        Self {
+            text: String::new(),
+            segments: vec![notes],
+            findings: Vec::new(),
+            weight: 0,
+            count: 0,
+            previous: Previous::Other,
+        }
+    }
+
+    /// The position in the kept text, as a name for the next line.
+    pub(super) fn mark(&self) -> usize {
+        self.text.len()
+    }
+
+    /// How many findings were read, also those that are not kept.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether findings were read that are not kept.
+    pub(super) fn overflows(&self) -> bool {
+        self.count > self.findings.len() as u64
+    }
+
+    /// Ends the finding that is being read.
+    pub(super) fn close(&mut self) {
+        if self.last().owner != Owner::Notes {
+            self.begin(Owner::Notes, self.text.len());
+        }
+    }
+
+    /// Takes the next line.
+    pub(super) fn take(&mut self, step: &Step<'_>) {
+        let start = self.text.len();
+        let is_header = step.kind == Kind::Delimiter && self.previous == (Previous::FirstRow { item: true });
+        if is_header {
+            self.retract();
+        } else if matches!(self.last().owner, Owner::Row(_)) {
+            self.close();
+        }
+        let item = if step.is_prose() { item(step.text) } else { None };
+        self.previous = match (step.kind, &item) {
+            (Kind::Text, _) if step.text.contains('|') => match self.previous {
+                Previous::FirstRow { .. } | Previous::Row => Previous::Row,
+                _ => Previous::FirstRow { item: item.is_some() },
+            },
+            (Kind::Delimiter, _) => Previous::Row,
+            (Kind::Text, Some(item)) if !item.listed => Previous::Item,
+            (Kind::Text, None) => Previous::Paragraph(start),
+            (Kind::Rule, _) if self.previous == Previous::Item => return,
+            (Kind::Underline, _) => return self.underline(),
+            _ => Previous::Other,
+        };
+        if let Some(item) = item {
+            self.begin_finding(item);
+            self.keep(step.text);
+            self.last_mut().body = self.text.len();
+            return;
+        }
+        if matches!(step.kind, Kind::Heading | Kind::Rule) {
+            self.close();
+        }
+        self.keep(step.text);
+    }
+
+    fn last(&self) -> &Segment {
+        self.segments.last().expect("a draft begins with notes")
+    }
+
+    fn last_mut(&mut self) -> &mut Segment {
+        self.segments.last_mut().expect("a draft begins with notes")
+    }
+
+    fn begin(&mut self, owner: Owner, start: usize) {
+        self.segments.push(Segment { start, body: start, owner, left_out: 0 });
+    }
+
+    fn begin_finding(&mut self, item: Item) {
+        self.count += 1;
+        self.weight += weight(&item.finding) + size_of::<Segment>();
+        if self.weight > FINDINGS_CAP {
+            return self.close();
+        }
+        let number = self.findings.len();
+        self.findings.push(item.finding);
+        self.begin(if item.row { Owner::Row(number) } else { Owner::Finding(number) }, self.text.len());
+    }
+
+    /// The line before is a heading: it and what follows belong to no finding, unless it begins one itself.
+    fn underline(&mut self) {
+        if let Previous::Paragraph(start) = self.previous
+            && self.last().owner != Owner::Notes
+        {
+            self.begin(Owner::Notes, start);
+        }
+        self.previous = Previous::Other;
+    }
+
+    /// The line before was the header of a table, no finding.
+    fn retract(&mut self) {
+        if let Owner::Finding(_) | Owner::Row(_) = self.last().owner {
+            self.findings.pop();
+            self.last_mut().owner = Owner::Notes;
+        }
+        self.count -= 1;
+    }
+
+    /// Keeps a line, as far as there is room.
+    fn keep(&mut self, line: &str) {
+        let room = TEXT_CAP.saturating_sub(self.text.len() + 1);
+        let taken = self.text.len() - self.last().start;
+        let room = room.min(SEGMENT_CAP.saturating_sub(taken + 1));
+        let kept = if self.last().left_out > 0 { 0 } else { line.floor_char_boundary(room) };
+        self.text.push_str(&line[..kept]);
+        if kept == line.len() && room > 0 {
+            self.text.push('\n');
+        } else {
+            self.last_mut().left_out += (line.len() - kept) as u64 + 1;
+        }
+    }
+
+    /// All text but `range`, for an answer whose findings are in JSON.
+    pub(super) fn into_notes(self, range: Range<usize>) -> String {
+        let left_out: u64 = self.segments.iter().map(|segment| segment.left_out).sum();
+        let (before, behind) = (&self.text[..range.start], &self.text[range.end..]);
+        let mut notes = paragraphs([before, behind].map(markdown::trim_blank_lines));
+        say_left_out(&mut notes, left_out);
+        notes
+    }
+
+    /// The findings with their bodies, and what belongs to none.
+    pub(super) fn into_findings(mut self) -> (Vec<RawFinding>, String) {
+        let ends = self.segments.iter().skip(1).map(|segment| segment.start).chain([self.text.len()]);
+        let mut notes = Vec::new();
+        for (segment, end) in self.segments.iter().zip(ends) {
+            match segment.owner {
+                Owner::Notes => {
+                    let mut text = markdown::trim_blank_lines(&self.text[segment.start..end]).to_owned();
+                    say_left_out(&mut text, segment.left_out);
+                    notes.push(text);
+                }
+                Owner::Finding(number) | Owner::Row(number) => {
+                    let finding = &mut self.findings[number];
+                    finding.body = markdown::dedent(&self.text[segment.body.min(end)..end]);
+                    if finding.title.is_empty() {
+                        title_from_body(finding);
+                    }
+                    say_left_out(&mut finding.body, segment.left_out);
+                }
+            }
+        }
+        (self.findings, paragraphs(notes))
+    }
+}
+
+fn paragraphs<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
+    let mut joined = String::new();
+    for text in texts {
+        let text = text.as_ref();
+        if !joined.is_empty() && !text.is_empty() {
+            joined.push_str("\n\n");
+        }
+        joined.push_str(text);
+    }
+    joined
+}
+
+fn say_left_out(text: &mut String, bytes: u64) {
+    if bytes > 0 {
+        text.push_str(&format!("\n[... {bytes} bytes left out]"));
+    }
+}
+
+/// The memory a finding takes up.
+pub(super) fn weight(finding: &RawFinding) -> usize {
+    let texts = [&finding.category, &finding.suggestion, &finding.file, &finding.rule];
+    let texts = texts.into_iter().flatten().chain(&finding.evidence);
+    let lengths = texts.map(|text| text.len() + size_of::<String>()).sum::<usize>();
+    size_of::<RawFinding>() + finding.severity.raw.len() + finding.title.len() + finding.body.len() + lengths
+}
+
+/// Reads the finding that a line begins, if it begins one.
+fn item(line: &str) -> Option<Item> {
+    let row = markdown::table_row(line);
+    let peeled = markdown::peel(row.map_or(line, |(first, _)| first));
+    let mark = tag::read(peeled.rest)?;
+    let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
+    let rest = cells.as_deref().unwrap_or(mark.rest);
+    let tag = Tag::parse(mark.word);
+    if tag::is_log_level(mark.word)
+        || tag::is_legend(rest)
+        || tag::is_placeholder(tag::title(rest, None))
+        || (tag.is_none() && tag::is_link_definition(rest))
+    {
+        return None;
+    }
+    let place = place::find(rest);
+    let title = markdown::plain(tag::title(rest, place.as_ref()));
+    if place.is_none() && tag::is_example(mark.word, &title) {
+        return None;
+    }
+    let mut finding = RawFinding {
+        severity: Severity { tag, raw: mark.word.to_owned() },
+        title: shorten(title),
+        body: String::new(),
+        file: None,
+        line: None,
+        end_line: None,
+        category: None,
+        suggestion: None,
+        confidence: None,
+        evidence: Vec::new(),
+        rule: None,
+    };
+    put(&mut finding, place);
+    Some(Item { finding, row: row.is_some(), listed: peeled.listed })
+}
+
+fn put(finding: &mut RawFinding, place: Option<place::Place>) {
+    if let Some(place) = place {
+        finding.file = Some(place.file);
+        finding.line = Some(place.line);
+        finding.end_line = place.end_line;
+    }
+}
+
+fn shorten(mut title: String) -> String {
+    if title.len() > TITLE_CAP {
+        title.truncate(title.floor_char_boundary(TITLE_CAP));
+        title.push('…');
+        title.shrink_to_fit();
+    }
+    title
+}
+
+/// A tag alone on its line, or with a place only, is followed by its title.
+fn title_from_body(finding: &mut RawFinding) {
+    let (first, rest) = finding.body.split_once('\n').unwrap_or((&finding.body, ""));
+    if Structure::default().classify(first) != Kind::Text {
+        return;
+    }
+    let text = markdown::peel(first).rest;
+    let place = if finding.file.is_none() { place::find(text) } else { None };
+    let title = markdown::plain(tag::title(text, place.as_ref()));
+    if title.is_empty() {
+        return;
+    }
+    finding.body = markdown::dedent(rest);
+    finding.title = shorten(title);
+    put(finding, place);
+}
