@@ -1,26 +1,74 @@
-//! The history of the repository that a command works in.
+//! Where a command finds its history: `--history`, else the repository's own database in the state folder.
 
 use std::path::PathBuf;
 
 use super::Globals;
 use super::error::CommandError;
-use super::sitting::{journal_error, state_dir};
-use crate::journal::{self, Journal};
-use crate::workspace::Workspace;
+use super::sitting::{journal_error, state_dir, workspace_error};
+use crate::journal::{self, Journal, JournalError, Verification};
+use crate::workspace::{self, Workspace};
 
-/// Opens the history for writing; it is created where there is none.
+/// Opens the history of a work tree for writing; makes it if it is not there.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-    Journal::open(&path(globals, workspace)?).map_err(journal_error)
+    Ok(Journal::open(&path(globals, || Ok(workspace.history_key()))?)?)
 }
 
-/// Opens the history for reading; `None` where there is none yet.
+/// Opens the history of a work tree for reading; `None` where there is none yet.
 pub(crate) fn open_read(globals: &Globals, workspace: &Workspace) -> Result<Option<Journal>, CommandError> {
-    Journal::open_read(&path(globals, workspace)?).map_err(journal_error)
+    Ok(Journal::open_read(&path(globals, || Ok(workspace.history_key()))?)?)
 }
 
-fn path(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, CommandError> {
+/// Opens the history around the command's folder for writing; makes it if it is not there.
+pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
+    Ok(Journal::open(&place(globals)?)?)
+}
+
+/// Reads from the history around the command's folder; `None` where there is none yet.
+///
+/// Of a damaged history the good part is read; the damage is then returned beside it, for the end of the command.
+pub(crate) fn read_here<T>(
+    globals: &Globals,
+    read: impl Fn(&Journal) -> Result<T, JournalError>,
+) -> Result<Option<(T, Option<CommandError>)>, CommandError> {
+    let path = place(globals)?;
+    let whole = Journal::open_read(&path).and_then(|journal| journal.as_ref().map(&read).transpose());
+    match whole {
+        Ok(found) => Ok(found.map(|value| (value, None))),
+        Err(damage) if damage.is_damage() => {
+            match Journal::open_damaged(&path).and_then(|journal| read(&journal)) {
+                Ok(value) => Ok(Some((value, Some(damage.into())))),
+                Err(_) => Err(damage.into()),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Checks the history around the command's folder; `None` where there is none yet. A torn file is a fault it names.
+pub(crate) fn check_here(globals: &Globals) -> Result<Option<Verification>, CommandError> {
+    Ok(Journal::open_read(&place(globals)?)?.map(|journal| journal.verify()).transpose()?)
+}
+
+/// The database around the command's folder. Git is asked only where nobody else can tell.
+fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
+    path(globals, || {
+        let directory = globals.directory();
+        if let Some(key) = workspace::history_key(&directory) {
+            return Ok(key);
+        }
+        Ok(Workspace::discover(&directory).map_err(workspace_error)?.history_key())
+    })
+}
+
+fn path(globals: &Globals, key: impl FnOnce() -> Result<String, CommandError>) -> Result<PathBuf, CommandError> {
     match &globals.history {
         Some(path) => Ok(path.clone()),
-        None => Ok(journal::path_for(&state_dir()?, &workspace.history_key())),
+        None => Ok(journal::path_for(&state_dir()?, &key()?)),
+    }
+}
+
+impl From<JournalError> for CommandError {
+    fn from(error: JournalError) -> Self {
+        journal_error(error)
     }
 }

@@ -13,6 +13,7 @@ mod error;
 mod git;
 mod ignores;
 mod image;
+mod key;
 mod lock;
 mod names;
 mod patch;
@@ -30,6 +31,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub use error::WorkspaceError;
 pub use image::{BeforeImage, TreeId};
+pub use key::history_key;
 pub use lock::TreeLock;
 pub use target::{SelectOptions, Target, TargetSpec};
 pub use undo::Undone;
@@ -84,14 +86,10 @@ impl Workspace {
     /// that linked worktrees share it and it outlives the removal or creation of `.git`; of the common folder itself
     /// where it has another name; of the root outside git.
     pub fn history_key(&self) -> String {
-        let place = match &self.repository {
-            Some(repository) => match (repository.common.file_name(), repository.common.parent()) {
-                (Some(name), Some(parent)) if name == ".git" => parent,
-                _ => &repository.common,
-            },
-            None => &self.root,
-        };
-        blake3::hash(&names::bytes(place)).to_hex().to_string()
+        match &self.repository {
+            Some(repository) => key::of_common(&repository.common),
+            None => key::of_place(&self.root),
+        }
     }
 
     /// Reads a path as an agent wrote it as a path inside the tree, with `/` between components.

@@ -2,5 +2,6 @@
 
 mod agents;
 mod config;
+mod disputes;
 mod process;
 mod support;

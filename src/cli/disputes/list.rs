@@ -1,0 +1,277 @@
+//! `glee disputes`: the newest disputes as a table.
+
+use std::borrow::Cow;
+
+use clap::ValueEnum;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned};
+use serde::Serialize;
+
+use super::{look, outcome, print_json, when};
+use crate::cli::error::CommandResult;
+use crate::cli::{Globals, history};
+use crate::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
+use crate::draw::{self, Look, Tone};
+use crate::journal::{DisputeFilter, DisputeRow, RulingFilter};
+use crate::protocol::printable;
+use crate::ui::stream;
+
+/// Arguments of the list.
+#[derive(Debug, clap::Args)]
+pub(super) struct Filters {
+    /// List so many, the newest
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    recent: u32,
+    /// Only disputes that wait for somebody to settle them
+    #[arg(long)]
+    open: bool,
+    /// Only disputes that ended so
+    #[arg(long, value_enum, value_name = "RULING")]
+    ruling: Option<Ended>,
+    /// Only disputes on findings of this reviewer
+    #[arg(long, value_name = "NAME")]
+    reviewer: Option<String>,
+    /// Only disputes opened since a date (2026-11-01), a time, or an age (3d, 2h)
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    since: Option<Timestamp>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// `--ruling`: a ruling, or what a ruling came to.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Ended {
+    Enforce,
+    Dismiss,
+    Escalate,
+    Discarded,
+    Refuted,
+    AcceptedRisk,
+    Deferred,
+    Duplicate,
+    NotMandatory,
+}
+
+impl Ended {
+    fn filter(self) -> RulingFilter {
+        match self {
+            Self::Enforce => RulingFilter::Word(RulingWord::Enforce),
+            Self::Dismiss => RulingFilter::Word(RulingWord::Dismiss),
+            Self::Escalate => RulingFilter::Word(RulingWord::Escalate),
+            Self::Discarded => RulingFilter::Disposition("discarded"),
+            Self::Refuted => RulingFilter::Disposition("refuted"),
+            Self::AcceptedRisk => RulingFilter::Disposition("accepted_risk"),
+            Self::Deferred => RulingFilter::Disposition("deferred"),
+            Self::Duplicate => RulingFilter::Disposition("duplicate"),
+            Self::NotMandatory => RulingFilter::Disposition("not_mandatory"),
+        }
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Listing<'a> {
+    schema: u32,
+    disputes: &'a [DisputeRow],
+}
+
+pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
+    // One more than asked for says whether there are older ones.
+    let filter = DisputeFilter {
+        recent: Some(args.recent.saturating_add(1)),
+        open_only: args.open,
+        ruling: args.ruling.map(Ended::filter),
+        reviewer: args.reviewer.clone(),
+        since: args.since,
+    };
+    let (mut rows, damage) = history::read_here(globals, |journal| journal.disputes(&filter))?.unwrap_or_default();
+    let older = rows.len() > args.recent as usize;
+    rows.truncate(args.recent as usize);
+    if args.json {
+        print_json(&Listing { schema: 1, disputes: &rows })?;
+    } else if rows.is_empty() {
+        let filtered = DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
+        stream::out(if filtered {
+            "No dispute is like that.\n"
+        } else {
+            "No disputes yet: coder and reviewers agree.\n"
+        })?;
+    } else {
+        stream::out(&table(&rows, look(globals)))?;
+        if !globals.quiet {
+            stream::err(&next_steps(&rows, older, args.recent));
+        }
+    }
+    damage.map_or(Ok(ExitReason::Clean), Err)
+}
+
+/// Reads a date or a time (local unless it says otherwise), or an age.
+fn since(text: &str) -> Result<Timestamp, String> {
+    let zone = TimeZone::system();
+    let local = |time: DateTime| time.to_zoned(zone.clone()).ok().map(|time| time.timestamp());
+    let read = || {
+        if let Ok(time) = text.parse::<Timestamp>() {
+            return Some(time);
+        }
+        if let Ok(date) = text.parse::<Date>() {
+            return local(date.to_datetime(jiff::civil::Time::midnight()));
+        }
+        if let Ok(time) = text.parse::<DateTime>() {
+            return local(time);
+        }
+        let age = text.parse::<Span>().ok().filter(|age| age.is_positive())?;
+        Some(Zoned::now().checked_sub(age).ok()?.timestamp())
+    };
+    read().ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
+}
+
+/// One cell: its tone and its printable text.
+type Cell = (Tone, String);
+
+fn table(rows: &[DisputeRow], look: Look) -> String {
+    let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| (Tone::Faint, head.to_owned()));
+    let cells = |row: &DisputeRow| cells(row, look);
+    let lines: Vec<[Cell; 6]> = std::iter::once(heads).chain(rows.iter().map(cells)).collect();
+    let widths: [usize; 6] =
+        std::array::from_fn(|column| lines.iter().map(|line| draw::columns(&line[column].1)).max().unwrap_or(0));
+    lines.iter().map(|line| format!("{}\n", row(line, widths, look))).collect()
+}
+
+fn row(cells: &[Cell; 6], widths: [usize; 6], look: Look) -> String {
+    let mut text = String::new();
+    for (column, ((tone, cell), width)) in cells.iter().zip(widths).enumerate() {
+        let blanks = " ".repeat(width - draw::columns(cell));
+        let painted = look.paint(*tone, cell);
+        match column {
+            0 => text.push_str(&format!("{blanks}{painted}")),
+            5 => text.push_str(&format!("  {painted}")),
+            _ => text.push_str(&format!("  {painted}{blanks}")),
+        }
+    }
+    look.cut(&text, look.width)
+}
+
+/// The cells of a dispute; all but the last take a bounded number of columns.
+fn cells(row: &DisputeRow, look: Look) -> [Cell; 6] {
+    let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
+    let (ruled, words) = ruling(row);
+    let place = row.location.as_ref().map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
+    let finding = format!("{place}{}", row.title);
+    let short = |text: &str, width| look.cut(&printable::line(text), width);
+    [
+        (Tone::Strong, row.number.to_string()),
+        (Tone::Faint, when(row.opened_at)),
+        (Tone::of(&severity), short(&row.tag, 12)),
+        (ruled, short(&words, 32)),
+        (Tone::Plain, row.ruled_by.as_ref().map(|by| short(&by.to_string(), 20)).unwrap_or_default()),
+        (Tone::Plain, printable::line(&finding)),
+    ]
+}
+
+/// The ruling in words, and what it says where the word alone does not.
+fn ruling(row: &DisputeRow) -> (Tone, String) {
+    match (row.ruling, &row.disposition) {
+        (Some(RulingWord::Escalate), None) => (Tone::Warn, "ESCALATE, open".to_owned()),
+        (_, None) => (Tone::Warn, "open".to_owned()),
+        (Some(RulingWord::Enforce), Some(Disposition::Enforced)) => (Tone::Bad, "ENFORCE".to_owned()),
+        (Some(word @ RulingWord::Dismiss), Some(ended)) => (Tone::Good, format!("{word}, {}", outcome(ended))),
+        (_, Some(ended)) => (Tone::Plain, outcome(ended)),
+    }
+}
+
+fn next_steps(rows: &[DisputeRow], older: bool, recent: u32) -> String {
+    let mut text = String::new();
+    if older {
+        text.push_str(&format!("Older ones: `glee disputes --recent {}`\n", recent.saturating_mul(5)));
+    }
+    if let Some(open) = rows.iter().find(|row| row.disposition.is_none()) {
+        let number = open.number;
+        text.push_str(&format!(
+            "To settle an open one: `glee disputes show {number}`, then `glee disputes resolve {number} enforce|dismiss`\n"
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use jiff::SignedDuration;
+
+    use super::*;
+    use crate::domain::{AgentName, DisputeNumber, FindingId, Location, Ruler, RunId};
+
+    fn row(number: u64, tag: &str, title: &str) -> DisputeRow {
+        DisputeRow {
+            number: DisputeNumber(number),
+            run: RunId("r".to_owned()),
+            opened_at: Timestamp::UNIX_EPOCH,
+            settled_at: None,
+            finding: FindingId(1),
+            tag: tag.to_owned(),
+            title: title.to_owned(),
+            location: Some(Location::line("src/db.rs", 42)),
+            raised_by: vec!["codex".to_owned()],
+            ruling: None,
+            ruled_by: None,
+            disposition: None,
+        }
+    }
+
+    fn ruled(row: DisputeRow, ruling: Option<RulingWord>, by: Ruler, ended: Option<Disposition>) -> DisputeRow {
+        DisputeRow { ruling, ruled_by: Some(by), disposition: ended, ..row }
+    }
+
+    fn rows() -> Vec<DisputeRow> {
+        let judge = || Ruler::Judge { name: AgentName::from("claude-judge") };
+        let deferred = Disposition::Deferred { reference: "issue 12".to_owned() };
+        vec![
+            row(120, "MUST", "日本語 title\x1b[2J that goes on"),
+            ruled(row(9, "HIGH", "Leak"), Some(RulingWord::Escalate), judge(), None),
+            ruled(row(8, "HIGH", "Leak"), Some(RulingWord::Enforce), judge(), Some(Disposition::Enforced)),
+            ruled(row(7, "MUST", "Leak"), Some(RulingWord::Dismiss), Ruler::Human, Some(deferred)),
+            ruled(row(6, "blocker", "Leak"), None, Ruler::Policy, Some(Disposition::Discarded)),
+        ]
+    }
+
+    #[test]
+    fn columns_line_up_and_nothing_escapes() {
+        let look = Look { color: false, unicode: true, width: usize::MAX };
+        let text = table(&rows(), look).replace(&when(Timestamp::UNIX_EPOCH), "1970-01-01 00:00");
+        insta::assert_snapshot!(text, @r"
+          #  OPENED            TAG      RULING                         BY            FINDING
+        120  1970-01-01 00:00  MUST     open                                         src/db.rs:42 日本語 title\u{1b}[2J that goes on
+          9  1970-01-01 00:00  HIGH     ESCALATE, open                 claude-judge  src/db.rs:42 Leak
+          8  1970-01-01 00:00  HIGH     ENFORCE                        claude-judge  src/db.rs:42 Leak
+          7  1970-01-01 00:00  MUST     DISMISS, deferred to issue 12  you           src/db.rs:42 Leak
+          6  1970-01-01 00:00  blocker  discarded                      policy        src/db.rs:42 Leak
+        ");
+    }
+
+    #[test]
+    fn a_narrow_terminal_cuts_lines() {
+        let look = Look { color: true, unicode: true, width: 40 };
+        let text = table(&rows(), look);
+        assert!(text.lines().all(|line| draw::columns(line) <= 40), "{text}");
+        assert!(text.lines().nth(1).is_some_and(|line| line.ends_with('…')), "{text}");
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        assert_eq!(since("1970-01-02T00:00:00Z"), Ok(Timestamp::from_second(86_400).unwrap()));
+        let three_days_ago = Timestamp::now() - SignedDuration::from_hours(72);
+        for age in ["3d", "72h", "3 days"] {
+            // An hour more or less where the clock was changed.
+            assert!((since(age).unwrap() - three_days_ago).total(jiff::Unit::Hour).unwrap().abs() < 2.0, "{age}");
+        }
+        let midnight = "2026-11-01T00:00".parse::<DateTime>().unwrap().to_zoned(TimeZone::system()).unwrap();
+        assert_eq!(since("2026-11-01"), Ok(midnight.timestamp()));
+        assert_eq!(since("2026-11-01T00:00"), Ok(midnight.timestamp()));
+        for bad in ["", "yesterday", "-3d", "2026-13-01"] {
+            assert!(since(bad).is_err(), "{bad}");
+        }
+    }
+}

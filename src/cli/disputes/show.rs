@@ -1,0 +1,149 @@
+//! `glee disputes show`: one dispute, as a person needs it to rule.
+
+use serde::Serialize;
+
+use super::{look, outcome, print_json, when};
+use crate::cli::error::CommandResult;
+use crate::cli::{Globals, history};
+use crate::domain::{DisputeNumber, ExitReason, Finding, RulingRecord};
+use crate::draw::{self, Look, Tone};
+use crate::journal::{DisputeRecord, JournalError};
+use crate::protocol::printable;
+use crate::ui::stream;
+
+/// The columns of text: lines longer than this are hard to read.
+const WIDEST: usize = 100;
+
+/// Arguments of `glee disputes show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: glee disputes show 7")]
+pub(super) struct Args {
+    /// The dispute's number
+    number: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Shown<'a> {
+    schema: u32,
+    #[serde(flatten)]
+    record: &'a DisputeRecord,
+}
+
+pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let number = DisputeNumber(args.number);
+    let (record, damage) = history::read_here(globals, |journal| journal.dispute(number))?.unwrap_or_default();
+    let Some(record) = record else {
+        return Err(damage.unwrap_or_else(|| JournalError::UnknownDispute(number).into()));
+    };
+    if args.json {
+        print_json(&Shown { schema: 1, record: &record })?;
+    } else {
+        stream::out(&Page::of(&record, look(globals)))?;
+    }
+    damage.map_or(Ok(ExitReason::Clean), Err)
+}
+
+/// The page under construction.
+struct Page {
+    look: Look,
+    text: String,
+}
+
+impl Page {
+    fn of(record: &DisputeRecord, look: Look) -> String {
+        let mut page = Self { look: Look { width: look.width.min(WIDEST), ..look }, text: String::new() };
+        page.head(record);
+        page.finding(&record.dispute.finding);
+        page.section("Objection");
+        page.body(2, &record.dispute.objection.text);
+        for evidence in &record.dispute.objection.evidence {
+            page.body(2, &format!("Evidence: {evidence}"));
+        }
+        if let Some(route) = record.dispute.route {
+            page.section(&format!("Route: {route}"));
+        }
+        for ruling in &record.dispute.rulings {
+            page.ruling(ruling);
+        }
+        page.end(record);
+        page.text
+    }
+
+    fn head(&mut self, record: &DisputeRecord) {
+        let DisputeRecord { run, opened_at, dispute, .. } = record;
+        let title = self.look.paint(Tone::Strong, &format!("Dispute {}", dispute.number));
+        let state = match &dispute.disposition {
+            None => self.look.paint(Tone::Warn, "open"),
+            Some(ended) => printable::line(&outcome(ended)),
+        };
+        let run = printable::line(run.short());
+        self.line(&self.look.facts(&[title, state, format!("opened {}", when(*opened_at)), format!("run {run}")]));
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let severity = &finding.raw.severity;
+        let tag = self.look.paint(Tone::of(severity), &format!("[{}]", printable::line(&severity.to_string())));
+        let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
+        self.text.push('\n');
+        self.line(&format!("{tag} {}", printable::line(&format!("{place}{}", finding.raw.title))));
+        self.body(2, &finding.raw.body);
+        if let Some(suggestion) = &finding.raw.suggestion {
+            self.body(2, &format!("Suggestion: {suggestion}"));
+        }
+        for evidence in &finding.raw.evidence {
+            self.body(2, &format!("Evidence: {evidence}"));
+        }
+        let names: Vec<_> = finding.raised_by.iter().map(|name| name.0.as_str()).collect();
+        self.body(2, &format!("({}, raised by {})", finding.id, names.join(", ")));
+    }
+
+    fn ruling(&mut self, record: &RulingRecord) {
+        let RulingRecord { ruling, by } = record;
+        self.section(&format!("{} by {by}", ruling.ruling));
+        self.body(2, &ruling.rationale);
+        if !ruling.citations.is_empty() {
+            self.body(2, &format!("Citations: {}", ruling.citations.join(", ")));
+        }
+    }
+
+    fn end(&mut self, record: &DisputeRecord) {
+        let number = record.dispute.number;
+        match (&record.settlement, record.settled_at) {
+            (Some(settlement), Some(at)) => {
+                let ended = outcome(&settlement.disposition);
+                self.section(&format!("Settled {} by {}: {ended}", when(at), settlement.by));
+                let ruled = record.dispute.rulings.last().map(|last| last.ruling.rationale.as_str());
+                if ruled != Some(settlement.reason.as_str()) {
+                    self.body(2, &settlement.reason);
+                }
+            }
+            _ => {
+                self.text.push('\n');
+                self.line(&format!("Settle it: `glee disputes resolve {number} enforce|dismiss --reason <text>`"));
+            }
+        }
+    }
+
+    fn section(&mut self, title: &str) {
+        self.text.push('\n');
+        let title = self.look.paint(Tone::Strong, &printable::line(title));
+        self.line(&title);
+    }
+
+    fn body(&mut self, indent: usize, text: &str) {
+        for line in draw::wrap(&printable::block(text), self.look.width.saturating_sub(indent)) {
+            self.text.push_str(format!("{:indent$}{line}", "").trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    /// One line as it stands; it must be printable already.
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+}
