@@ -191,6 +191,16 @@ mod grammar {
 
     use super::Known;
 
+    /// The languages whose grammars are built in; ast-grep panics when it is asked for another one.
+    const BUILT_IN: [SupportLang; 7] = [
+        SupportLang::Rust,
+        SupportLang::Python,
+        SupportLang::JavaScript,
+        SupportLang::TypeScript,
+        SupportLang::Tsx,
+        SupportLang::Go,
+        SupportLang::Java,
+    ];
     /// Nodes that are a block wherever they stand.
     const FUNCTIONS: [&str; 13] = [
         "function_item",
@@ -225,7 +235,9 @@ mod grammar {
 
     /// All blocks of a file; none for a language without a grammar.
     pub(super) fn blocks(path: &str, text: &str) -> Vec<Known> {
-        let Some(language) = SupportLang::from_path(path) else { return Vec::new() };
+        let Some(language) = SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language)) else {
+            return Vec::new();
+        };
         let tree = language.ast_grep(text);
         let mut blocks = Vec::new();
         // A stack, not recursion: how deep code is nested is up to its author.
@@ -282,5 +294,140 @@ mod grammar {
 mod grammar {
     pub(super) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::{Severity, Tag};
+
+    use super::*;
+
+    fn finding(title: &str, line: Option<u32>) -> RawFinding {
+        RawFinding {
+            severity: Severity::known(Tag::Must),
+            title: title.to_owned(),
+            body: String::new(),
+            file: None,
+            line,
+            end_line: None,
+            category: None,
+            suggestion: None,
+            confidence: None,
+            evidence: Vec::new(),
+            rule: None,
+        }
+    }
+
+    #[cfg(feature = "astgrep")]
+    mod grammars {
+        use super::*;
+
+        /// The block around each line, in order, as `first-last`.
+        fn blocks(path: &str, text: &str) -> Vec<String> {
+            let blocks = Blocks::of(path, text);
+            let block = |line| {
+                let block = blocks.enclosing(line);
+                format!("{}-{}", block.start(), block.end())
+            };
+            (1..=u32::try_from(text.lines().count()).unwrap_or(1)).map(block).collect()
+        }
+
+        #[test]
+        fn rust() {
+            let text = "use a;\n\
+                /// Says.\n#[inline]\nfn f() {\n    let g = || {\n        1\n    };\n}\n\
+                struct S {\n    a: u8,\n}\n\
+                impl S {\n    fn m(&self) {\n    }\n    const N: u8 = 1;\n}\n\
+                mod t {\n    fn n() {}\n}\n";
+            let expected = [
+                "1-1", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "9-11", "10-10", "9-11", "12-16", "13-14",
+                "13-14", "15-15", "12-16", "17-19", "18-18", "17-19",
+            ];
+            assert_eq!(blocks("a.rs", text), expected);
+        }
+
+        #[test]
+        fn python() {
+            let text = "import a\n\n@wrap\ndef f():\n    if x:\n        y\n\nclass C:\n    z = 1\n    # why\n    def m(self):\n        pass\n\nprint(1)\n";
+            let expected = [
+                "1-1", "2-2", "3-6", "4-6", "4-6", "4-6", "7-7", "8-12", "9-9", "11-12", "11-12", "11-12", "13-13",
+                "14-14",
+            ];
+            assert_eq!(blocks("a.py", text), expected);
+        }
+
+        #[test]
+        fn javascript_and_typescript() {
+            let text = "const a = 1;\nexport class C {\n  x = 1;\n  m() {\n    return 1;\n  }\n}\n\
+                it('does', () => {\n  a();\n  list.map((x) => {\n    return x;\n  });\n  it('more', () => {\n    b();\n    c();\n  });\n});\n";
+            let expected = [
+                "1-1", "2-7", "3-3", "4-6", "4-6", "4-6", "2-7", "8-17", "8-17", "8-17", "8-17", "8-17", "13-16",
+                "13-16", "13-16", "13-16", "8-17",
+            ];
+            for path in ["a.js", "a.ts", "a.tsx"] {
+                assert_eq!(blocks(path, text), expected, "{path}");
+            }
+        }
+
+        #[test]
+        fn go_and_java() {
+            let go = "package a\n\n// F does.\nfunc F() {\n\tx()\n}\n\nfunc (s *S) M() {\n}\n";
+            assert_eq!(blocks("a.go", go), ["1-1", "2-2", "4-6", "4-6", "4-6", "4-6", "7-7", "8-9", "8-9"]);
+            let java = "class A {\n  int x;\n  A() {\n  }\n  void m() {\n    x = 1;\n  }\n}\n";
+            assert_eq!(blocks("A.java", java), ["1-8", "2-2", "3-4", "3-4", "5-7", "5-7", "5-7", "1-8"]);
+        }
+    }
+
+    #[test]
+    fn paragraphs_where_there_is_no_grammar() {
+        let text = "int f() {\n  a;\n\n  b;\n}\n\nint g() {\n}\n\nclass C {\n  int x;\n\n  void m() {\n    a;\n\n    b;\n  }\n\n  void n() {\n  }\n}\n";
+        let at = |line| enclosing("a.cc", text, line);
+        assert_eq!((at(1), at(2), at(5)), (1..=5, 1..=5, 1..=5));
+        assert_eq!((at(7), at(8), at(6)), (7..=8, 7..=8, 6..=6));
+        assert_eq!((at(13), at(16), at(17)), (13..=17, 13..=17, 13..=17));
+        assert_eq!(at(0), 1..=5);
+        assert_eq!(at(99), at(21));
+        assert_eq!(enclosing("a.cc", "", 5), 1..=1);
+    }
+
+    #[test]
+    fn an_anchor_survives_edits_elsewhere_and_moves_not_edits_of_its_block() {
+        let text = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n";
+        let moved = "// glee-allow: x -- why\nfn a() {\n    changed();\n}\n\nfn b()\n{\n\ttwo();\n}\n";
+        let edited = "fn a() {\n    one();\n}\n\nfn b() {\n    three();\n}\n";
+        for path in ["x.rs", "x.unknown"] {
+            let anchor = anchor(&finding("Use  `three`, now!", Some(6)), path, text);
+            assert_eq!((anchor.category.as_str(), anchor.text.as_str()), ("bug", "use three now"));
+            assert!(Blocks::of(path, moved).holds(&anchor), "{path}");
+            assert!(!Blocks::of(path, edited).holds(&anchor), "{path}");
+            assert_eq!(super::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
+        }
+        let whole = anchor(&finding("all of it", None), "x.rs", text);
+        assert!(Blocks::of("x.rs", text).holds(&whole) && !Blocks::of("x.rs", edited).holds(&whole));
+    }
+
+    #[test]
+    fn the_same_is_the_same_block_and_a_named_category_or_similar_words() {
+        let with = |category: Option<&str>, title: &str, line| {
+            let raw = RawFinding { category: category.map(str::to_owned), ..finding(title, Some(line)) };
+            anchor(&raw, "x.rs", "fn a() {}\n\nfn b() {}\n")
+        };
+        let first = with(Some("Weak-Hash"), "MD5 is weak", 1);
+        assert!(matches(&first, &with(Some("weak-hash"), "Do not use this digest", 1)));
+        assert!(matches(&first, &with(None, "md5 is a weak hash", 1)));
+        assert!(!matches(&first, &with(Some("weak-hash"), "MD5 is weak", 3)));
+        assert!(!matches(&with(None, "rename it", 1), &with(None, "MD5 is weak", 1)));
+    }
+
+    #[test]
+    fn an_excerpt_has_whole_lines_and_stays_in_the_file() {
+        let text = "1\n2\n3\n4\n5";
+        let lines = |first_line, text: &str, lines| Some(Lines { first_line, text: text.to_owned(), lines });
+        assert_eq!(excerpt(text, 3, None, 1), lines(2, "2\n3\n4\n", (3, 3)));
+        assert_eq!(excerpt(text, 4, Some(99), 2), lines(2, "2\n3\n4\n5", (4, 5)));
+        assert_eq!(excerpt(text, 2, Some(1), 0), lines(2, "2\n", (2, 2)));
+        assert_eq!(excerpt(text, 6, None, 1), None);
+        assert_eq!(excerpt(text, 0, None, 1), None);
     }
 }

@@ -11,7 +11,7 @@ use crate::domain::RunId;
 
 use super::git::Object;
 use super::ignores::Ignores;
-use super::image::{BeforeImage, Image, Kept, Kind, TreeId};
+use super::image::{BeforeImage, Entry, Image, Kind, TreeId};
 use super::walk::{self, Hidden, Met};
 use super::{WorkspaceError, content, names};
 
@@ -63,16 +63,30 @@ pub(super) fn record(root: &Path, state_dir: &Path) -> Result<(TreeId, Vec<Vec<u
 pub(super) fn keep(root: &Path, run: &RunId, name: &str, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
     let note = state_dir.join("kept").join(&run.0).join(name);
     let kept_as = note.display().to_string();
-    if let Ok(tree) = std::fs::read_to_string(&note) {
-        return Ok(BeforeImage { kept_as, tree: TreeId(tree.trim().to_owned()) });
+    if let Some((tree, _)) = noted(&note) {
+        return Ok(BeforeImage { kept_as, tree: TreeId(tree), outlives_git: true });
     }
     let (tree, unreadable) = record(root, state_dir)?;
     if let Some(path) = unreadable.first() {
         let source = io::ErrorKind::PermissionDenied.into();
         return Err(WorkspaceError::NotKept { path: names::shown(path), source });
     }
-    write(&note, tree.0.as_bytes()).map_err(|error| state(&note, error))?;
-    Ok(BeforeImage { kept_as, tree })
+    let place = names::quoted(&names::bytes(root));
+    write(&note, &[tree.0.as_bytes(), b"\n", &place, b"\n"].concat()).map_err(|error| state(&note, error))?;
+    Ok(BeforeImage { kept_as, tree, outlives_git: true })
+}
+
+/// The root of the tree that a note keeps.
+pub(super) fn kept_root(kept_as: &str) -> Option<PathBuf> {
+    noted(Path::new(kept_as)).map(|(_, root)| root)
+}
+
+/// Reads a note: the id of the tree, and its root.
+fn noted(note: &Path) -> Option<(String, PathBuf)> {
+    let text = std::fs::read(note).ok()?;
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let tree = names::shown(lines.next()?);
+    Some((tree, names::path(&names::unquoted(lines.next()?)?)))
 }
 
 /// The files of a list, given by its id or by the note that keeps it.
@@ -80,10 +94,10 @@ pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image, WorkspaceErro
     let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
     let id = match tree.strip_prefix("blake3:") {
         Some(_) => tree.to_owned(),
-        None if Path::new(tree).starts_with(state_dir) => std::fs::read_to_string(tree).map_err(|_| gone())?,
+        None if Path::new(tree).starts_with(state_dir) => noted(Path::new(tree)).ok_or_else(gone)?.0,
         None => return Err(gone()),
     };
-    let hash = id.trim().strip_prefix("blake3:").ok_or_else(gone)?;
+    let hash = id.strip_prefix("blake3:").ok_or_else(gone)?;
     let Object::Bytes(text) = read(state_dir, hash, u64::MAX) else { return Err(gone()) };
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| entry(line).ok_or_else(gone)).collect()
@@ -128,7 +142,7 @@ pub(super) fn permissions(meta: &Metadata) -> u32 {
 }
 
 /// Reads `kind permissions hash path`.
-fn entry(line: &[u8]) -> Option<(Vec<u8>, Kept)> {
+fn entry(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
     let mut fields = line.splitn(4, |byte| *byte == b' ');
     let kind = match fields.next()? {
         b"file" => Kind::File,
@@ -138,7 +152,7 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, Kept)> {
     };
     let permissions = u32::from_str_radix(&names::shown(fields.next()?), 8).ok()?;
     let id = names::shown(fields.next()?);
-    Some((names::unquoted(fields.next()?)?, Kept { kind, id, permissions }))
+    Some((names::unquoted(fields.next()?)?, Entry { kind, id, permissions }))
 }
 
 /// Where a copy lies.

@@ -146,6 +146,14 @@ pub enum WorkspaceError {
         /// Its id or ref.
         tree: String,
     },
+    /// The kept tree is that of another work tree.
+    #[error("`{kept_as}` is not of the tree `{}`", root.display())]
+    OtherTree {
+        /// What it is kept as.
+        kept_as: String,
+        /// The tree Glee runs in.
+        root: PathBuf,
+    },
     /// Some files could not be brought back.
     #[error("{} could not be brought back: {}", count(files.len()), files.join(", "))]
     NotRestored {
@@ -183,6 +191,7 @@ impl WorkspaceError {
             Self::State { .. } => "check the folder's permissions, or name another one with `GLEE_STATE_DIR`",
             Self::TooLarge { .. } => "put it under git, or name what does not matter in `.gleeignore`",
             Self::NotKept { .. } => "make it readable, or ignore it",
+            Self::OtherTree { .. } => "run it in the work tree that the run was started in",
             Self::NotRestored { .. } => "see to the reasons given, then undo again",
             Self::Start { .. } | Self::Git { .. } | Self::Gone { .. } => return None,
         };

@@ -45,6 +45,8 @@ pub(super) struct Repository {
     pub(super) head: Option<String>,
     /// The id of the empty tree in the repository's object format.
     pub(super) empty_tree: &'static str,
+    /// Whether it is found by its place, and not named to git.
+    is_found: bool,
 }
 
 impl Repository {
@@ -92,12 +94,29 @@ impl Repository {
                 b"sha256" => "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
                 _ => "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
             },
+            is_found: true,
         }))
+    }
+
+    /// A repository of Glee's own, without a work tree, that is used for the files of `top`.
+    pub(super) fn twin(folder: &Path, top: &Path) -> Result<Self, WorkspaceError> {
+        Ok(Self {
+            program: find(top)?,
+            top: top.to_owned(),
+            git_dir: folder.to_owned(),
+            common: folder.to_owned(),
+            head: None,
+            empty_tree: "",
+            is_found: false,
+        })
     }
 
     /// A call of one git command.
     pub(super) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Call {
         let mut command = command(&self.program, &self.top);
+        if !self.is_found {
+            command.env("GIT_DIR", &self.git_dir);
+        }
         command.args(args);
         Call { command }
     }

@@ -13,12 +13,14 @@ use crate::domain::{FileChange, RunId};
 
 use super::git::{Call, Object, Objects, Repository, object_id};
 use super::scan::{self, LINK, Lstat, SUBMODULE, Scan};
-use super::{Workspace, WorkspaceError, content, copy, difference, names, sift};
+use super::{Workspace, WorkspaceError, content, copy, difference, names, sift, twin};
 
 /// The bytes of a file that are compared line by line at most.
 const COMPARED_CAP: u64 = 4 << 20;
 /// The bytes of a diff that are recorded at most.
 const DIFF_CAP: usize = 256 << 10;
+/// What stands before the root of the work tree in the message of a kept commit.
+const ROOT: &str = "Root: ";
 /// How often a scan is repeated when files go away under it.
 const ATTEMPTS: usize = 3;
 
@@ -34,6 +36,9 @@ pub struct BeforeImage {
     pub kept_as: String,
     /// Its id.
     pub tree: TreeId,
+    /// Whether it comes back even if the repository's `.git` is removed. It does not where the state folder lies on
+    /// another file system and the repository is larger than 256 MiB.
+    pub outlives_git: bool,
 }
 
 /// What a file of an image is.
@@ -48,7 +53,7 @@ pub(super) enum Kind {
 
 /// One file of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct Entry {
     pub(super) kind: Kind,
     /// What its bytes are found under; a link's bytes are its target.
     pub(super) id: String,
@@ -57,7 +62,7 @@ pub(super) struct Kept {
 }
 
 /// The files of an image by path.
-pub(super) type Image = BTreeMap<Vec<u8>, Kept>;
+pub(super) type Image = BTreeMap<Vec<u8>, Entry>;
 
 /// A reader of the bytes of images.
 pub(super) enum Bytes {
@@ -169,19 +174,33 @@ enum Store {
 impl Repository {
     fn keep(&self, run: &RunId, name: &str, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
         let kept_as = format!("refs/glee/run/{run}/{name}");
-        if let Some(tree) = self.kept(&kept_as)? {
-            return Ok(BeforeImage { kept_as, tree: TreeId(tree) });
-        }
+        let tree = match self.kept(&kept_as)? {
+            Some(tree) => TreeId(tree),
+            None => self.keep_anew(run, &kept_as, state_dir)?,
+        };
+        let outlives_git = name == "before" && twin::make(self, run, &tree, state_dir)?;
+        Ok(BeforeImage { kept_as, tree, outlives_git })
+    }
+
+    fn keep_anew(&self, run: &RunId, kept_as: &str, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
         let (tree, unreadable) = self.record(state_dir, Store::Repository)?;
         if let Some(path) = unreadable.first() {
             let source = std::io::ErrorKind::PermissionDenied.into();
             return Err(WorkspaceError::NotKept { path: names::shown(path), source });
         }
-        let message = format!("The tree {name} the edits of Glee's run {run}");
-        let commit = self.call(["commit-tree", "-m", &message, &tree.0]).signed().output()?;
+        let root = names::shown(&names::quoted(&names::bytes(&self.top)));
+        let message = format!("The tree around Glee's run {run}\n\n{ROOT}{root}\n");
+        let commit = self.call(["commit-tree", &tree.0]).signed().output_of(message.as_bytes())?;
         let commit = id_of("commit-tree", &commit)?;
-        self.call(["update-ref", "--no-deref", &kept_as, &commit, &"0".repeat(commit.len())]).output()?;
-        Ok(BeforeImage { kept_as, tree })
+        self.call(["update-ref", "--no-deref", kept_as, &commit, &"0".repeat(commit.len())]).output()?;
+        Ok(tree)
+    }
+
+    /// The root of the work tree that a ref of Glee's keeps.
+    pub(super) fn kept_root(&self, kept_as: &str) -> Result<Option<PathBuf>, WorkspaceError> {
+        let Object::Bytes(commit) = self.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
+        let root = commit.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(ROOT.as_bytes()));
+        Ok(root.and_then(names::unquoted).map(|root| names::path(&root)))
     }
 
     /// The tree that a ref of Glee's keeps.
@@ -194,7 +213,7 @@ impl Repository {
         }
     }
 
-    fn image(&self, tree: &str, state_dir: &Path) -> Result<Image, WorkspaceError> {
+    pub(super) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image, WorkspaceError> {
         let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
         let id = match object_id(tree.as_bytes()) {
             Some(id) => id,
@@ -220,10 +239,10 @@ impl Repository {
                 SUBMODULE => (Kind::Submodule, 0),
                 mode => (Kind::File, modes.of(path, mode & 0o111 != 0)),
             };
-            image.insert(path.to_vec(), Kept { kind, id, permissions });
+            image.insert(path.to_vec(), Entry { kind, id, permissions });
         }
         for (path, state) in modes.unreadable {
-            image.insert(path, Kept { kind: Kind::Unreadable, id: state, permissions: 0 });
+            image.insert(path, Entry { kind: Kind::Unreadable, id: state, permissions: 0 });
         }
         Ok(image)
     }
@@ -450,11 +469,11 @@ impl Modes {
 /// One difference between two images.
 fn change(
     path: &[u8],
-    old: Option<&Kept>,
-    new: Option<&Kept>,
+    old: Option<&Entry>,
+    new: Option<&Entry>,
     bytes: &mut Bytes,
 ) -> Result<FileChange, WorkspaceError> {
-    let mut text_of = |side: Option<&Kept>| -> Result<Option<String>, WorkspaceError> {
+    let mut text_of = |side: Option<&Entry>| -> Result<Option<String>, WorkspaceError> {
         let Some(kept) = side else { return Ok(Some(String::new())) };
         Ok(match kept.kind {
             Kind::Unreadable => None,

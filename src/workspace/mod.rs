@@ -23,6 +23,7 @@ mod sift;
 mod target;
 #[cfg(test)]
 mod tests;
+mod twin;
 mod undo;
 mod walk;
 

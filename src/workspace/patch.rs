@@ -201,12 +201,14 @@ fn parse(text: &str) -> Vec<Patch> {
         if let (Some(old), true) = (bare.strip_prefix("--- "), next_is_plus) {
             let plus = lines.next().unwrap_or_default();
             let new = plus.trim_end_matches(['\n', '\r']).strip_prefix("+++ ").unwrap_or_default();
-            if !waits {
+            let (old, new) = (side_name(old, "a/"), side_name(new, "b/"));
+            let belongs = |patch: &&Patch| waits && (old.is_none() || patch.old.is_none() || patch.old == old);
+            if patches.last().filter(belongs).is_none() {
                 patches.push(Patch::default());
             }
             waits = false;
             if let Some(patch) = patches.last_mut() {
-                (patch.old, patch.new) = (side_name(old, "a/"), side_name(new, "b/"));
+                (patch.old, patch.new) = (old, new);
                 patch.text.extend([line, plus]);
             }
             continue;

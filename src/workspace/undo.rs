@@ -5,19 +5,28 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
 
 use super::git::Object;
-use super::image::{Image, Kept, Kind};
-use super::{Workspace, WorkspaceError, names};
+use super::image::{Bytes, Entry, Image, Kind};
+use super::scan::Lstat;
+use super::{Workspace, WorkspaceError, content, copy, names, twin};
 
 /// What an undo did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undone {
     /// The files that were restored or removed.
     pub files: u64,
+}
+
+/// What a run has kept, opened.
+struct Kept {
+    image: Image,
+    bytes: Bytes,
+    /// The root it was taken at, if that is known.
+    root: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -29,18 +38,22 @@ impl Workspace {
     /// The image is gone, or [`WorkspaceError::NotRestored`] with every file that could not be brought back; all
     /// others are.
     pub fn undo(&self, run: &RunId, kept_as: &str, state_dir: &Path) -> Result<Undone, WorkspaceError> {
-        let before = self.image(kept_as, state_dir)?;
+        let Kept { image: before, mut bytes, root } = self.kept(run, kept_as, state_dir)?;
+        // A repository that was moved is still its own.
+        if root.is_some_and(|root| root != self.root() && root.exists()) {
+            return Err(WorkspaceError::OtherTree { kept_as: kept_as.to_owned(), root: self.root().to_owned() });
+        }
         let found = self.keep_found(run, state_dir)?;
         let mut failed = Vec::new();
         let mut files = BTreeSet::new();
-        let mut bytes = self.bytes(state_dir)?;
         for (path, kept) in before.iter().filter(|(path, kept)| found.get(*path) != Some(*kept)) {
             let result = match kept.kind {
                 // Its own repository keeps it; a file that could not be read was not kept.
                 Kind::Submodule | Kind::Unreadable => continue,
                 Kind::File | Kind::Link => match bytes.read(&kept.id, u64::MAX)? {
+                    Object::Bytes(bytes) if self.stands(path, kept, &bytes) => continue,
                     Object::Bytes(bytes) => {
-                        self.make_way(path, &before).and_then(|()| self.put(path, kept, &bytes))
+                        self.make_way(path, &before, &mut files).and_then(|()| self.put(path, kept, &bytes))
                     }
                     Object::Larger(_) | Object::Missing => Err(io::Error::other("its copy is gone")),
                 },
@@ -71,6 +84,47 @@ impl Workspace {
         }
     }
 
+    /// Opens what is kept: in the repository, or in its twin if the repository has lost it.
+    fn kept(&self, run: &RunId, kept_as: &str, state_dir: &Path) -> Result<Kept, WorkspaceError> {
+        if !kept_as.starts_with("refs/") {
+            let image = copy::image(kept_as, state_dir)?;
+            let bytes = Bytes::Copy(state_dir.to_owned());
+            return Ok(Kept { image, bytes, root: copy::kept_root(kept_as) });
+        }
+        let in_repository = match &self.repository {
+            Some(git) => git.image(kept_as, state_dir).map(|image| (git, image)),
+            None => Err(WorkspaceError::Gone { tree: kept_as.to_owned() }),
+        };
+        match in_repository {
+            Ok((git, image)) => {
+                let bytes = Bytes::Git(Box::new(git.objects(None)?));
+                Ok(Kept { image, bytes, root: git.kept_root(kept_as)? })
+            }
+            Err(error @ WorkspaceError::Gone { .. }) => {
+                let Some((twin, tree, root)) = twin::open(run, self.root(), state_dir)? else { return Err(error) };
+                let image = twin.image(&tree, state_dir)?;
+                Ok(Kept { image, bytes: Bytes::Git(Box::new(twin.objects(None)?)), root: Some(root) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a file is already as it is kept.
+    fn stands(&self, path: &[u8], kept: &Entry, bytes: &[u8]) -> bool {
+        let Some(meta) = Lstat::below(self.root()).get(path) else { return false };
+        let full = self.root().join(names::path(path));
+        match kept.kind {
+            Kind::Link => std::fs::read_link(full).is_ok_and(|target| names::bytes(&target) == bytes),
+            Kind::File => {
+                meta.is_file()
+                    && copy::permissions(&meta) == kept.permissions
+                    && content::read_capped(&full, bytes.len() as u64)
+                        .is_ok_and(|now| now.as_deref() == Some(bytes))
+            }
+            Kind::Submodule | Kind::Unreadable => false,
+        }
+    }
+
     /// Keeps the tree as it is found, under a name of its own, and returns its image.
     fn keep_found(&self, run: &RunId, state_dir: &Path) -> Result<Image, WorkspaceError> {
         let now = self.snapshot(state_dir)?;
@@ -80,7 +134,7 @@ impl Workspace {
     }
 
     /// Makes the folders above a path real folders, and removes what stands in the path's place.
-    fn make_way(&self, path: &[u8], before: &Image) -> io::Result<()> {
+    fn make_way(&self, path: &[u8], before: &Image, removed: &mut BTreeSet<Vec<u8>>) -> io::Result<()> {
         for end in (0..path.len()).filter(|index| path[*index] == b'/') {
             let folder = self.root().join(names::path(&path[..end]));
             match std::fs::symlink_metadata(&folder) {
@@ -88,6 +142,7 @@ impl Workspace {
                 // What the image has below it shows that this was a folder.
                 Ok(_) => {
                     std::fs::remove_file(&folder)?;
+                    removed.insert(path[..end].to_vec());
                     std::fs::create_dir(&folder)?;
                 }
                 Err(_) => std::fs::create_dir(&folder)?,
@@ -102,6 +157,7 @@ impl Workspace {
             if path.starts_with(&prefix) && !before.contains_key(&path) {
                 std::fs::remove_file(self.root().join(names::path(&path)))?;
                 self.remove_empty_folders(names::folder(&path));
+                removed.insert(path);
             }
         }
         match std::fs::remove_dir(&full) {
@@ -111,7 +167,7 @@ impl Workspace {
     }
 
     /// Puts a file or a link in its place in one step.
-    fn put(&self, path: &[u8], kept: &Kept, bytes: &[u8]) -> io::Result<()> {
+    fn put(&self, path: &[u8], kept: &Entry, bytes: &[u8]) -> io::Result<()> {
         let full = self.root().join(names::path(path));
         let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
         if kept.kind == Kind::Link {

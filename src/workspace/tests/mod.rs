@@ -5,9 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::domain::{RunId, Skip, SkipReason};
+use crate::domain::{Coverage, RunId, Skip, SkipReason};
 
 use super::*;
+
+mod hostile;
+mod images;
+mod targets;
 
 /// A work tree with a state folder beside it.
 struct Tree {
@@ -50,6 +54,14 @@ impl Tree {
         self.run(&["commit", "-q", "-m", message]);
     }
 
+    fn remove(&self, path: &str) {
+        std::fs::remove_file(self.root().join(path)).unwrap();
+    }
+
+    fn head(&self) -> String {
+        self.run(&["rev-parse", "HEAD"]).trim().to_owned()
+    }
+
     fn open(&self) -> Workspace {
         Workspace::discover(&self.root()).unwrap()
     }
@@ -83,62 +95,20 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+const RUN: &str = "0190-run";
+
+fn run_id() -> RunId {
+    RunId(RUN.to_owned())
+}
+
+fn cover(file: &str, lines: u32) -> Coverage {
+    Coverage { file: file.to_owned(), lines }
+}
+
 fn shape(target: &Target) -> Vec<(&str, Vec<(u32, u32)>)> {
     target.files.iter().map(|file| (file.path.as_str(), file.changed.clone())).collect()
 }
 
 fn skips(target: &Target) -> Vec<(&str, SkipReason)> {
     target.skipped.iter().map(|Skip { file, reason }| (file.as_str(), *reason)).collect()
-}
-
-#[test]
-fn uncommitted_is_staged_unstaged_and_untracked() {
-    let tree = Tree::git();
-    tree.write("a.rs", "1\n2\n3\n");
-    tree.write("b.rs", "1\n2\n3\n");
-    tree.write("c.rs", "1\n");
-    tree.write("gone.rs", "1\n");
-    tree.write(".gitignore", "*.log\n");
-    tree.commit("one");
-    tree.write("a.rs", "1\nX\n3\n");
-    tree.write("b.rs", "1\n2\n3\n4\n");
-    tree.run(&["add", "b.rs"]);
-    tree.write("b.rs", "0\n1\n2\n3\n4\n");
-    tree.write("new/d.rs", "1\n2\n");
-    tree.write("x.log", "1\n");
-    tree.write("Cargo.lock", "1\n");
-    std::fs::remove_file(tree.root().join("gone.rs")).unwrap();
-    let target = tree.select(TargetSpec::Uncommitted);
-    assert_eq!(
-        shape(&target),
-        [("a.rs", vec![(2, 2)]), ("b.rs", vec![(1, 1), (5, 5)]), ("new/d.rs", vec![(1, 2)])]
-    );
-    assert_eq!(skips(&target), [("Cargo.lock", SkipReason::Generated), ("gone.rs", SkipReason::Deleted)]);
-    assert_eq!(target.files[0].diff.as_deref(), Some("--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n"));
-    assert_eq!(target.commit.as_deref(), Some(tree.run(&["rev-parse", "HEAD"]).trim()));
-    assert_eq!(target.coverage(), [vec![cover("a.rs", 1), cover("b.rs", 2), cover("new/d.rs", 2)]]);
-}
-
-fn cover(file: &str, lines: u32) -> crate::domain::Coverage {
-    crate::domain::Coverage { file: file.to_owned(), lines }
-}
-
-#[test]
-fn keep_destroy_undo_restores() {
-    let tree = Tree::git();
-    tree.write("a.rs", "1\n2\n3\n");
-    tree.write("d/b.rs", "1\n2\n3\n");
-    tree.commit("one");
-    tree.write("u.rs", "u\n");
-    let workspace = tree.open();
-    let run = RunId("r1".to_owned());
-    let kept = workspace.keep(&run, &tree.state()).unwrap();
-    tree.run(&["clean", "-fdxq"]);
-    tree.write("a.rs", "");
-    tree.write("n/n.rs", "n");
-    std::fs::remove_dir_all(tree.root().join("d")).unwrap();
-    let undone = workspace.undo(&run, &kept.kept_as, &tree.state()).unwrap();
-    assert_eq!(undone, Undone { files: 4 });
-    assert_eq!(workspace.snapshot(&tree.state()).unwrap(), kept.tree);
-    assert!(!tree.root().join("n").exists());
 }
