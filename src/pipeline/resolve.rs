@@ -24,7 +24,8 @@ pub(crate) fn references(text: &str) -> Vec<Reference> {
 
 /// Reads one word as `path`, `path:12`, `path:12-18` or `path::test`.
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    let word = word.trim_matches(|c: char| matches!(c, '.' | ':' | '<' | '>' | '*')).trim_start_matches("./");
+    let word = word.trim_end_matches(['.', ':', '>', '*', '!', '?']).trim_start_matches(['<', '*']);
+    let word = word.trim_start_matches("./");
     let (path, rest) = word.split_once(':').unwrap_or((word, ""));
     let name = path.rsplit('/').next()?;
     let (stem, extension) = name.rsplit_once('.')?;
@@ -116,6 +117,7 @@ mod tests {
             ("`src/a.rs:12-18`,", found("src/a.rs", Some((12, 18)))),
             ("tests/test_x.py::test_y", found("tests/test_x.py", None)),
             ("./a.py.", found("a.py", None)),
+            ("**.github/ci.yml:3**", found(".github/ci.yml", Some((3, 3)))),
             ("e.g.", None),
             ("1.5", None),
             ("word", None),
