@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use crate::domain::Agent;
-use crate::protocol::request::Request;
+use crate::protocol::request::{Request, Task};
 
 /// The variables that every agent may see. Tokens, keys and the addresses of agent sockets (`SSH_AUTH_SOCK`,
 /// `XDG_RUNTIME_DIR`) are left out; an agent that needs one gets it by its `env` in the configuration.
@@ -35,8 +35,9 @@ pub const ALLOWED_PREFIX: &str = "LC_";
 
 /// The environment of an agent, of its adapter's `extra` names too, out of `vars`.
 ///
-/// On top of what it may see come `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`, `respond`, `judge` or `recheck`)
-/// and `GLEE_NONCE`, for the convenience of scripts, and at last what its configuration sets.
+/// On top of what it may see come, for the convenience of scripts, `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`,
+/// `respond`, `judge` or `recheck`), `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a
+/// judge, `GLEE_DISPUTE`, each where there is something to say; and at last what its configuration sets.
 pub(super) fn environment(
     agent: &Agent,
     request: &Request,
@@ -44,14 +45,22 @@ pub(super) fn environment(
     vars: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
     let mut env = allowed(extra, vars);
+    let findings: Vec<String> = request.task.findings().iter().map(ToString::to_string).collect();
+    let dispute = match &request.task {
+        Task::Judge { dispute, .. } => dispute.number.to_string(),
+        Task::Review { .. } | Task::Respond { .. } | Task::Recheck { .. } => String::new(),
+    };
     let told = [
         ("GLEE_AGENT", agent.name.0.as_str()),
         ("GLEE_ROLE", agent.role.as_str()),
         ("GLEE_TASK", request.task.kind()),
         ("GLEE_NONCE", &request.nonce),
+        ("GLEE_FINDINGS", &findings.join(" ")),
+        ("GLEE_DISPUTE", &dispute),
     ];
+    let told = told.into_iter().filter(|(_, value)| !value.is_empty());
     let configured = agent.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    env.extend(told.into_iter().chain(configured).map(|(name, value)| (name.into(), value.into())));
+    env.extend(told.chain(configured).map(|(name, value)| (name.into(), value.into())));
     env
 }
 

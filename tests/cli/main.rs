@@ -4,4 +4,5 @@ mod agents;
 mod config;
 mod disputes;
 mod process;
+mod review;
 mod support;
