@@ -161,7 +161,7 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
     } else {
         let recorded =
             pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
-        sitting::report(globals, format, &recorded.outcome, &recorded.reviewed)?;
+        sitting::report(globals, format, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
     }
     Ok(ExitReason::Clean)
 }

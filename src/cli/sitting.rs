@@ -156,7 +156,7 @@ fn sit(
             ended.outcome.run.short()
         ));
     }
-    report(sitting.globals, sitting.format, &ended.outcome, &ended.reviewed)?;
+    report(sitting.globals, sitting.format, &ended.outcome, &ended.reviewed, &fix_command())?;
     Ok(ended.outcome.exit)
 }
 
@@ -166,14 +166,24 @@ pub(crate) fn report(
     format: Format,
     outcome: &Outcome,
     reviewed: &Reviewed,
+    fix_command: &str,
 ) -> Result<(), CommandError> {
     let options = RenderOptions {
         look: stdout_look(globals),
         detail: if globals.verbose { Detail::Full } else { Detail::Short },
         source: &|path, round| reviewed.text(path, round),
-        fix_command: "glee review --fix",
+        fix_command,
     };
     Ok(stream::out(&report::render(format, outcome, &options))?)
+}
+
+/// The command line of this program with `--fix`, as one would type it.
+fn fix_command() -> String {
+    let words = std::env::args().skip(1).chain(["--fix".to_owned()]);
+    let words: Vec<String> = words
+        .map(|word| shlex::try_quote(&word).map_or_else(|_| word.clone(), std::borrow::Cow::into_owned))
+        .collect();
+    format!("glee {}", words.join(" "))
 }
 
 /// The mark of a run that reached `budget.wall`; no signal has this number.
