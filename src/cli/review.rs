@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Show what would be asked of whom, and ask nobody
     #[arg(long)]
     dry_run: bool,
-    /// How a dispute is settled where nobody is asked [default: review.on_dispute.default]
+    /// Settle every dispute this way, without asking for it [default: review.on_dispute.default]
     #[arg(long, value_enum, value_name = "ROUTE")]
     on_dispute: Option<RouteArg>,
     /// Review again what was changed, this many rounds at most [default: review.rounds]
@@ -104,8 +104,6 @@ impl Args {
         let mut set = |key: &str, value: serde_json::Value| flags.push((key.to_owned(), value));
         if let Some(route) = self.on_dispute {
             set("review.on_dispute.default", Route::from(route).as_str().into());
-            // Who names the route on the command line has chosen it.
-            set("review.on_dispute.prompt_user", false.into());
         }
         if let Some(rounds) = self.rounds {
             set("review.rounds", rounds.into());
@@ -169,14 +167,16 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let settings = super::load::runnable(globals, args.overrides())?.1.settings;
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
     let target = workspace.select(&args.target(&workspace)?, &options).map_err(sitting::workspace_error)?;
-    let asks = globals.interactive();
+    // A route named on the command line is chosen: nobody is asked for it.
+    let chosen = args.on_dispute.map(Route::from);
+    let asks = globals.interactive() && chosen.is_none();
     let plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
         .map_err(|error| CommandError::new(ExitReason::Usage, error.clone()).hint_if(error.hint()))?;
     let agents = sitting::agents(&plan.agents, workspace.root())?;
     if args.dry_run {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
     }
-    let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), globals };
+    let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), chosen, globals };
     sitting::start(&sitting, workspace, settings, agents, plan, target)
 }
 

@@ -229,7 +229,7 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
     refuse_undone(&events, &run)?;
     refuse_changed(&workspace, &events, &run)?;
     let agents = sitting::agents(&plan.agents, workspace.root())?;
-    let sitting = Sitting { format, mode: plan.mode, globals };
+    let sitting = Sitting { format, mode: plan.mode, chosen: None, globals };
     sitting::resume(&sitting, workspace, settings, agents, run)
 }
 

@@ -9,11 +9,11 @@ use super::Globals;
 use super::error::{CommandError, CommandResult};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
 use crate::config::settings::Settings;
-use crate::domain::{Agent, ExitReason, Outcome, RunId};
+use crate::domain::{Agent, ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
 use crate::event::{Mode, Plan};
 use crate::journal::JournalError;
-use crate::pipeline::ports::{Decider, EventSink};
+use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, Question};
 use crate::pipeline::{self, Ended, Reviewed, RunError, Setup};
 use crate::report::{self, Detail, Format, RenderOptions};
 use crate::ui::dispute::{Dialog, Unattended};
@@ -49,6 +49,8 @@ impl From<FormatArg> for Format {
 pub(crate) struct Sitting<'a> {
     pub(crate) format: Format,
     pub(crate) mode: Mode,
+    /// The route that was named on the command line.
+    pub(crate) chosen: Option<Route>,
     pub(crate) globals: &'a Globals,
 }
 
@@ -124,9 +126,11 @@ fn sit(
     };
     let journal = super::history::open(sitting.globals, &workspace)?;
     let terminal = Terminal::new(screen(sitting.globals));
-    let asks = sitting.globals.interactive() && settings.review.prompt_user;
-    let decider: Box<dyn Decider> =
-        if asks { Box::new(Dialog::new(&terminal)) } else { Box::new(Unattended::new(&terminal)) };
+    let decider: Box<dyn Decider> = match (sitting.globals.interactive(), sitting.chosen) {
+        (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(&terminal) }),
+        (true, None) if settings.review.prompt_user => Box::new(Dialog::new(&terminal)),
+        (true, None) | (false, _) => Box::new(Unattended::new(&terminal)),
+    };
     let sink: Box<dyn EventSink> = match sitting.format {
         Format::Jsonl => Box::new(JsonLines::new()),
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
@@ -175,6 +179,24 @@ pub(crate) fn report(
         fix_command,
     };
     Ok(stream::out(&report::render(format, outcome, &options))?)
+}
+
+/// Takes the route that was named on the command line; a person still gives the rulings.
+struct Chosen {
+    route: Route,
+    dialog: Dialog,
+}
+
+impl Decider for Chosen {
+    fn choose(&mut self, question: &Question) -> Option<Choice> {
+        let route =
+            if question.judge.is_none() && self.route == Route::Judge { question.default } else { self.route };
+        Some(Choice { route, by_person: true, for_all: true })
+    }
+
+    fn rule(&mut self, question: &Question) -> Option<HumanRuling> {
+        self.dialog.rule(question)
+    }
 }
 
 /// The command line of this program with `--fix`, as one would type it.

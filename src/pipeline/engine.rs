@@ -18,7 +18,7 @@ use crate::domain::{
     Answer, DisputeNumber, ExitReason, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Usage,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Transcript};
-use crate::journal::Journal;
+use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::{self, Desk};
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, Question};
@@ -43,6 +43,8 @@ pub(crate) struct Engine {
     pub(crate) settings: Settings,
     pub(crate) sources: Sources,
     pub(crate) state: State,
+    /// What earlier disputes say, as it stood when the round began.
+    pub(crate) bindings: Vec<Binding>,
     pub(crate) sink: Sink,
     pub(crate) decider: Option<Box<dyn Decider>>,
     pub(crate) stop: Stop,
@@ -180,8 +182,7 @@ impl Engine {
     fn ask(&mut self, step: &Step, call: &CallId) -> Result<Work, RunError> {
         let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
         let agent = agent.cloned().expect("a call that is due names an agent of the plan");
-        let bindings = self.journal.bindings()?;
-        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &bindings };
+        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
         let request = Request {
             version: Request::VERSION,
             nonce: nonce(),
@@ -349,12 +350,12 @@ impl Engine {
     }
 
     fn merge(&mut self, round: u32) -> Result<(), RunError> {
-        let bindings = self.journal.bindings()?;
+        self.bindings = self.journal.bindings()?;
         let lists = merge::Lists {
             mandatory: self.settings.review.mandatory.clone(),
             optional: self.settings.review.optional.clone(),
         };
-        for event in merge::merge(&self.state, round, &lists, &bindings, &self.sources, &self.workspace) {
+        for event in merge::merge(&self.state, round, &lists, &self.bindings, &self.sources, &self.workspace) {
             self.append(event)?;
         }
         Ok(())
@@ -399,6 +400,7 @@ impl Engine {
     fn next_round(&mut self, round: u32) -> Result<(), RunError> {
         let target = self.trees().changed_target(&self.state, round - 1, &self.settings)?;
         let shards = target.coverage();
+        self.bindings = self.journal.bindings()?;
         self.sources.keep(round, target.files).map_err(RunError::Sources)?;
         self.append(EventKind::RoundStarted { round, shards })
     }

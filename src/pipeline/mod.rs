@@ -191,7 +191,9 @@ pub fn tree_left(events: &[Event]) -> Option<String> {
 
 fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
     let folder = setup.journal.transcripts(&run)?;
+    let bindings = setup.journal.bindings()?;
     Ok(Engine {
+        bindings,
         run,
         workspace: setup.workspace,
         state_dir: setup.state_dir,
