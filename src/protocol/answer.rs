@@ -10,11 +10,16 @@ use super::json::{Extractor, Object, State};
 use super::markdown::{Kind, Structure};
 
 /// Walks through an answer line by line.
+///
+/// What a repeated prompt shows between `<<<GLEE-DATA nonce=<nonce> ...` and `>>>GLEE-DATA-END nonce=<nonce>` is the
+/// code under review, nothing the agent says; it reads like a quote.
 #[derive(Debug)]
-pub(super) struct Walk<R> {
+pub(super) struct Walk<'a, R> {
     lines: Lines<R>,
     structure: Structure,
     json: Extractor,
+    nonce: Option<&'a str>,
+    in_data: bool,
 }
 
 /// One line of an answer.
@@ -32,16 +37,24 @@ impl Step<'_> {
     }
 }
 
-impl<R: BufRead> Walk<R> {
-    pub(super) fn new(input: R) -> Self {
-        Self { lines: Lines::new(input), structure: Structure::default(), json: Extractor::default() }
+impl<'a, R: BufRead> Walk<'a, R> {
+    pub(super) fn new(input: R, nonce: Option<&'a str>) -> Self {
+        let (lines, structure, json) = (Lines::new(input), Structure::default(), Extractor::default());
+        Self { lines, structure, json, nonce, in_data: false }
     }
 
     /// The next line; `mark` is the caller's name for it, by which a JSON object is told where it began.
     pub(super) fn next(&mut self, mark: usize) -> io::Result<Option<Step<'_>>> {
         let Some(line) = self.lines.next()? else { return Ok(None) };
-        let kind = self.structure.classify(line.text);
         let Line { text, .. } = line;
+        let is_data = if self.in_data {
+            self.in_data = !is_data_mark(text, ">>>GLEE-DATA-END", self.nonce);
+            true
+        } else {
+            self.in_data = !self.structure.in_fence() && is_data_mark(text, "<<<GLEE-DATA", self.nonce);
+            self.in_data
+        };
+        let kind = if is_data { Kind::Quote } else { self.structure.classify(text) };
         Ok(Some(Step { text, kind, json: self.json.line(line, kind, mark) }))
     }
 
@@ -57,6 +70,12 @@ impl<R: BufRead> Walk<R> {
     pub(super) fn passed_over(&self) -> bool {
         self.json.passed_over()
     }
+}
+
+/// Whether a line begins or ends data of the prompt.
+fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
+    let given = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(" nonce="));
+    given.and_then(|rest| rest.split_whitespace().next()).is_some_and(|given| is_nonce(nonce, given))
 }
 
 /// Whether the nonce of an answer is the one that was given out; without one any will do.

@@ -49,6 +49,11 @@ struct Fence {
 }
 
 impl Structure {
+    /// Whether a fence is open.
+    pub(super) fn in_fence(&self) -> bool {
+        self.fence.is_some()
+    }
+
     /// Says what the next line is.
     pub(super) fn classify(&mut self, line: &str) -> Kind {
         if let Some(fence) = self.fence {

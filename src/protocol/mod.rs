@@ -1,6 +1,7 @@
 //! Text and JSON to domain and back: what is asked of agents and how their answers are read.
 
 mod answer;
+mod answers;
 mod clean;
 mod json;
 mod markdown;

@@ -4,6 +4,8 @@ use std::io::{self, BufRead};
 
 use serde::Serialize;
 
+use super::answers::{self, Answers, Entry, Word};
+use super::json::Loose;
 use crate::domain::{FindingId, Recheck};
 
 /// What was read in a re-check.
@@ -24,6 +26,57 @@ pub struct RecheckAnswer {
 /// # Errors
 /// Only those of reading `input`.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<RecheckAnswer> {
-    let _ = (input, nonce, asked);
-    Err(io::Error::other("reading a re-check is not built yet"))
+    answers::read(input, nonce, Some(asked)).map(RecheckAnswer::from)
 }
+
+/// Reads a reviewer's word on whatever findings it names: for looking at an answer, not for relying on it.
+///
+/// # Errors
+/// Only those of reading `input`.
+pub fn parse_any<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<RecheckAnswer> {
+    answers::read(input, nonce, None).map(RecheckAnswer::from)
+}
+
+/// Whether a change resolves a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resolution {
+    Resolved,
+    Unresolved,
+}
+
+impl Word for Resolution {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("RESOLVED", Self::Resolved),
+        ("UNRESOLVED", Self::Unresolved),
+        ("NOT RESOLVED", Self::Unresolved),
+        ("NOT_RESOLVED", Self::Unresolved),
+    ];
+    const CLOSING: &'static str = "GLEE-RECHECK-END";
+    const LIST: &'static str = "checks";
+    const EVIDENCE: bool = false;
+
+    fn from_json(answer: &Loose, resolved: &Loose) -> Option<Self> {
+        match resolved {
+            Loose::Bool(true) => Some(Self::Resolved),
+            Loose::Bool(false) => Some(Self::Unresolved),
+            Loose::Nothing | Loose::Text(_) | Loose::Number(_) | Loose::Texts(_) => {
+                let word = answer.word()?;
+                Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
+            }
+        }
+    }
+}
+
+impl From<Answers<Resolution>> for RecheckAnswer {
+    fn from(Answers { entries, complete, missing, problems }: Answers<Resolution>) -> Self {
+        let check = |Entry { finding, word, text, .. }| Recheck {
+            finding,
+            resolved: word == Resolution::Resolved,
+            reason: text,
+        };
+        Self { checks: entries.into_iter().map(check).collect(), complete, missing, problems }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,9 @@ use std::io::{self, BufRead};
 
 use serde::Serialize;
 
-use crate::domain::{FindingId, Response};
+use super::answers::{self, Answers, Entry, Word};
+use super::json::Loose;
+use crate::domain::{Answer, FindingId, Response};
 
 /// What was read in a coder's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +26,35 @@ pub struct ResponseAnswer {
 /// # Errors
 /// Only those of reading `input`.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<ResponseAnswer> {
-    let _ = (input, nonce, asked);
-    Err(io::Error::other("reading a response is not built yet"))
+    answers::read(input, nonce, Some(asked)).map(ResponseAnswer::from)
 }
+
+/// Reads a coder's answer to whatever findings it names: for looking at an answer, not for relying on it.
+///
+/// # Errors
+/// Only those of reading `input`.
+pub fn parse_any<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ResponseAnswer> {
+    answers::read(input, nonce, None).map(ResponseAnswer::from)
+}
+
+impl Word for Answer {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("IMPLEMENTED", Self::Implemented), ("DISCARDED", Self::Discarded), ("DISAGREE", Self::Disagree)];
+    const CLOSING: &'static str = "GLEE-RESPONSE-END";
+    const LIST: &'static str = "answers";
+    const EVIDENCE: bool = true;
+
+    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
+        Self::parse(&answer.word()?)
+    }
+}
+
+impl From<Answers<Answer>> for ResponseAnswer {
+    fn from(Answers { entries, complete, missing, problems }: Answers<Answer>) -> Self {
+        let response = |Entry { finding, word, text, evidence }| Response { finding, answer: word, text, evidence };
+        Self { responses: entries.into_iter().map(response).collect(), complete, missing, problems }
+    }
+}
+
+#[cfg(test)]
+mod tests;

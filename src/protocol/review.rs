@@ -44,7 +44,7 @@ pub struct ReviewAnswer {
 /// # Errors
 /// Only those of reading `input`.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
-    let mut walk = Walk::new(input);
+    let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);
     let mut draft = Draft::new();
     let mut result = None;

@@ -1,18 +1,88 @@
 //! A judge's answer (section 3.5 of the design).
+//!
+//! A ruling is taken from the end of the answer only: what is quoted, fenced or argued before it is text. Whatever is
+//! not exactly one ruling of the right nonce and dispute is none.
+
+mod shape;
 
 use std::io::{self, BufRead};
 
-use crate::domain::{DisputeNumber, Ruling};
+use super::answer::{Step, Walk, is_nonce};
+use super::json::State;
+use super::markdown::Kind;
+use super::place;
+use crate::domain::{DisputeNumber, Location, Ruling, RulingWord};
+
+/// The most text that is kept as the rationale of a ruling in prose, in bytes.
+const RATIONALE_CAP: usize = 256 << 10;
+
+/// The most places that are taken out of the rationale of a ruling in prose.
+const CITATIONS_CAP: usize = 100;
 
 /// Why a judge's answer is no ruling; its text is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulingError {
     /// Nothing at the end of the answer has the form of a ruling.
-    #[error("the answer does not end with a ruling")]
+    #[error(
+        "the answer does not end with a ruling, neither a JSON object with `ruling` nor the line \
+         `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`"
+    )]
     Missing,
+    /// A ruling is there, but not at the end.
+    #[error("text follows the ruling, which has to be the last thing in the answer")]
+    TextBehind,
+    /// A JSON object was too large to be read.
+    #[error("the answer has a JSON object that is too large to be read")]
+    TooLarge,
+    /// The nonce is missing or another one.
+    #[error("the ruling's `nonce` is not the one that was given")]
+    Nonce,
+    /// The ruling is on another dispute, or does not say on which.
+    #[error("the ruling is on dispute `{given}`, asked was dispute {asked}")]
+    Dispute {
+        /// What the answer says.
+        given: String,
+        /// The dispute to rule on.
+        asked: DisputeNumber,
+    },
+    /// The ruling is none of the three words.
+    #[error("`{given}` is no ruling; it is one of `ENFORCE`, `DISMISS`, `ESCALATE`")]
+    Word {
+        /// What the answer says.
+        given: String,
+    },
+    /// The value of a field cannot be read.
+    #[error("`{given}` is no value of `{field}`; {expected}")]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What the answer says.
+        given: String,
+        /// What may stand there.
+        expected: &'static str,
+    },
+    /// A field goes with DISMISS only.
+    #[error("`{field}` goes with `DISMISS` only, the ruling is `{ruling}`")]
+    DismissOnly {
+        /// The field.
+        field: &'static str,
+        /// The ruling.
+        ruling: RulingWord,
+    },
+    /// Several rulings say different things.
+    #[error("the answer has rulings that contradict each other: {}", words(.0))]
+    Contradiction(Vec<RulingWord>),
+}
+
+fn words(words: &[RulingWord]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads the ruling on `dispute`. Without a nonce any nonce counts, without a number any dispute.
+///
+/// A ruling is a JSON object (fenced or on lines of its own) or a closing line; only blank lines and further rulings may
+/// follow it. A ruling in a fence that text follows is a quotation. For a ruling in prose the text before it is the
+/// rationale, and the places named there are its citations.
 ///
 /// # Errors
 /// The outer result: only those of reading `input`. The inner one says why the answer is no ruling.
@@ -21,6 +91,203 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     dispute: impl Into<Option<DisputeNumber>>,
 ) -> io::Result<Result<Ruling, RulingError>> {
-    let _ = (input, nonce, dispute.into());
-    Err(io::Error::other("reading a ruling is not built yet"))
+    let asked = Asked { nonce, dispute: dispute.into() };
+    let mut walk = Walk::new(input, nonce);
+    let mut docket = Docket::default();
+    let mut reasons = Reasons::default();
+    while let Some(step) = walk.next(0)? {
+        match step.json {
+            State::Found(object) => match shape::object(object.bytes, asked) {
+                Some(claim) => docket.take(claim, object.fenced),
+                None => docket.text(),
+            },
+            State::Outside if step.is_prose() => match shape::line(step.text.trim(), asked) {
+                Some(claim) => docket.take(claim, false),
+                None => {
+                    docket.text();
+                    reasons.take(&step);
+                }
+            },
+            // What is not known yet to be a ruling: the line that ends it says so.
+            State::Inside => docket.pending = true,
+            State::Outside => match step.kind {
+                Kind::Blank => reasons.take(&step),
+                Kind::FenceOpen | Kind::Code => {
+                    docket.pending = true;
+                    reasons.take(&step);
+                }
+                _ => {
+                    docket.text();
+                    reasons.take(&step);
+                }
+            },
+        }
+    }
+    if let Some(object) = walk.end()
+        && let Some(claim) = shape::object(object.bytes, asked)
+    {
+        docket.take(claim, object.fenced);
+    }
+    if walk.passed_over() {
+        return Ok(Err(RulingError::TooLarge));
+    }
+    Ok(docket.decide().map(|claimed| reasons.complete(claimed)))
 }
+
+/// What a ruling has to name.
+#[derive(Clone, Copy, Debug)]
+struct Asked<'a> {
+    nonce: Option<&'a str>,
+    dispute: Option<DisputeNumber>,
+}
+
+impl Asked<'_> {
+    /// Holds a nonce and the number of a dispute against what was asked.
+    fn check(self, nonce: Option<&str>, dispute: Option<&str>) -> Result<(), RulingError> {
+        if !nonce.is_some_and(|given| is_nonce(self.nonce, given)) {
+            return Err(RulingError::Nonce);
+        }
+        let given = dispute.unwrap_or_default();
+        let number = given.trim_start_matches('#').parse().ok().map(DisputeNumber);
+        match self.dispute {
+            Some(asked) if number != Some(asked) => Err(RulingError::Dispute { given: given.to_owned(), asked }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Something that has the form of a ruling.
+#[derive(Debug)]
+enum Claim {
+    /// A ruling with another nonce or on another dispute: not one on what was asked.
+    Foreign(RulingError),
+    /// A ruling on what was asked, or what is wrong with it.
+    Own(Result<Claimed, RulingError>),
+}
+
+/// A ruling and the form it was given in.
+#[derive(Clone, Debug)]
+struct Claimed {
+    ruling: Ruling,
+    /// Whether it is a closing line: then everything but its word is in the text before it.
+    is_line: bool,
+}
+
+/// The claims of an answer.
+#[derive(Debug, Default)]
+struct Docket {
+    /// Words of rulings outside of fences, wherever they stand.
+    unfenced: Vec<RulingWord>,
+    /// Words of rulings since the last text.
+    group: Vec<RulingWord>,
+    /// What is wrong with a ruling since the last text.
+    wrong: Option<RulingError>,
+    /// What the last foreign ruling since the last text has wrong.
+    foreign: Option<RulingError>,
+    last: Option<Claimed>,
+    any: bool,
+    /// Whether text follows the last claim.
+    text_behind: bool,
+    /// Whether lines follow it of which it is not known yet whether they are one.
+    pending: bool,
+}
+
+impl Docket {
+    fn take(&mut self, claim: Claim, fenced: bool) {
+        if std::mem::take(&mut self.text_behind) {
+            self.group.clear();
+            (self.wrong, self.foreign, self.last) = (None, None, None);
+        }
+        (self.any, self.pending) = (true, false);
+        match claim {
+            Claim::Foreign(error) => self.foreign = Some(error),
+            Claim::Own(Err(error)) => self.wrong = Some(error),
+            Claim::Own(Ok(claimed)) => {
+                let word = claimed.ruling.ruling;
+                add(&mut self.group, word);
+                if !fenced {
+                    add(&mut self.unfenced, word);
+                }
+                self.last = Some(claimed);
+            }
+        }
+    }
+
+    fn text(&mut self) {
+        (self.text_behind, self.pending) = (true, false);
+    }
+
+    fn decide(self) -> Result<Claimed, RulingError> {
+        if !self.any {
+            return Err(RulingError::Missing);
+        }
+        if self.text_behind || self.pending {
+            return Err(RulingError::TextBehind);
+        }
+        if let Some(error) = self.wrong {
+            return Err(error);
+        }
+        let last = self.last.ok_or_else(|| self.foreign.unwrap_or(RulingError::Missing))?;
+        let all = [RulingWord::Enforce, RulingWord::Dismiss, RulingWord::Escalate];
+        let said = all.into_iter().filter(|word| self.group.contains(word) || self.unfenced.contains(word));
+        let said: Vec<_> = said.collect();
+        if said.len() > 1 { Err(RulingError::Contradiction(said)) } else { Ok(last) }
+    }
+}
+
+fn add(words: &mut Vec<RulingWord>, word: RulingWord) {
+    if !words.contains(&word) {
+        words.push(word);
+    }
+}
+
+/// The text of an answer and the places it names.
+#[derive(Debug, Default)]
+struct Reasons {
+    text: String,
+    citations: Vec<String>,
+    left_out: bool,
+}
+
+impl Reasons {
+    fn take(&mut self, step: &Step<'_>) {
+        if self.text.len() + step.text.len() < RATIONALE_CAP {
+            self.text.push_str(step.text);
+            self.text.push('\n');
+        } else {
+            self.left_out = true;
+        }
+        if !step.kind.is_prose() {
+            return;
+        }
+        let mut rest = step.text;
+        while self.citations.len() < CITATIONS_CAP
+            && let Some(place) = place::find(rest)
+        {
+            let location =
+                Location { file: place.file, line: Some(place.line), end_line: place.end_line }.to_string();
+            if !self.citations.contains(&location) {
+                self.citations.push(location);
+            }
+            rest = &rest[place.range.end..];
+        }
+    }
+
+    /// Gives a ruling in prose its rationale and citations, and one in JSON without a rationale the text before it.
+    fn complete(self, claimed: Claimed) -> Ruling {
+        let Claimed { mut ruling, is_line } = claimed;
+        if ruling.rationale.is_empty() {
+            ruling.rationale = self.text.trim().to_owned();
+            if self.left_out {
+                ruling.rationale.push_str("\n[...]");
+            }
+        }
+        if is_line {
+            ruling.citations = self.citations;
+        }
+        ruling
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -143,6 +143,16 @@ impl Loose {
         }
     }
 
+    /// The bytes it takes up in memory.
+    pub(in crate::protocol) fn weight(&self) -> usize {
+        let texts = match self {
+            Self::Text(text) => text.len(),
+            Self::Texts(texts) => texts.iter().map(|text| text.len() + size_of::<String>()).sum(),
+            Self::Nothing | Self::Number(_) | Self::Bool(_) => 0,
+        };
+        size_of::<Self>() + texts
+    }
+
     /// The strings of a list, or the one string.
     pub(in crate::protocol) fn texts(self) -> Vec<String> {
         match self {
