@@ -232,7 +232,7 @@ fn what_cannot_be_reviewed_is_one_clear_error() {
         (&["review", "app.py", "--rounds", "0"], "--rounds"),
         (&["review", "app.py", "--on-dispute", "coin"], "coin"),
         (&["review", "--base", "--output=x"], "--output"),
-        (&["runs", "show", "ffffffff"], "ffffffff"),
+        (&["runs", "show", "ffffffff"], "no runs yet"),
         (&["-C", "no-such-folder", "review"], "no-such-folder"),
     ];
     for (args, named) in rows {
