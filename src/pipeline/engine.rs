@@ -182,7 +182,8 @@ impl Engine {
     fn ask(&mut self, step: &Step, call: &CallId) -> Result<Work, RunError> {
         let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
         let agent = agent.cloned().expect("a call that is due names an agent of the plan");
-        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
+        let desk =
+            Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
         let request = Request {
             version: Request::VERSION,
             nonce: nonce(),
