@@ -236,7 +236,7 @@ impl State {
 
     /// The last call for a purpose by an agent, whatever its attempt.
     pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &Call)> {
-        self.calls.iter().filter(|(id, _)| id.agent == *agent && id.purpose == *purpose).next_back()
+        self.calls.iter().rfind(|(id, _)| id.agent == *agent && id.purpose == *purpose)
     }
 
     /// The findings that a call of the coder is given: the answer to "what is it to do now?".
