@@ -29,7 +29,9 @@ pub(crate) fn reference(word: &str) -> Option<Reference> {
     let (path, rest) = word.split_once(':').unwrap_or((word, ""));
     let name = path.rsplit('/').next()?;
     let (stem, extension) = name.rsplit_once('.')?;
+    // `e.g` and `i.e` are no files.
     let plausible = !stem.is_empty()
+        && stem.len() + extension.len() > 2
         && (1..=5).contains(&extension.len())
         && extension.chars().all(|c| c.is_ascii_alphanumeric())
         && extension.starts_with(|c: char| c.is_ascii_alphabetic());
