@@ -45,9 +45,9 @@ impl Places {
         Sources {
             project_root: Some(&self.root),
             user_file: self.user_file.clone(),
-            // A variable that is not text cannot be one of Glee's.
+            // A name that is not text is none of Glee's; a value that is not text fits no key and is refused there.
             env: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),
             flags: Vec::new(),
             trust_flag: globals.trust.as_deref(),

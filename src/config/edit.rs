@@ -40,7 +40,7 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let mut wanted = before.clone();
     put(&mut wanted, &path, value.clone());
     let changed = [append_section(text, &before, &path, value), replace(text, &before, &path, value)];
-    verified(key, changed, |changed| {
+    verified(text, key, changed, |changed| {
         read(changed).is_ok_and(|after| after == wanted) && comments(changed) == comments(text)
     })
 }
@@ -62,7 +62,7 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let changed = [whole, path.len()].map(|length| remove(text, &path[..length]));
     let mut wanted = before;
     take(&mut wanted, &path);
-    verified(key, changed, |changed| {
+    verified(text, key, changed, |changed| {
         read(changed).is_ok_and(|after| pruned(after) == pruned(wanted.clone()))
             && lost_comments(text, changed) <= 1
     })
@@ -79,7 +79,7 @@ pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditE
     agents.push(Value::Object(agent.clone()));
     put(&mut wanted, &[Step::Key("agents".to_owned())], Value::Array(agents));
     let changed = [push_agent(text, agent), begin_agents(text, &before, agent)];
-    verified("agents", changed, |changed| {
+    verified(text, "agents", changed, |changed| {
         read(changed).is_ok_and(|after| after == wanted) && comments(changed) == comments(text)
     })
 }
@@ -97,7 +97,7 @@ pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
         file.document()?.get_sequence("agents")?.remove(index)?;
         Some(file.to_string())
     });
-    verified("agents", [changed], |changed| {
+    verified(text, "agents", [changed], |changed| {
         read(changed).is_ok_and(|after| pruned(after) == pruned(wanted.clone()))
     })
 }
@@ -189,13 +189,21 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// The first candidate that holds, with nothing else changed.
+/// The first candidate that holds, with nothing else changed; its lines end as those of `text` do.
 fn verified(
+    text: &str,
     key: &str,
     candidates: impl IntoIterator<Item = Option<String>>,
     holds: impl Fn(&str) -> bool,
 ) -> Result<String, EditError> {
-    candidates.into_iter().flatten().find(|text| holds(text)).ok_or_else(|| EditError::Refused(key.to_owned()))
+    let crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
+    let ended = |changed: String| if crlf { changed.replace("\r\n", "\n").replace('\n', "\r\n") } else { changed };
+    candidates
+        .into_iter()
+        .flatten()
+        .map(ended)
+        .find(|changed| holds(changed))
+        .ok_or_else(|| EditError::Refused(key.to_owned()))
 }
 
 /// Every comment, in order.
@@ -226,10 +234,9 @@ fn append_section(text: &str, before: &Value, path: &[Step], value: &Value) -> O
     put(&mut tree, path, value.clone());
     let mut block = String::new();
     write_block(&mut block, &tree, 0);
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let body = text.trim_end_matches(['\r', '\n']);
-    let gap = if body.trim_start_matches('\u{feff}').is_empty() { String::new() } else { end.repeat(2) };
-    Some(format!("{body}{gap}{}", block.replace('\n', end)))
+    let gap = if body.trim_start_matches('\u{feff}').is_empty() { "" } else { "\n\n" };
+    Some(format!("{body}{gap}{block}"))
 }
 
 /// A value as block YAML; lists of plain words stay on one line.
@@ -442,6 +449,325 @@ limits: {total: 30m, idle: 5m} # caps
             assert_eq!(set(&crlf, key, &value).unwrap(), changed.replace('\n', "\r\n"), "{key} with CRLF");
             let bom = format!("\u{feff}{FILE}");
             assert_eq!(set(&bom, key, &value).unwrap(), format!("\u{feff}{changed}"), "{key} with a BOM");
+        }
+    }
+
+    /// One case: what it is about, the text, the key, the value, the text afterwards.
+    type Case = (&'static str, &'static str, &'static str, Value, &'static str);
+
+    #[test]
+    fn every_shape_of_file_takes_a_change() {
+        let cases: &[Case] = &[
+            ("nothing", "", "a.b", json!(1), "a:\n  b: 1\n"),
+            ("a BOM alone", "\u{feff}", "a", json!(1), "\u{feff}a: 1\n"),
+            ("comments alone", "# one\n\n# two\n", "a.b", json!("x"), "# one\n\n# two\n\na:\n  b: x\n"),
+            ("comments alone, CRLF", "# one\r\n", "a.b", json!("x"), "# one\r\n\r\na:\r\n  b: x\r\n"),
+            ("no line end", "a:\n  b: 1", "a.b", json!(2), "a:\n  b: 2"),
+            ("no line end, new key", "a:\n  b: 1", "a.c", json!(2), "a:\n  b: 1\n  c: 2"),
+            ("no line end, new section", "a: 1", "b.c", json!(2), "a: 1\n\nb:\n  c: 2\n"),
+            ("an empty section", "a: # none\nb: 1\n", "a.c", json!(2), "a: # none\n  c: 2\nb: 1\n"),
+            ("an empty value", "a:\n  b: # none\n  c: 1\n", "a.b", json!(2), "a:\n  b: 2 # none\n  c: 1\n"),
+            (
+                "four blanks",
+                "a:\n    b:\n        c: 1 # x\n",
+                "a.b.d",
+                json!(2),
+                "a:\n    b:\n        c: 1 # x\n        d: 2\n",
+            ),
+            ("flow", "a: {b: 1, c: {d: x}} # y\n", "a.c.d", json!("z"), "a: {b: 1, c: {d: z}} # y\n"),
+            (
+                "flow over lines",
+                "a: {\n  b: 1, # x\n  c: 2,\n}\n",
+                "a.c",
+                json!(3),
+                "a: {\n  b: 1, # x\n  c: 3,\n}\n",
+            ),
+            ("the whole file in flow", "{a: 1}\n", "b", json!(2), "{a: 1, b: 2}\n"),
+            ("quoted keys", "\"a\":\n  'b': x # y\n", "a.b", json!("z"), "\"a\":\n  'b': z # y\n"),
+            (
+                "a document's marks",
+                "# x\n---\n# y\na: 1 # z\n...\n",
+                "a",
+                json!(2),
+                "# x\n---\n# y\na: 2 # z\n...\n",
+            ),
+            ("other scripts", "a: 値 # 注\n", "a", json!("人"), "a: 人 # 注\n"),
+            ("a block of text", "a: |\n  one\n  two\nb: 1 # c\n", "a", json!("x"), "a: x\nb: 1 # c\n"),
+            ("a list in its section's column", "a:\n- x\n- y\nb: 1\n", "a", json!(["z"]), "a:\n  - z\nb: 1\n"),
+            ("text like a boolean", "a: x\n", "a", json!("true"), "a: 'true'\n"),
+            ("text like a number", "a: x\n", "a", json!("1.0"), "a: '1.0'\n"),
+            ("text like a comment", "a: x\n", "a", json!("b #c"), "a: 'b #c'\n"),
+            ("text like a map", "a: x\n", "a", json!("b: c"), "a: 'b: c'\n"),
+            ("text like an alias", "a: x\n", "a", json!("*b"), "a: '*b'\n"),
+            ("no text", "a: x\n", "a", json!(""), "a: ''\n"),
+            ("double quotes stay", "a: \"x\" # y\n", "a", json!("z \"w\""), "a: \"z \\\"w\\\"\" # y\n"),
+            ("a switch that was quoted", "a: \"x\"\n", "a", json!(true), "a: true\n"),
+        ];
+        for (about, text, key, value, expected) in cases {
+            assert_eq!(set(text, key, value).as_deref(), Ok(*expected), "{about}");
+        }
+    }
+
+    #[test]
+    fn what_glee_does_not_read_it_does_not_edit() {
+        for (text, key, error) in [
+            ("a: [1\n", "b", EditError::Unreadable("line 1: unclosed bracket '['".to_owned())),
+            ("a: &x 1\nb: *x\n", "b", EditError::Unreadable("line 2: aliases are not accepted".to_owned())),
+            ("a: 1\n---\nb: 1\n", "a", EditError::Unreadable("line 3: a second document begins here".to_owned())),
+            ("agents: [{name: a}]\n", "agents.b.role", EditError::NoAgent("b".to_owned())),
+            ("a: 1\n", "agents.b.role", EditError::NoAgent("b".to_owned())),
+            ("- 1\n", "a", EditError::Refused("a".to_owned())),
+        ] {
+            assert_eq!(set(text, key, &json!("x")), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn unset_takes_a_value_and_the_sections_it_leaves_empty() {
+        for (about, text, key, expected) in [
+            ("a value", "a:\n  # above\n  b: 1 # x\n  c: 2\n", "a.b", "a:\n  # above\n  c: 2\n"),
+            ("the last of a section", "a: 1\nb:\n  c:\n    d: 1 # x\n", "b.c.d", "a: 1\n"),
+            (
+                "the last, with a comment to keep",
+                "a: 1\nb:\n  # why\n  # not\n  c: 1\n",
+                "b.c",
+                "a: 1\nb:\n  # why\n  # not\n  {}\n",
+            ),
+            ("in flow", "a: {b: 1, c: 2} # x\n", "a.b", "a: {c: 2} # x\n"),
+            ("a list", "a:\n  - x\n  - y\nb: 1\n", "a", "b: 1\n"),
+            (
+                "an agent's",
+                "agents:\n  - name: x\n    role: coder # r\n    model: m\n",
+                "agents.x.model",
+                "agents:\n  - name: x\n    role: coder # r\n",
+            ),
+        ] {
+            assert_eq!(unset(text, key).as_deref(), Ok(expected), "{about}");
+        }
+        assert_eq!(unset("a: {b: 1}\n", "a.c"), Err(EditError::NotSet("a.c".to_owned())));
+        assert_eq!(unset("", "a"), Err(EditError::NotSet("a".to_owned())));
+    }
+
+    #[test]
+    fn agents_come_and_go() {
+        let agent = json!({"name": "n", "command": "./a.sh -x", "role": "judge", "focus": ["p", "q, r"]});
+        let agent = agent.as_object().unwrap();
+        let entry = "  - name: n\n    command: ./a.sh -x\n    role: judge\n    focus: [p, \"q, r\"]\n";
+        for (about, text, expected) in [
+            ("nothing", "".to_owned(), format!("agents:\n{entry}")),
+            ("no agents", "version: 1 # x\n".to_owned(), format!("version: 1 # x\n\nagents:\n{entry}")),
+            (
+                "an empty list",
+                "agents: []\n".to_owned(),
+                "agents: [{name: n, command: ./a.sh -x, role: judge, focus: [p, \"q, r\"]}]\n".to_owned(),
+            ),
+            (
+                "after others",
+                "agents:\n  # one\n  - name: m   # m\n    role: coder\n\n# end\nreview: {}\n".to_owned(),
+                format!("agents:\n  # one\n  - name: m   # m\n    role: coder\n{entry}\n# end\nreview: {{}}\n"),
+            ),
+        ] {
+            let changed = add_agent(&text, agent).unwrap();
+            assert_eq!(changed, expected, "{about}");
+            let crlf = text.replace('\n', "\r\n");
+            if !text.is_empty() {
+                assert_eq!(add_agent(&crlf, agent).unwrap(), expected.replace('\n', "\r\n"), "{about} with CRLF");
+            }
+            assert_eq!(
+                read(&remove_agent(&changed, "n").unwrap()).unwrap()["agents"].as_array().map_or(0, Vec::len),
+                usize::from(text.contains("name: m"))
+            );
+        }
+        // An `agents:` that is still empty.
+        let begun = add_agent("agents: # none yet\nversion: 1\n", agent).unwrap();
+        assert_eq!(comments(&begun), ["# none yet"]);
+        assert_eq!(
+            remove_agent(FILE, "writer").unwrap(),
+            FILE.replace("  - name: writer   # the first\n    command: claude\n    role: coder\n", "")
+        );
+        assert_eq!(remove_agent(FILE, "nobody"), Err(EditError::NoAgent("nobody".to_owned())));
+    }
+
+    mod any_document {
+        use proptest::prelude::*;
+
+        use super::*;
+
+        /// A map as text, every comment with a number of its own; two to four keys, three levels deep at most.
+        fn document() -> impl Strategy<Value = String> {
+            map(3).prop_map(|lines| {
+                let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+                let mut number = 0;
+                text.chars().fold(String::new(), |mut numbered, c| {
+                    numbered.push(c);
+                    if c == '§' {
+                        number += 1;
+                        let _ = write!(numbered, "{number}§");
+                    }
+                    numbered
+                })
+            })
+        }
+
+        fn map(depth: u32) -> BoxedStrategy<Vec<String>> {
+            let keys = prop::sample::subsequence(vec!["alpha", "\"beta\"", "gamma", "'delta'", "eta"], 1..4);
+            let entry = (value(depth), any::<bool>(), any::<bool>(), comment());
+            (keys, prop::collection::vec(entry, 4))
+                .prop_map(|(keys, entries)| {
+                    let mut lines = Vec::new();
+                    for (key, (value, above, blank, comment)) in keys.iter().zip(entries) {
+                        if blank {
+                            lines.push(String::new());
+                        }
+                        if above {
+                            lines.push("# above §".to_owned());
+                        }
+                        match value {
+                            Shape::Inline(text) => lines.push(format!("{key}: {text}{comment}")),
+                            Shape::Below(inner, indent) => {
+                                lines.push(format!("{key}:{comment}"));
+                                let indent = " ".repeat(indent);
+                                lines.extend(inner.iter().map(|line| {
+                                    if line.is_empty() { String::new() } else { format!("{indent}{line}") }
+                                }));
+                            }
+                        }
+                    }
+                    lines
+                })
+                .boxed()
+        }
+
+        #[derive(Clone, Debug)]
+        enum Shape {
+            Inline(String),
+            Below(Vec<String>, usize),
+        }
+
+        fn value(depth: u32) -> BoxedStrategy<Shape> {
+            let inline = prop::sample::select(vec![
+                "judge",
+                "true",
+                "12",
+                "\"a # b\"",
+                "'it''s'",
+                "two words",
+                "[MUST, SHOULD]",
+                "{a: 1, b: two}",
+                "1.5",
+                "''",
+                "a-b:c",
+                "{}",
+                "[]",
+            ])
+            .prop_map(|text| Shape::Inline(text.to_owned()));
+            if depth == 0 {
+                return inline.boxed();
+            }
+            let list = (prop::collection::vec(("[a-z]{1,5}", comment()), 1..4), prop::sample::select(vec![0, 2]))
+                .prop_map(|(items, indent)| {
+                    Shape::Below(
+                        items.into_iter().map(|(item, comment)| format!("- {item}{comment}")).collect(),
+                        indent,
+                    )
+                });
+            let agents = prop::collection::vec(comment(), 1..3).prop_map(|comments| {
+                let agents = comments.iter().enumerate();
+                Shape::Below(
+                    agents
+                        .flat_map(|(index, comment)| {
+                            [format!("- name: n{index}{comment}"), format!("  role: coder{comment}")]
+                        })
+                        .collect(),
+                    2,
+                )
+            });
+            let inner = (map(depth - 1), prop::sample::select(vec![2, 4]))
+                .prop_map(|(lines, indent)| Shape::Below(lines, indent));
+            prop_oneof![3 => inline, 3 => inner, 1 => list, 1 => agents].boxed()
+        }
+
+        fn comment() -> impl Strategy<Value = &'static str> {
+            prop::sample::select(vec!["", "", "  # note §", " # {x: §}"])
+        }
+
+        /// Every path to a value, and beside each section one that is new.
+        fn paths(value: &Value, above: &str, all: &mut Vec<String>) {
+            let Some(map) = value.as_object() else { return };
+            for (key, value) in map {
+                let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+                paths(value, &path, all);
+                all.push(path);
+            }
+            let new = |key: &str| if above.is_empty() { key.to_owned() } else { format!("{above}.{key}") };
+            all.extend([new("fresh"), new("fresh.deep")]);
+        }
+
+        fn new_value() -> impl Strategy<Value = Value> {
+            prop::sample::select(vec![
+                json!("human"),
+                json!(true),
+                json!(42),
+                json!("a: b # c"),
+                json!(["A", "b c", "d,e"]),
+                json!([]),
+                json!(""),
+            ])
+        }
+
+        fn numbered_comments(text: &str) -> Vec<&str> {
+            text.split('§').skip(1).step_by(2).collect()
+        }
+
+        proptest! {
+            #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+            #[test]
+            fn is_changed_in_one_place_and_keeps_its_comments(
+                text in document(), choice in any::<prop::sample::Index>(), value in new_value(), crlf in any::<bool>()
+            ) {
+                let text = if crlf { text.replace('\n', "\r\n") } else { text };
+                let before = read(&text).unwrap();
+                let mut all = Vec::new();
+                paths(&before, "", &mut all);
+                let key = choice.get(&all);
+                let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
+                let scalar = !at(&before, &path).is_some_and(|old| old.is_object() || old.is_array());
+
+                match set(&text, key, &value) {
+                    Ok(changed) => {
+                        let mut wanted = before.clone();
+                        put(&mut wanted, &path, value);
+                        prop_assert_eq!(read(&changed).unwrap(), wanted);
+                        prop_assert_eq!(numbered_comments(&changed), numbered_comments(&text));
+                        prop_assert_eq!(changed.matches('\n').count() == changed.matches("\r\n").count(), crlf);
+                    }
+                    // A section or list that holds comments cannot give way to a value without losing them.
+                    Err(error) => prop_assert!(!scalar, "{}: {}", key, error),
+                }
+            }
+
+            #[test]
+            fn loses_only_what_is_unset(text in document(), choice in any::<prop::sample::Index>()) {
+                let before = read(&text).unwrap();
+                let mut all = Vec::new();
+                paths(&before, "", &mut all);
+                all.retain(|key| !key.contains("fresh"));
+                let key = choice.get(&all);
+                let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
+                let scalar = !at(&before, &path).is_some_and(|old| old.is_object() || old.is_array());
+
+                match unset(&text, key) {
+                    Ok(changed) => {
+                        let mut wanted = before.clone();
+                        take(&mut wanted, &path);
+                        prop_assert_eq!(pruned(read(&changed).unwrap()), pruned(wanted));
+                        let lost = numbered_comments(&text).len() - numbered_comments(&changed).len();
+                        prop_assert!(lost <= 1, "{} comments lost", lost);
+                    }
+                    Err(error) => prop_assert!(!scalar, "{}: {}", key, error),
+                }
+            }
         }
     }
 }

@@ -57,6 +57,9 @@ pub enum ConfigError {
     /// A file cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The file has a name under which nobody reads it.
+    #[error("`{0}` is not read")]
+    WrongName(String),
     /// The records of trust cannot be used.
     #[error(transparent)]
     Trust(#[from] TrustError),
@@ -116,6 +119,7 @@ impl ConfigError {
         let did_you_mean = |word: &str| format!("did you mean `{word}`?");
         match self {
             Self::File(error) => error.hint(),
+            Self::WrongName(_) => Some(format!("rename it to `{PROJECT_FILE}`")),
             Self::Trust(_) | Self::Syntax { .. } => None,
             Self::UnknownKey { key, suggestion: Some(suggestion), .. } if key == suggestion => {
                 let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
@@ -173,6 +177,12 @@ impl ConfigError {
 pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
     let project_file = sources.project_root.map(|root| root.join(PROJECT_FILE));
     let project = optional(project_file.as_deref(), PROJECT_FILE, Links::Refused)?;
+    if let Some(root) = sources.project_root.filter(|_| project.is_none()) {
+        let other = PROJECT_FILE.replace(".yml", ".yaml");
+        if root.join(&other).is_file() {
+            return Err(ConfigError::WrongName(other));
+        }
+    }
     let user_name = sources.user_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
     let user = optional(sources.user_file.as_deref(), &user_name, Links::Followed)?;
     let layers = Layers {

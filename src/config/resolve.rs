@@ -305,3 +305,251 @@ pub(crate) fn shown(key: &str, value: &Value) -> Value {
         _ => value.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::super::layer;
+    use super::*;
+
+    fn layers(user: &str, project: &str) -> Layers {
+        Layers {
+            user: layer::from_text(Some("user.yml"), user).unwrap(),
+            project: layer::from_text(Some("project.yml"), project).unwrap(),
+            ..Layers::default()
+        }
+    }
+
+    /// A value and its origin, as `glee config list --origin` shows them.
+    fn value(layers: &Layers, key: &str) -> String {
+        let resolved = resolve(layers).unwrap();
+        let setting = &resolved.values[key];
+        format!("{} ({})", crate::config::flow(&setting.value), setting.origin)
+    }
+
+    fn refusal(user: &str, project: &str) -> String {
+        let error = resolve(&layers(user, project)).unwrap_err();
+        format!("{error} | {}", error.hint().unwrap_or_default())
+    }
+
+    #[test]
+    fn the_defaults_are_settings() {
+        let settings = resolve(&Layers::default()).unwrap().settings();
+        let flat = settings.flat.clone();
+        assert_eq!(flat.len(), schema::KEYS.len());
+        let seconds = Duration::from_secs;
+        assert_eq!(
+            settings,
+            Settings {
+                agents: Vec::new(),
+                review: ReviewSettings {
+                    mandatory: vec!["MUST".to_owned(), "HIGH".to_owned()],
+                    optional: vec!["SHOULD".to_owned(), "MEDIUM".to_owned(), "LOW".to_owned()],
+                    reviewers: ReviewerChoice::All,
+                    rounds: 1,
+                    recheck: true,
+                    quorum: None,
+                    verify: Vec::new(),
+                    jobs: None,
+                    max_file: 1 << 20,
+                    shard: 128 << 10,
+                    prompt_user: true,
+                    on_dispute: Route::Judge,
+                    escalate_to: Route::Human,
+                    require_evidence: true,
+                },
+                budget: Budget { wall: seconds(3600) },
+                limits: Limits {
+                    total: seconds(1800),
+                    first_output: seconds(120),
+                    idle: seconds(600),
+                    output: 64 << 20,
+                    line: 8 << 20,
+                    grace: seconds(3),
+                },
+                flat,
+            }
+        );
+    }
+
+    #[test]
+    fn the_last_layer_wins_and_every_value_knows_its_origin() {
+        let text = |rounds: u32| format!("review:\n  rounds: {rounds}\n");
+        let mut layers = Layers::default();
+        let key = "review.rounds";
+        assert_eq!(value(&layers, key), "1 (default)");
+        layers.user = layer::from_text(Some("user.yml"), &text(2)).unwrap();
+        assert_eq!(value(&layers, key), "2 (user.yml:2)");
+        layers.project = layer::from_text(Some("project.yml"), &text(3)).unwrap();
+        assert_eq!(value(&layers, key), "3 (project.yml:2)");
+        layers.variables = layer::from_variables(&[("GLEE_REVIEW_ROUNDS".to_owned(), "4".to_owned())]).unwrap();
+        assert_eq!(value(&layers, key), "4 (GLEE_REVIEW_ROUNDS)");
+        layers.flags = layer::from_flags(&[(key.to_owned(), json!(5))]).unwrap();
+        assert_eq!(value(&layers, key), "5 (command line)");
+    }
+
+    #[test]
+    fn lists_replace_and_agents_merge_by_name() {
+        let user = "\
+agents:
+  - {name: mine, command: claude, role: reviewer, focus: [security]}
+  - {name: both, command: codex, role: reviewer, focus: [a, b], model: m}
+review: {issues: {mandatory: [HIGH, MEDIUM], optional: [LOW]}}
+";
+        let project = "\
+agents:
+  - {name: theirs, command: gemini, role: coder, timeout: 1m, env: {A: b}}
+  - {name: both, focus: [c]}
+review: {issues: {mandatory: [HIGH]}}
+";
+        let layers = layers(user, project);
+        let settings = resolve(&layers).unwrap().settings();
+        let agent = |name: &str, role, command: &str| Agent {
+            name: AgentName::from(name),
+            role,
+            command: vec![command.to_owned()],
+            adapter: command.to_owned(),
+            domain: Vec::new(),
+            focus: Vec::new(),
+            model: None,
+            env: BTreeMap::new(),
+            timeout: None,
+        };
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            settings.agents,
+            [
+                Agent {
+                    timeout: Some(Duration::from_secs(60)),
+                    env: BTreeMap::from([("A".to_owned(), "b".to_owned())]),
+                    ..agent("theirs", Role::Coder, "gemini")
+                },
+                Agent {
+                    focus: words(&["c"]),
+                    model: Some("m".to_owned()),
+                    ..agent("both", Role::Reviewer, "codex")
+                },
+                Agent { focus: words(&["security"]), ..agent("mine", Role::Reviewer, "claude") },
+            ]
+        );
+        assert_eq!(settings.review.mandatory, ["MUST", "HIGH"]);
+        assert_eq!(settings.review.optional, ["SHOULD", "LOW"]);
+        assert_eq!(value(&layers, "agents.both.focus"), "[c] (project.yml:3)");
+        assert_eq!(value(&layers, "agents.both.model"), "m (user.yml:3)");
+        assert_eq!(value(&layers, "agents.both.adapter"), "codex (default)");
+        // What is listed and recorded does not tell a secret.
+        assert_eq!(settings.flat["agents.theirs.env"], json!({"A": "***"}));
+    }
+
+    #[test]
+    fn a_project_makes_guarded_values_stricter_and_never_looser() {
+        let total = |time: &str| format!("limits: {{total: {time}}}");
+        for (user, project, expected) in [
+            ("", "10m", Ok("10m (project.yml:1)")),
+            ("", "30m", Ok("30m (project.yml:1)")),
+            (
+                "",
+                "31m",
+                Err(
+                    "project.yml:1:17: a project may not loosen `limits.total` from 30m to 31m | only you may, for yourself: `glee config set --user limits.total 31m`",
+                ),
+            ),
+            ("1h", "45m", Ok("45m (project.yml:1)")),
+            ("1h", "60m", Ok("60m (project.yml:1)")),
+            (
+                "1h",
+                "61m",
+                Err(
+                    "project.yml:1:17: a project may not loosen `limits.total` from 1h to 61m | only you may, for yourself: `glee config set --user limits.total 61m`",
+                ),
+            ),
+            // The user's own bound stands where a project asks for more, but for no more than anybody's.
+            ("5m", "20m", Ok("5m (user.yml:1)")),
+            (
+                "5m",
+                "40m",
+                Err(
+                    "project.yml:1:17: a project may not loosen `limits.total` from 30m to 40m | only you may, for yourself: `glee config set --user limits.total 40m`",
+                ),
+            ),
+        ] {
+            let user = if user.is_empty() { String::new() } else { total(user) };
+            let result = resolve(&layers(&user, &total(project)));
+            let shown = match &result {
+                Ok(_) => Ok(value(&layers(&user, &total(project)), "limits.total")),
+                Err(_) => Err(refusal(&user, &total(project))),
+            };
+            assert_eq!(shown, expected.map(str::to_owned).map_err(str::to_owned), "{user} {project}");
+        }
+        let evidence = |on: bool| format!("review: {{judge: {{require_evidence: {on}}}}}");
+        assert_eq!(
+            refusal("", &evidence(false)),
+            "project.yml:1:36: a project may not loosen `review.judge.require_evidence` from true to false | only you may, for yourself: `glee config set --user review.judge.require_evidence false`"
+        );
+        assert!(resolve(&layers(&evidence(false), &evidence(false))).is_ok());
+        assert!(resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings().review.require_evidence);
+        assert!(refusal("", "limits: {output: 1GiB}").contains("from 64MiB to 1GiB"));
+        assert!(refusal("", "budget: {wall: 2h}").contains("from 60m to 2h"));
+    }
+
+    #[test]
+    fn an_agents_own_time_is_guarded_too() {
+        let agent = |time: &str| format!("agents: [{{name: a, command: claude, role: coder, timeout: {time}}}]");
+        assert_eq!(value(&layers("", &agent("10m")), "agents.a.timeout"), "10m (project.yml:1)");
+        assert_eq!(value(&layers(&agent("2h"), &agent("90m")), "agents.a.timeout"), "90m (project.yml:1)");
+        assert_eq!(value(&layers("limits: {total: 5m}", &agent("10m")), "agents.a.timeout"), "5m (user.yml:1)");
+        assert!(refusal("", &agent("31m")).contains("`agents.a.timeout` from 30m to 31m"));
+    }
+
+    #[test]
+    fn an_agent_that_cannot_be_asked_is_an_error() {
+        let agent = |rest: &str| refusal("", &format!("agents: [{{name: a, {rest}}}]"));
+        for (rest, expected) in [
+            (
+                "command: claude",
+                "the agent `a` has no role | give it one: `role: coder`, `reviewer`, `judge` or `aggregator`",
+            ),
+            (
+                "role: coder",
+                "the agent `a` has no command | give it one, or remove it with `glee disconnect a`: `command: ...`",
+            ),
+            (
+                "role: coder, command: 'builtin:rules'",
+                "the agent `a` cannot be a coder: `builtin:rules` is a reviewer | write `role: reviewer`",
+            ),
+            (
+                "role: coder, command: 'builtin:fixr'",
+                "the agent `a` has the command `builtin:fixr`, which is no embedded agent | did you mean `builtin:fixer`?",
+            ),
+            (
+                "role: coder, command: 'builtin:fixer --all'",
+                "the agent `a` has the command `builtin:fixer --all`, which is no embedded agent | did you mean `builtin:fixer`?",
+            ),
+            (
+                "role: coder, command: claude, adapter: builtin",
+                "the agent `a` has the command `claude`, which does not go with its adapter | remove its `adapter`: it is guessed from the command",
+            ),
+        ] {
+            assert_eq!(agent(rest), format!("project.yml:1:10: {expected}"), "{rest}");
+        }
+        assert_eq!(
+            refusal("", "review: {issues: {optional: [must]}}"),
+            "the tag `must` is both in `review.opinions.mandatory` and in `review.issues.optional` | remove it from one of them"
+        );
+    }
+
+    #[test]
+    fn the_adapter_follows_the_program() {
+        for (command, adapter) in [
+            ("claude", "claude"),
+            ("/usr/local/bin/codex", "codex"),
+            ("qwen.exe", "qwen"),
+            ("./claude.sh", "text"),
+            ("semgrep", "text"),
+            ("builtin:rules", "builtin"),
+        ] {
+            assert_eq!(adapter_of(&[command.to_owned(), "x".to_owned()]), adapter, "{command}");
+        }
+    }
+}
