@@ -106,8 +106,13 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
             Some((_, its)) if *its == role => Ok(agent.to_owned()),
             Some((_, its)) => Err(CommandError::usage(format!("`{agent}` is a {its} and cannot be a {role}"))
                 .hint(format!("`glee connect {agent} --role {its}`"))),
-            None => Err(CommandError::usage(format!("there is no embedded agent `{agent}`"))
-                .hint("embedded agents: builtin:rules, builtin:fixer, builtin:referee")),
+            None => {
+                let hint = match config::closest(kind, BUILTINS.map(|(name, _)| name)) {
+                    Some(name) => format!("did you mean `builtin:{name}`?"),
+                    None => "embedded agents: builtin:rules, builtin:fixer, builtin:referee".to_owned(),
+                };
+                Err(CommandError::usage(format!("there is no embedded agent `{agent}`")).hint(hint))
+            }
         };
     }
     if KNOWN_PROGRAMS.contains(&agent) {

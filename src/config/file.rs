@@ -38,10 +38,7 @@ impl FileError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Link(path) => Some(format!(
-                "replace it by what it points to: Glee follows no links in a project: {}",
-                path.display()
-            )),
+            Self::Link(_) => Some("Glee follows no links in a project: put there what it points to".to_owned()),
             Self::Kind(..) | Self::Size(_) | Self::Text(..) | Self::Read(..) | Self::Write(..) => None,
         }
     }

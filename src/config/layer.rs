@@ -69,6 +69,17 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
+    /// The layer's place among the layers, the lowest first.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::User(_) => 1,
+            Self::Project(_) => 2,
+            Self::Variable(_) => 3,
+            Self::Flag => 4,
+        }
+    }
+
     /// The layer's one word: `default`, `user`, `project`, `variable` or `flag`.
     pub fn layer(&self) -> &'static str {
         match self {
@@ -179,8 +190,11 @@ pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
         .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name)).map(str::to_owned))
         // The right name in the wrong section.
         .or_else(|| {
-            let ending = format!(".{last}");
-            schema::KEYS.iter().find(|key| key.name.ends_with(&ending)).map(|key| key.name.to_owned())
+            let middle = format!(".{last}.");
+            schema::KEYS.iter().find_map(|key| {
+                let whole = format!("{}.", key.name);
+                whole.find(&middle).map(|start| whole[..start + middle.len() - 1].to_owned())
+            })
         });
     ConfigError::UnknownKey {
         place,

@@ -314,3 +314,68 @@ fn unknown_agent_key(name: &str, last: &str) -> ConfigError {
         known: known.map(str::to_owned).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    const RUNS: &str = "agents: [{name: a, command: ./a.sh, role: reviewer}]\n";
+
+    fn project(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        file::write(&folder.path().join(PROJECT_FILE), text, Links::Refused).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_project_is_trusted_by_record_or_by_hash_and_by_nothing_else() {
+        let (root, state) = (project(RUNS), tempfile::tempdir().unwrap());
+        let sources = Sources {
+            project_root: Some(root.path()),
+            env: vec![("CI".to_owned(), "true".to_owned())],
+            state_dir: Some(state.path().to_owned()),
+            ..Sources::default()
+        };
+        let untrusted = load(&sources).unwrap().untrusted.unwrap();
+        assert_eq!(untrusted.runs, ["./a.sh (agent `a`)"]);
+        let by_hash = Sources { trust_flag: Some(&untrusted.hash), ..sources.clone() };
+        assert_eq!(load(&by_hash).unwrap().untrusted, None);
+        let other = format!("blake3:{}", "0".repeat(64));
+        let by_other = Sources { trust_flag: Some(&other), ..sources.clone() };
+        assert_eq!(load(&by_other).unwrap().untrusted, Some(untrusted.clone()));
+        Store::new(state.path()).trust(root.path(), &untrusted).unwrap();
+        assert_eq!(load(&sources).unwrap().untrusted, None);
+    }
+
+    #[test]
+    fn what_the_user_says_needs_no_trust() {
+        let user = project(RUNS);
+        let sources = Sources { user_file: Some(user.path().join(PROJECT_FILE)), ..Sources::default() };
+        let loaded = load(&sources).unwrap();
+        assert_eq!(loaded.untrusted, None);
+        assert_eq!(loaded.settings.agents.len(), 1);
+        assert_eq!((loaded.project_file, loaded.user_file), (None, sources.user_file));
+    }
+
+    #[test]
+    fn the_reviewers_that_are_named_have_to_be_connected() {
+        let check = |names: &str| {
+            let root = project(&format!(
+                "agents:\n  - {{name: a, command: claude, role: reviewer}}\n  - {{name: b, command: claude, role: coder}}\nreview: {{reviewers: {names}}}\n"
+            ));
+            let sources = Sources { project_root: Some(root.path()), ..Sources::default() };
+            check_names(&load(&sources).unwrap().settings)
+                .map_err(|error| format!("{error} | {}", error.hint().unwrap_or_default()))
+        };
+        assert_eq!(check("all"), Ok(()));
+        assert_eq!(check("first"), Ok(()));
+        assert_eq!(check("[a]"), Ok(()));
+        assert_eq!(
+            check("[a, b]"),
+            Err("`review.reviewers` names `b`, which is not a connected reviewer | connected reviewers: a"
+                .to_owned())
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! Layers merged into one: the later layer wins, agents merge by name, guards hold, and every value keeps its origin.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Resolved, ConfigError> {
     for key in schema::KEYS {
         values.insert(key.name.to_owned(), value(layers, key)?);
     }
-    disjoint(&values)?;
+    disjoint(&mut values)?;
     let mut agents = Vec::new();
     for given in layers.project.agents.iter().chain(&layers.user.agents) {
         if !agents.contains(&given.name) {
@@ -108,13 +109,29 @@ fn amount(value: &Value) -> u128 {
         .unwrap_or_default()
 }
 
-/// A tag is mandatory or optional, not both.
-fn disjoint(values: &BTreeMap<String, Setting>) -> Result<(), ConfigError> {
-    let tags = |key: &'static str| words(&values[key].value).into_iter().map(move |tag| (key, tag));
-    let mandatory: Vec<_> = tags("review.opinions.mandatory").chain(tags("review.issues.mandatory")).collect();
-    for (optional, tag) in tags("review.opinions.optional").chain(tags("review.issues.optional")) {
-        if let Some((mandatory, _)) = mandatory.iter().find(|(_, other)| other.eq_ignore_ascii_case(&tag)) {
-            return Err(ConfigError::BothWays { tag, mandatory, optional });
+/// A tag is mandatory or optional: where one layer names it as the one and a higher layer as the other, the higher
+/// layer's word counts. A layer that says both is contradictory.
+fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
+    for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
+        for optional in ["review.opinions.optional", "review.issues.optional"] {
+            let (above, below) = match values[mandatory].origin.rank().cmp(&values[optional].origin.rank()) {
+                Ordering::Less => (optional, mandatory),
+                Ordering::Greater => (mandatory, optional),
+                Ordering::Equal => {
+                    let others = words(&values[optional].value);
+                    let both = |tag: &String| others.iter().any(|other| other.eq_ignore_ascii_case(tag));
+                    if let Some(tag) = words(&values[mandatory].value).into_iter().find(both) {
+                        return Err(ConfigError::BothWays { tag, mandatory, optional });
+                    }
+                    continue;
+                }
+            };
+            let taken = words(&values[above].value);
+            let mut left = words(&values[below].value);
+            left.retain(|tag| !taken.iter().any(|other| other.eq_ignore_ascii_case(tag)));
+            if let Some(setting) = values.get_mut(below) {
+                setting.value = json!(left);
+            }
         }
     }
     Ok(())
@@ -533,9 +550,21 @@ review: {issues: {mandatory: [HIGH]}}
         ] {
             assert_eq!(agent(rest), format!("project.yml:1:10: {expected}"), "{rest}");
         }
+    }
+
+    #[test]
+    fn the_higher_layer_says_whether_a_tag_is_mandatory() {
+        let shown = |layers: &Layers, list: &str| value(layers, &format!("review.issues.{list}"));
+        let medium = layers("", "review: {issues: {mandatory: [HIGH, MEDIUM]}}");
+        assert_eq!(shown(&medium, "mandatory"), "[HIGH, MEDIUM] (project.yml:1)");
+        assert_eq!(shown(&medium, "optional"), "[LOW] (default)");
+        let must =
+            layers("review: {issues: {mandatory: [HIGH, LOW]}}", "review: {issues: {optional: [low, must]}}");
+        assert_eq!(shown(&must, "mandatory"), "[HIGH] (user.yml:1)");
+        assert_eq!(value(&must, "review.opinions.mandatory"), "[] (default)");
         assert_eq!(
-            refusal("", "review: {issues: {optional: [must]}}"),
-            "the tag `must` is both in `review.opinions.mandatory` and in `review.issues.optional` | remove it from one of them"
+            refusal("", "review: {opinions: {mandatory: [MUST]}, issues: {optional: [must]}}"),
+            "the tag `MUST` is both in `review.opinions.mandatory` and in `review.issues.optional` | remove it from one of them"
         );
     }
 

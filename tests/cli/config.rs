@@ -1,6 +1,49 @@
 //! `config`, `init`, `connect`, `disconnect`, `trust` and the settings they share.
 
-use crate::support::Sandbox;
+use crate::support::{Output, Sandbox};
+
+const CONFIG: &str = "\
+# Ours. Ask before changing.
+agents:
+  - name: writer          # the first one
+    command: \"claude\"
+    role: coder
+
+  # second pair of eyes
+  - {name: reader, command: 'codex', role: reviewer}
+
+review:
+    on_dispute:
+        default: \"human\"    # until we have a judge
+        prompt_user: true
+    rounds:   2
+
+# the end
+";
+
+fn with_config() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/config.yml", CONFIG);
+    sandbox
+}
+
+/// Runs a command that has to fail as a usage error, says one error with one hint, and changes nothing.
+fn refused(sandbox: &Sandbox, args: &[&str]) -> String {
+    let config = |sandbox: &Sandbox| sandbox.exists(".glee/config.yml").then(|| sandbox.read(".glee/config.yml"));
+    let before = config(sandbox);
+    let Output { code, stdout, stderr } = sandbox.glee(args);
+    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+    assert_eq!(config(sandbox), before);
+    assert!(!sandbox.user_config().exists());
+    stderr
+}
+
+/// Runs a command that has to succeed and returns its stdout.
+fn out(sandbox: &Sandbox, args: &[&str]) -> String {
+    let output = sandbox.glee(args);
+    assert_eq!(output.code, 0, "{output}");
+    output.stdout
+}
 
 #[test]
 fn an_unknown_command_is_a_usage_error() {
@@ -8,4 +51,810 @@ fn an_unknown_command_is_a_usage_error() {
     assert_eq!(output.code, 2);
     assert_eq!(output.stdout, "");
     assert!(output.stderr.contains("'conect'") && output.stderr.contains("'connect'"), "{output}");
+}
+
+#[test]
+fn every_command_helps_with_an_example() {
+    let sandbox = Sandbox::new();
+    for command in [
+        vec!["init"],
+        vec!["connect"],
+        vec!["disconnect"],
+        vec!["trust"],
+        vec!["config"],
+        vec!["config", "get"],
+        vec!["config", "set"],
+        vec!["config", "unset"],
+        vec!["config", "list"],
+        vec!["config", "edit"],
+        vec!["config", "path"],
+        vec!["config", "schema"],
+    ] {
+        let help = out(&sandbox, &[command.as_slice(), &["--help"]].concat());
+        let call = format!("glee {}", command.join(" "));
+        let (_, example) = help.split_once("Example").expect("an example");
+        assert!(example.contains(&call), "{help}");
+    }
+}
+
+// ---- config set, get, unset, list
+
+#[test]
+fn set_changes_one_word_and_keeps_comments_order_and_quoting() {
+    let sandbox = with_config();
+    let output = sandbox.glee(&["config", "set", "review.on_dispute.default", "judge"]);
+    insta::assert_snapshot!(output, @"
+    exit: 0
+    --- stderr
+    review.on_dispute.default = judge (.glee/config.yml)
+    ");
+    assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("\"human\" ", "\"judge\" "));
+    assert_eq!(out(&sandbox, &["config", "get", "review.on_dispute.default"]), "judge\n");
+}
+
+#[test]
+fn set_addresses_agents_by_name_and_adds_what_is_not_there() {
+    let sandbox = with_config();
+    for (key, value) in [
+        ("agents.reader.focus", "security, performance"),
+        ("agents.writer.timeout", "10m"),
+        ("review.verify", "[]"),
+        ("limits.idle", "1m30s"),
+        ("review.issues.mandatory", "[HIGH, MEDIUM]"),
+        ("review.issues.optional", "LOW"),
+    ] {
+        out(&sandbox, &["config", "set", key, value]);
+    }
+    insta::assert_snapshot!(sandbox.read(".glee/config.yml"), @r#"
+    # Ours. Ask before changing.
+    agents:
+      - name: writer          # the first one
+        command: "claude"
+        role: coder
+        timeout: 10m
+
+      # second pair of eyes
+      - {name: reader, command: 'codex', role: reviewer, focus: [security, performance]}
+
+    review:
+        on_dispute:
+            default: "human"    # until we have a judge
+            prompt_user: true
+        rounds:   2
+        verify: []
+        issues:
+          mandatory: [HIGH, MEDIUM]
+          optional: [LOW]
+
+    # the end
+
+    limits:
+      idle: 1m30s
+    "#);
+}
+
+#[test]
+fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
+    let sandbox = with_config();
+    for (args, expected) in [
+        (
+            ["review.on_dispute.default", "judg"],
+            "error: `review.on_dispute.default` cannot be `judg`\nhint: allowed: judge, human, discard; did you mean `judge`?\n",
+        ),
+        (
+            ["review.on_dispute.defualt", "judge"],
+            "error: unknown key `review.on_dispute.defualt`\nhint: did you mean `review.on_dispute.default`?\n",
+        ),
+        (["on_dispute", "judge"], "error: unknown key `on_dispute`\nhint: did you mean `review.on_dispute`?\n"),
+        (
+            ["review.rounds", "many"],
+            "error: `review.rounds` cannot be `many`\nhint: allowed: a whole number from 1 to 100\n",
+        ),
+        (
+            ["review.rounds", "-1"],
+            "error: `review.rounds` cannot be `-1`\nhint: allowed: a whole number from 1 to 100\n",
+        ),
+        (
+            ["limits.total", "90"],
+            "error: `limits.total` cannot be `90`\nhint: allowed: a duration such as 90s, 10m or 1h30m\n",
+        ),
+        (
+            ["review.debate.rounds", "2"],
+            "error: unknown key `review.debate.rounds`\nhint: did you mean `review.rounds`?\n",
+        ),
+        (["budget.usd", "5"], "error: unknown key `budget.usd`\nhint: known here: budget.wall\n"),
+        (
+            ["review", "x"],
+            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.quorum, review.verify, review.jobs, review.max_file, review.shard, review.on_dispute, review.judge\n",
+        ),
+        (
+            ["agents", "x"],
+            "error: `agents` is a list of agents\nhint: connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`\n",
+        ),
+        (
+            ["agents.writer.role", "boss"],
+            "error: `agents.writer.role` cannot be `boss`\nhint: allowed: coder, reviewer, judge, aggregator\n",
+        ),
+        (
+            ["agents.writer.roll", "coder"],
+            "error: unknown key `agents.writer.roll`\nhint: did you mean `agents.writer.role`?\n",
+        ),
+        (
+            ["agents.nobody.role", "coder"],
+            "error: .glee/config.yml: there is no agent `nobody` in this file\nhint: `glee agents` lists who is connected\n",
+        ),
+        (
+            ["agents.writer.name", "reader"],
+            "error: there is another agent `reader`\nhint: names are unique: rename one of them\n",
+        ),
+        (
+            ["limits.total", "2h"],
+            "error: a project may not loosen `limits.total` from 30m to 2h\nhint: only you may, for yourself: `glee config set --user limits.total 2h`\n",
+        ),
+        (
+            ["review.judge.require_evidence", "false"],
+            "error: a project may not loosen `review.judge.require_evidence` from true to false\nhint: only you may, for yourself: `glee config set --user review.judge.require_evidence false`\n",
+        ),
+    ] {
+        assert_eq!(refused(&sandbox, &["config", "set", args[0], args[1]]), expected);
+    }
+    let fresh = Sandbox::new();
+    refused(&fresh, &["config", "set", "review.on_dispute.default", "judg"]);
+    assert!(!fresh.exists(".glee"));
+}
+
+#[test]
+fn errors_in_the_file_name_line_column_and_key() {
+    for (text, expected) in [
+        (
+            "review:\n  on_dispute:\n    default: judg\n",
+            "error: .glee/config.yml:3:14: `review.on_dispute.default` cannot be `judg`\nhint: allowed: judge, human, discard; did you mean `judge`?\n",
+        ),
+        (
+            "agents:\n  - name: a\n    comand: claude\n",
+            "error: .glee/config.yml:3:5: unknown key `agents[0].comand`\nhint: did you mean `agents[0].command`?\n",
+        ),
+        (
+            "agents:\n  - name: a\n    command: claude\n",
+            "error: .glee/config.yml:2:5: the agent `a` has no role\nhint: give it one: `role: coder`, `reviewer`, `judge` or `aggregator`\n",
+        ),
+        (
+            "review:\n\trounds: 1\n",
+            "error: .glee/config.yml:2:2: not valid YAML: tabs disallowed within this context (block indentation)\n",
+        ),
+        ("version: 2\n", "error: .glee/config.yml:1:10: `version` cannot be `2`\nhint: allowed: 1\n"),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write(".glee/config.yml", text);
+        assert_eq!(refused(&sandbox, &["config", "list"]), expected);
+        // A command that would write says the same, and writes nothing.
+        let other = refused(&sandbox, &["config", "set", "review.rounds", "3"]);
+        assert!(other.starts_with("error: .glee/config.yml"), "{other}");
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/config.yaml", "version: 1\n");
+    assert_eq!(
+        refused(&sandbox, &["config", "list"]),
+        "error: `.glee/config.yaml` is not read\nhint: rename it to `.glee/config.yml`\n"
+    );
+}
+
+#[test]
+fn setting_a_broken_key_mends_the_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/config.yml", "review:\n  rounds: often # hm\n");
+    out(&sandbox, &["config", "set", "review.rounds", "3"]);
+    assert_eq!(sandbox.read(".glee/config.yml"), "review:\n  rounds: 3 # hm\n");
+}
+
+#[test]
+fn values_come_from_five_layers_and_say_so() {
+    let mut sandbox = with_config();
+    out(&sandbox, &["config", "set", "--user", "review.jobs", "4"]);
+    out(&sandbox, &["config", "set", "--user", "review.rounds", "5"]);
+    sandbox.env("GLEE_REVIEW_MAX_FILE", "2MiB");
+    let origins = out(&sandbox, &["config", "list", "--origin"]);
+    let interesting: Vec<&str> = origins
+        .lines()
+        .filter(|line| {
+            ["agents.", "review.jobs", "review.rounds", "review.max_file", "review.shard"]
+                .iter()
+                .any(|key| line.starts_with(key))
+        })
+        .collect();
+    insta::assert_snapshot!(interesting.join("\n"), @"
+    agents.reader.adapter = codex           default
+    agents.reader.command = codex           .glee/config.yml:8
+    agents.reader.role = reviewer           .glee/config.yml:8
+    agents.writer.adapter = claude          default
+    agents.writer.command = claude          .glee/config.yml:4
+    agents.writer.role = coder              .glee/config.yml:5
+    review.jobs = 4                         [HOME]/.config/glee/config.yml:5
+    review.max_file = 2MiB                  GLEE_REVIEW_MAX_FILE
+    review.rounds = 2                       .glee/config.yml:14
+    review.shard = 128KiB                   default
+    ");
+    let json: serde_json::Value =
+        serde_json::from_str(&out(&sandbox, &["config", "list", "--json"])).expect("JSON");
+    assert_eq!(
+        json["review.rounds"],
+        serde_json::json!({"value": 2, "origin": "project", "file": ".glee/config.yml", "line": 14})
+    );
+    assert_eq!(
+        json["review.max_file"],
+        serde_json::json!({"value": "2MiB", "origin": "variable", "variable": "GLEE_REVIEW_MAX_FILE"})
+    );
+    assert_eq!(json["review.shard"], serde_json::json!({"value": "128KiB", "origin": "default"}));
+    // What is set below another layer is said to be hidden.
+    let output = sandbox.glee(&["config", "set", "review.max_file", "3MiB"]);
+    assert_eq!(
+        output.stderr,
+        "review.max_file = 3MiB (.glee/config.yml)\nnote: it stays 2MiB here, because of GLEE_REVIEW_MAX_FILE\n"
+    );
+}
+
+#[test]
+fn a_misspelt_or_bad_variable_is_an_error() {
+    for (name, value, expected) in [
+        (
+            "GLEE_REVIEW_ROUND",
+            "2",
+            "error: the variable `GLEE_REVIEW_ROUND` sets nothing\nhint: did you mean `GLEE_REVIEW_ROUNDS`?\n",
+        ),
+        (
+            "GLEE_REVIEW_ON_DISPUTE_DEFAULT",
+            "coin",
+            "error: GLEE_REVIEW_ON_DISPUTE_DEFAULT: `review.on_dispute.default` cannot be `coin`\nhint: allowed: judge, human, discard\n",
+        ),
+    ] {
+        let mut sandbox = Sandbox::new();
+        sandbox.env(name, value);
+        assert_eq!(refused(&sandbox, &["config", "list"]), expected);
+    }
+}
+
+#[test]
+fn get_prints_a_value_a_section_or_why_there_is_none() {
+    let sandbox = with_config();
+    out(&sandbox, &["config", "set", "agents.reader.env", "{TOKEN: abc}"]);
+    assert_eq!(out(&sandbox, &["config", "get", "review.issues.optional"]), "[MEDIUM, LOW]\n");
+    assert_eq!(out(&sandbox, &["config", "get", "agents.reader.env"]), "{TOKEN: abc}\n");
+    assert_eq!(
+        out(&sandbox, &["config", "get", "agents.reader"]),
+        "agents.reader.adapter = codex\nagents.reader.command = codex\nagents.reader.env = {TOKEN: \"***\"}\nagents.reader.role = reviewer\n"
+    );
+    for (key, expected) in [
+        (
+            "agents.reader.model",
+            "error: `agents.reader.model` is not set\nhint: set it with `glee config set agents.reader.model <value>`\n",
+        ),
+        ("agents.reder.role", "error: there is no agent `reder`\nhint: did you mean `reader`?\n"),
+        ("agents.reader.rol", "error: unknown key `agents.reader.rol`\nhint: did you mean `agents.reader.role`?\n"),
+        ("review.round", "error: unknown key `review.round`\nhint: did you mean `review.rounds`?\n"),
+    ] {
+        assert_eq!(refused(&sandbox, &["config", "get", key]), expected);
+    }
+}
+
+#[test]
+fn unset_brings_the_default_back() {
+    let sandbox = with_config();
+    let output = sandbox.glee(&["config", "unset", "review.rounds"]);
+    assert_eq!(output.stderr, "review.rounds is no longer set in .glee/config.yml; now 1 (default)\n");
+    assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("    rounds:   2\n", ""));
+    assert_eq!(
+        refused(&sandbox, &["config", "unset", "review.rounds"]),
+        "error: .glee/config.yml: `review.rounds` is not set in this file\nhint: `glee config list --origin` shows where every value comes from\n"
+    );
+    assert_eq!(
+        refused(&sandbox, &["config", "unset", "agents.reader.role"]),
+        "error: the agent `reader` has no role\nhint: give it one: `role: coder`, `reviewer`, `judge` or `aggregator`\n"
+    );
+}
+
+#[test]
+fn path_and_schema_are_printed() {
+    let sandbox = Sandbox::new();
+    assert_eq!(out(&sandbox, &["config", "path"]), "[ROOT]/.glee/config.yml\n");
+    assert_eq!(out(&sandbox, &["config", "path", "--user"]), "[HOME]/.config/glee/config.yml\n");
+    assert_eq!(out(&sandbox, &["config", "schema"]), include_str!("../../docs/schema/config.json"));
+}
+
+#[test]
+fn the_project_is_the_nearest_folder_upwards_that_is_marked() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init().write("a/b/file", "");
+    assert_eq!(out(&sandbox, &["-C", "a/b", "config", "path"]), "[ROOT]/.glee/config.yml\n");
+    sandbox.write("a/.glee/config.yml", "");
+    assert_eq!(out(&sandbox, &["-C", "a/b", "config", "path"]), "[ROOT]/a/.glee/config.yml\n");
+    assert_eq!(
+        refused(&sandbox, &["-C", "nowhere", "config", "path"]),
+        "error: cannot work in `nowhere`\ncaused by: No such file or directory (os error 2)\n"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_pipes_and_giants_are_refused() {
+    use std::os::unix::fs::symlink;
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let sandbox = Sandbox::new();
+    symlink(elsewhere.path(), sandbox.root().join(".glee")).expect("a link");
+    for args in [vec!["config", "list"], vec!["config", "set", "review.rounds", "2"], vec!["init", "--yes"]] {
+        let stderr = refused(&sandbox, &args);
+        assert!(stderr.starts_with("error: `[ROOT]/.glee` is a symbolic link\nhint: "), "{stderr}");
+    }
+    assert_eq!(std::fs::read_dir(elsewhere.path()).expect("a folder").count(), 0);
+
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/x", "");
+    let status = std::process::Command::new("mkfifo").arg(sandbox.root().join(".glee/config.yml")).status();
+    assert!(status.expect("mkfifo runs").success());
+    assert!(
+        sandbox
+            .glee(&["config", "list"])
+            .stderr
+            .starts_with("error: `[ROOT]/.glee/config.yml` is not a regular file")
+    );
+
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/config.yml", " ".repeat((1 << 20) + 1));
+    assert_eq!(refused(&sandbox, &["config", "list"]), "error: `[ROOT]/.glee/config.yml` is larger than 1 MiB\n");
+}
+
+// ---- config edit
+
+#[test]
+fn an_edit_counts_only_when_it_is_good() {
+    let mut sandbox = with_config();
+    sandbox.program("good-editor", "#!/bin/sh\nsed -i 's/rounds:   2/rounds: 3/' \"$1\"\n");
+    sandbox.program("bad-editor", "#!/bin/sh\nsed -i 's/rounds:   2/rounds: soon/' \"$1\"\n");
+    sandbox.program("no-editor", "#!/bin/sh\nexit 3\n");
+    sandbox.env("TMPDIR", sandbox.state().display().to_string());
+
+    sandbox.env("EDITOR", "bad-editor");
+    let output = sandbox.glee(&["config", "edit"]);
+    assert_eq!((output.code, output.stdout.as_str()), (2, ""));
+    let (error, hint) = output.stderr.split_once("\nhint: ").expect("a hint");
+    assert_eq!(error, "error: .glee/config.yml:14:13: `review.rounds` cannot be `soon`");
+    assert_eq!(sandbox.read(".glee/config.yml"), CONFIG);
+    // What was written is not lost.
+    let kept = hint.split('`').nth(1).expect("a path").replace("[STATE]", &sandbox.state().display().to_string());
+    assert!(std::fs::read_to_string(kept).expect("the draft").contains("rounds: soon"));
+
+    sandbox.env("EDITOR", "no-editor");
+    assert_eq!(
+        refused(&sandbox, &["config", "edit"]),
+        "error: the editor `no-editor` failed (exit status: 3); nothing is changed\n"
+    );
+    sandbox.env("EDITOR", "true");
+    assert_eq!(sandbox.glee(&["config", "edit"]).stderr, ".glee/config.yml is unchanged\n");
+    sandbox.env("VISUAL", "good-editor");
+    assert_eq!(sandbox.glee(&["config", "edit"]).stderr, ".glee/config.yml is written\n");
+    assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("rounds:   2", "rounds: 3"));
+}
+
+// ---- connect, disconnect
+
+#[test]
+fn connect_writes_the_agent_and_says_what_is_next() {
+    let mut sandbox = Sandbox::new();
+    sandbox.only_own_programs().program("claude", "#!/bin/sh\n").script("bin/mine.sh", "#!/bin/sh\n");
+    let output = sandbox.glee(&["connect", "claude", "--role", "judge"]);
+    insta::assert_snapshot!(output, @"
+    exit: 0
+    --- stderr
+    `claude-judge` is connected as judge (.glee/config.yml)
+    next: connect a reviewer: `glee connect <agent> --role reviewer`
+    ");
+    let output = sandbox.glee(&["connect", "mine", "--role", "reviewer", "--command", "bin/mine.sh --fast 'a b'"]);
+    insta::assert_snapshot!(output, @"
+    exit: 0
+    --- stderr
+    `mine-reviewer` is connected as reviewer (.glee/config.yml)
+    tip: say what it looks for: `glee config set agents.mine-reviewer.focus security,performance`
+    next: `glee review`; to have findings fixed: `glee connect <agent> --role coder`
+    ");
+    let output = sandbox.glee(&[
+        "connect",
+        "codex",
+        "--role",
+        "coder",
+        "--name",
+        "api",
+        "--domain",
+        "rust, src/api/**",
+        "--model",
+        "m-1",
+        "--timeout",
+        "90s",
+    ]);
+    insta::assert_snapshot!(output, @"
+    exit: 0
+    --- stderr
+    `api` is connected as coder (.glee/config.yml)
+    warning: `codex` was not found in any folder of PATH ([BIN])
+    hint: install `codex`, or give its path: `glee config set agents.api.command <path>`
+    next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
+    ");
+    out(&sandbox, &["connect", "builtin:rules", "--role", "reviewer", "--focus", "security"]);
+    insta::assert_snapshot!(sandbox.read(".glee/config.yml"), @r#"
+    # Glee's configuration. Every key, its value and where it comes from: `glee config list --origin`
+    version: 1
+
+    agents:
+      - name: claude-judge
+        command: claude
+        role: judge
+      - name: mine-reviewer
+        command: "bin/mine.sh --fast 'a b'"
+        role: reviewer
+      - name: api
+        command: codex
+        role: coder
+        domain: [rust, "src/api/**"]
+        model: m-1
+        timeout: 90s
+      - name: rules
+        command: builtin:rules
+        role: reviewer
+        focus: [security]
+    "#);
+    assert_eq!(out(&sandbox, &["config", "get", "agents.mine-reviewer.command"]), "bin/mine.sh --fast 'a b'\n");
+}
+
+#[test]
+fn connect_refuses_what_cannot_work_and_writes_nothing() {
+    let sandbox = Sandbox::new();
+    for (args, expected) in [
+        (
+            vec!["claude"],
+            "error: `claude` needs a role\nhint: roles: coder, reviewer, judge, aggregator; for example `glee connect claude --role reviewer`\n",
+        ),
+        (
+            vec!["claude", "--role", "reviwer"],
+            "error: there is no role `reviwer`\nhint: roles: coder, reviewer, judge, aggregator; did you mean `reviewer`?\n",
+        ),
+        (
+            vec!["claude", "--role", "boss"],
+            "error: there is no role `boss`\nhint: roles: coder, reviewer, judge, aggregator\n",
+        ),
+        (
+            vec!["claud", "--role", "judge"],
+            "error: `claud` is not a program that Glee knows\nhint: did you mean `claude`?\n",
+        ),
+        (
+            vec!["rules", "--role", "reviewer"],
+            "error: `rules` is not a program that Glee knows\nhint: did you mean `builtin:rules`?\n",
+        ),
+        (
+            vec!["mine", "--role", "judge"],
+            "error: `mine` is not a program that Glee knows\nhint: give its command: `glee connect mine --role judge --command '<program> <arguments>'`; Glee knows claude, codex, gemini, opencode, qwen, copilot\n",
+        ),
+        (
+            vec!["builtin:rules", "--role", "judge"],
+            "error: `builtin:rules` is a reviewer and cannot be a judge\nhint: `glee connect builtin:rules --role reviewer`\n",
+        ),
+        (
+            vec!["builtin:rule", "--role", "judge"],
+            "error: there is no embedded agent `builtin:rule`\nhint: did you mean `builtin:rules`?\n",
+        ),
+        (
+            vec!["x y", "--role", "judge", "--command", "z"],
+            "error: `agents.x y-judge.name` cannot be `x y-judge`\nhint: allowed: up to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit\n",
+        ),
+        (
+            vec!["x", "--role", "judge", "--command", "z 'a"],
+            "error: `agents.x-judge.command` has an open quote in `z 'a`\nhint: allowed: a program with its arguments, as text or as a list of words\n",
+        ),
+        (
+            vec!["claude", "--role", "judge", "--timeout", "soon"],
+            "error: `agents.claude-judge.timeout` cannot be `soon`\nhint: allowed: a duration such as 90s, 10m or 1h30m\n",
+        ),
+        (
+            vec!["claude", "--role", "judge", "--adapter", "jsn"],
+            "error: `agents.claude-judge.adapter` cannot be `jsn`\nhint: allowed: text, json, builtin, claude, codex, gemini, opencode, qwen, copilot; did you mean `json`?\n",
+        ),
+        (
+            vec!["claude", "--role", "judge", "--model=--yolo"],
+            "error: `agents.claude-judge.model` cannot be `--yolo`\nhint: allowed: the name of a model, which does not begin with `-`\n",
+        ),
+    ] {
+        assert_eq!(refused(&sandbox, &[&["connect"], args.as_slice()].concat()), expected);
+        assert!(!sandbox.exists(".glee"));
+    }
+    out(&sandbox, &["connect", "claude", "--role", "judge"]);
+    assert_eq!(
+        refused(&sandbox, &["connect", "claude", "--role", "judge"]),
+        "error: there is already an agent `claude-judge`\nhint: give this one another name with `--name <name>`, or remove that one: `glee disconnect claude-judge`\n"
+    );
+}
+
+#[test]
+fn disconnect_removes_the_agent_alone() {
+    let sandbox = with_config();
+    assert_eq!(
+        refused(&sandbox, &["disconnect", "reder"]),
+        "error: there is no agent `reder` in .glee/config.yml\nhint: did you mean `reader`?\n"
+    );
+    out(&sandbox, &["config", "set", "review.reviewers", "reader"]);
+    let output = sandbox.glee(&["disconnect", "reader"]);
+    insta::assert_snapshot!(output, @"
+    exit: 0
+    --- stderr
+    `reader` is no longer connected (.glee/config.yml)
+    note: `review.reviewers` names `reader`, which is not a connected reviewer; `glee config set review.reviewers all`
+    ");
+    assert_eq!(
+        sandbox.read(".glee/config.yml"),
+        CONFIG
+            .replace("  - {name: reader, command: 'codex', role: reviewer}\n", "")
+            .replace("    rounds:   2\n", "    rounds:   2\n    reviewers: [reader]\n")
+    );
+    let sandbox = Sandbox::new();
+    out(&sandbox, &["connect", "--user", "claude", "--role", "judge"]);
+    assert_eq!(
+        sandbox.glee(&["disconnect", "claude-judge"]).stderr,
+        "error: there is no agent `claude-judge` in .glee/config.yml\nhint: it is in your own file: `glee disconnect --user claude-judge`\n"
+    );
+    out(&sandbox, &["disconnect", "--user", "claude-judge"]);
+    assert_eq!(out(&sandbox, &["config", "list"]).matches("agents.").count(), 0);
+}
+
+// ---- init
+
+#[test]
+fn init_without_an_agent_connects_the_embedded_ones() {
+    let mut sandbox = Sandbox::new();
+    sandbox.only_own_programs();
+    let output = sandbox.glee(&["init"]);
+    insta::assert_snapshot!(output, @"
+    exit: 0
+    --- stderr
+    none of claude, codex, gemini, opencode, qwen, copilot is installed; Glee's embedded agents are there
+    no terminal to ask on: taking what is suggested
+    [ROOT]/.glee/config.yml is written:
+      coder     fixer
+      reviewer  rules
+      judge     referee
+    next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
+    ");
+    insta::assert_snapshot!(sandbox.read(".glee/config.yml"), @"
+    # Glee's configuration. Every key, its value and where it comes from: `glee config list --origin`
+    version: 1
+
+    # Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator
+    agents:
+      - name: fixer
+        command: builtin:fixer
+        role: coder
+      - name: rules
+        command: builtin:rules
+        role: reviewer
+      - name: referee
+        command: builtin:referee
+        role: judge
+
+    review:
+      # What a coder has to do, and what it may discard.
+      opinions: {mandatory: [MUST], optional: [SHOULD]}
+      issues: {mandatory: [HIGH], optional: [MEDIUM, LOW]}
+      # Where the coder objects to something mandatory.
+      on_dispute:
+        prompt_user: true   # ask on a terminal
+        default: judge      # judge | human | discard
+      judge:
+        escalate_to: human  # where the judge is uncertain
+    ");
+}
+
+#[test]
+fn init_connects_what_is_installed() {
+    let mut sandbox = Sandbox::new();
+    sandbox.only_own_programs().program("claude", "#!/bin/sh\n").program("gemini", "#!/bin/sh\n");
+    let output = sandbox.glee(&["init", "--yes"]);
+    insta::assert_snapshot!(output, @"
+    exit: 0
+    --- stderr
+    installed: claude, gemini
+    [ROOT]/.glee/config.yml is written:
+      coder     claude-coder
+      reviewer  gemini-reviewer
+      judge     claude-judge
+    next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
+    ");
+    // The examples in its comments are good configuration.
+    let text =
+        sandbox.read(".glee/config.yml").replace("    # domain", "    domain").replace("    # focus", "    focus");
+    sandbox.write(".glee/config.yml", text);
+    assert_eq!(out(&sandbox, &["config", "get", "agents.gemini-reviewer.focus"]), "[security, performance]\n");
+}
+
+#[test]
+fn init_overwrites_nothing_unasked() {
+    let sandbox = with_config();
+    let stderr = refused(&sandbox, &["init", "--yes"]);
+    assert_eq!(
+        stderr,
+        "error: [ROOT]/.glee/config.yml is there already\nhint: add to it with `glee connect <agent> --role <role>` or `glee config edit`, or begin anew with `glee init --force`\n"
+    );
+    let output = sandbox.glee(&["init", "--yes", "--force"]);
+    assert!(output.stderr.contains("the old configuration is kept in [ROOT]/.glee/config.yml.old\n"), "{output}");
+    assert_eq!(sandbox.read(".glee/config.yml.old"), CONFIG);
+}
+
+// ---- trust
+
+const RUNS: &str = "\
+agents:
+  - name: lint
+    command: [sh, -c, 'echo hi']
+    role: reviewer
+    env: {MODE: fast}
+review:
+  verify: [make check]
+";
+
+#[test]
+fn trust_shows_records_lists_and_forgets() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/config.yml", RUNS);
+    let shown = out(&sandbox, &["trust", "--show"]);
+    let hash =
+        shown.lines().last().and_then(|line| line.strip_suffix(" (not trusted)")).expect("a hash").to_owned();
+    assert_eq!(
+        shown,
+        format!(
+            "sh -c 'echo hi' (agent `lint`)\nMODE=fast (set for agent `lint`)\nmake check (review.verify)\n{hash} (not trusted)\n"
+        )
+    );
+    assert_eq!(
+        sandbox.glee(&["trust"]).stderr,
+        format!(
+            "trusted in [ROOT]:\n  sh -c 'echo hi' (agent `lint`)\n  MODE=fast (set for agent `lint`)\n  make check (review.verify)\n{hash}\nnext: glee review\n"
+        )
+    );
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
+    assert_eq!(
+        out(&sandbox, &["trust", "--list"]),
+        format!(
+            "[ROOT]\n  sh -c 'echo hi' (agent `lint`)\n  MODE=fast (set for agent `lint`)\n  make check (review.verify)\n  {hash} since [TIME]\n"
+        )
+    );
+    // Comments and settings that run nothing do not matter, commands do.
+    sandbox.write(".glee/config.yml", format!("# c\n{RUNS}  rounds: 3\n"));
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
+    sandbox.write(".glee/config.yml", RUNS.replace("echo hi", "echo ho"));
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(not trusted)\n"));
+    sandbox.write(".glee/config.yml", RUNS);
+    assert_eq!(sandbox.glee(&["trust", "--revoke"]).stderr, "this project is no longer trusted\n");
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(not trusted)\n"));
+    assert_eq!(out(&sandbox, &["trust", "--list"]), "");
+}
+
+#[test]
+fn what_is_typed_is_trusted_unless_something_else_was_not() {
+    let connect = ["connect", "mine", "--role", "reviewer", "--command", "./mine.sh"];
+    let sandbox = Sandbox::new();
+    out(&sandbox, &connect);
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
+    out(&sandbox, &["config", "set", "agents.mine-reviewer.command", "./mine.sh --more"]);
+    out(&sandbox, &["config", "set", "review.verify", "make check"]);
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
+
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/config.yml", RUNS);
+    let output = sandbox.glee(&connect);
+    assert!(
+        output
+            .stderr
+            .contains("note: this project is not trusted to run what its configuration names: `glee trust`\n"),
+        "{output}"
+    );
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(not trusted)\n"));
+    out(&sandbox, &["trust"]);
+    out(&sandbox, &["disconnect", "mine-reviewer"]);
+    assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
+}
+
+#[test]
+fn trust_has_nothing_to_do_where_nothing_runs() {
+    let sandbox = with_config();
+    assert_eq!(sandbox.glee(&["trust"]).stderr, ".glee/config.yml runs nothing that needs trust\n");
+    assert_eq!(
+        refused(&sandbox, &["--trust", "deadbeef", "config", "list"]),
+        "error: `deadbeef` is not a hash\nhint: a hash is `blake3:` and 64 digits, as `glee trust --show` prints it\n"
+    );
+}
+
+#[test]
+fn nothing_of_an_untrusted_project_runs() {
+    let mut sandbox = Sandbox::new();
+    sandbox.env("CI", "true");
+    sandbox.write("a.py", "print(1)\n").script("lint.sh", "#!/bin/sh\ntouch ran\n");
+    sandbox.write(".glee/config.yml", "agents: [{name: lint, command: ./lint.sh, role: reviewer}]\n");
+    let output = sandbox.glee(&["review", "a.py"]);
+    let hash = out(&sandbox, &["trust", "--show"])
+        .lines()
+        .find_map(|line| line.strip_suffix(" (not trusted)").map(str::to_owned))
+        .expect("a hash");
+    assert_eq!((output.code, output.stdout.as_str()), (8, ""));
+    assert_eq!(
+        output.stderr,
+        format!(
+            "error: this project is not trusted; its `.glee/config.yml` would run or set\n  ./lint.sh (agent `lint`)\n{hash}\n\
+             hint: read it, then trust it with `glee trust`, or for one command with `--trust {hash}`\n"
+        )
+    );
+    assert!(!sandbox.exists("ran"));
+    let code = sandbox.glee(&["review", "a.py", "--trust", &hash]).code;
+    assert!(code != 8 && sandbox.exists("ran"), "{code}");
+}
+
+// ---- on a terminal
+
+#[cfg(unix)]
+mod terminal {
+    use std::time::Duration;
+
+    use expectrl::session::OsSession;
+    use expectrl::{Eof, Expect as _, Session};
+
+    use super::*;
+
+    fn session(sandbox: &Sandbox, args: &[&str]) -> OsSession {
+        let mut command = sandbox.command(args);
+        command.env("TERM", "xterm-256color");
+        let mut session = Session::spawn(command).expect("a pseudo-terminal");
+        session.set_expect_timeout(Some(Duration::from_secs(20)));
+        session
+    }
+
+    #[test]
+    fn init_asks_who_does_what() {
+        let mut sandbox = Sandbox::new();
+        sandbox.only_own_programs().program("claude", "#!/bin/sh\n").program("codex", "#!/bin/sh\n");
+        let mut session = session(&sandbox, &["init"]);
+        session.expect("Who writes code?").expect("the first question");
+        session.expect("nobody").expect("the last answer");
+        session.send("\x1b[B\r").expect("codex");
+        session.expect("Who reviews?").expect("the second question");
+        session.expect("builtin:rules").expect("the last answer");
+        session.send("\x1b[B\x1b[B \r").expect("the rules as well");
+        session.expect("Who judges disputes?").expect("the third question");
+        session.expect("nobody").expect("the last answer");
+        session.send("\r").expect("claude");
+        session.expect("next: ").expect("the end");
+        session.expect(Eof).expect("the end");
+        let agents = ["coder", "reviewer", "judge"].map(|role| {
+            sandbox
+                .read(".glee/config.yml")
+                .split("  - name: ")
+                .skip(1)
+                .filter(|entry| entry.contains(&format!("role: {role}\n")))
+                .map(|entry| entry.lines().next().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(
+            agents,
+            [
+                vec!["codex-coder".to_owned()],
+                vec!["codex-reviewer".to_owned(), "rules".to_owned()],
+                vec!["claude-judge".to_owned()]
+            ]
+        );
+    }
+
+    #[test]
+    fn ctrl_c_shows_the_cursor_again_and_writes_nothing() {
+        let mut sandbox = Sandbox::new();
+        sandbox.only_own_programs();
+        let mut session = session(&sandbox, &["init"]);
+        session.expect("nobody").expect("the question");
+        session.send("\x03").expect("Ctrl-C");
+        session.expect("\x1b[?25h").expect("the cursor is shown");
+        let status = session.get_process().wait().expect("it ends");
+        assert!(format!("{status:?}").contains("SIGINT"), "{status:?}");
+        assert!(!sandbox.exists(".glee"));
+    }
 }
