@@ -1,8 +1,6 @@
 //! What Glee adds to the time its agents take: a whole review by eight reviewers that each sleep one second, beside one
 //! bare `sleep 1`; and the start of the program, beside `true`.
 
-#![expect(missing_docs, reason = "criterion's macros make public items")]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use super::Globals;
 use super::error::CommandError;
-use super::sitting::{journal_error, state_dir, workspace_error};
+use super::sitting::{journal_error, refuse_inside, state_dir, workspace_error};
 use crate::journal::{self, Journal, JournalError, Verification};
 use crate::workspace::{self, Workspace};
 
 /// Opens the history of a work tree for writing; makes it if it is not there.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-    Ok(Journal::open(&path(globals, || Ok(workspace.history_key()))?)?)
+    let path = path(globals, || Ok(workspace.history_key()))?;
+    refuse_inside(workspace, &path)?;
+    refuse_inside(workspace, &state_dir()?)?;
+    Ok(Journal::open(&path)?)
 }
 
 /// Opens the history of a work tree for reading; `None` where there is none yet.

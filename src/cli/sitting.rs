@@ -253,6 +253,18 @@ pub(crate) fn state_dir() -> Result<std::path::PathBuf, CommandError> {
     })
 }
 
+/// Refuses to work with a record that a coder could rewrite: what Glee keeps has to lie outside the tree.
+pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
+    // The folder may not exist yet; its nearest ancestor that does tells where it would lie.
+    let real = kept.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+    if real.is_some_and(|real| real.starts_with(workspace.root())) {
+        let message = format!("`{}` lies in the reviewed tree, where a coder could rewrite it", kept.display());
+        return Err(CommandError::usage(message)
+            .hint("keep the history elsewhere: `GLEE_STATE_DIR` or `--history` name a place outside the tree"));
+    }
+    Ok(())
+}
+
 /// What stderr looks like.
 pub(crate) fn screen(globals: &Globals) -> Screen {
     let verbosity = match (globals.quiet, globals.verbose) {

@@ -275,6 +275,19 @@ fn a_program_that_is_missing_is_found_out_before_anybody_is_asked() {
 }
 
 #[test]
+fn a_history_that_a_coder_could_rewrite_is_refused() {
+    let mut sandbox = project();
+    let inside = sandbox.root().join("kept").display().to_string();
+    let history = format!("{inside}/history.db");
+    let named = sandbox.glee(&["review", "app.py", "--history", &history]);
+    sandbox.env("GLEE_STATE_DIR", inside);
+    for output in [named, sandbox.glee(&["review", "app.py", "--trust", "blake3:0"])] {
+        assert_eq!(output.code, 2, "{output}");
+    }
+    assert!(!sandbox.exists("kept"));
+}
+
+#[test]
 fn a_dry_run_shows_the_plan_and_asks_nobody() {
     let sandbox = project();
     sandbox.script("lens.sh", "#!/bin/sh\ntouch asked\n");
