@@ -1,0 +1,1 @@
+"""Orders: from the catalog to the receipt."""
