@@ -25,6 +25,13 @@ impl Location {
     }
 }
 
+/// What a path written in the file `from` may mean: relative to each folder around that file, the nearest first and the
+/// root of the tree last.
+pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
+    let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
+    folders.map(move |folder| format!("{folder}{path}"))
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
@@ -35,5 +42,20 @@ impl fmt::Display for Location {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_looked_for_outwards() {
+        let meant: Vec<String> = meanings("tests/t.py", "examples/shop/orders/a.py").collect();
+        assert_eq!(
+            meant,
+            ["examples/shop/orders/tests/t.py", "examples/shop/tests/t.py", "examples/tests/t.py", "tests/t.py"]
+        );
+        assert_eq!(meanings("t.py", "a.py").collect::<Vec<_>>(), ["t.py"]);
     }
 }

@@ -15,7 +15,7 @@ mod severity;
 pub use agent::{Agent, AgentName, Role};
 pub use dispute::{Disposition, Dispute, DisputeNumber, Route};
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
-pub use location::Location;
+pub use location::{Location, meanings};
 pub use outcome::{
     AnswerStatus, Coverage, ExitReason, Failure, FileChange, Outcome, Proof, ReviewerReport, RunId, SettledFinding,
     Skip, SkipReason, Usage,

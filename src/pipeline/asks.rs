@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
-use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId};
+use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::merge;
@@ -101,14 +101,13 @@ impl Desk<'_> {
     }
 
     fn judge(&self, dispute: &Dispute) -> Task {
-        let mut paths: Vec<String> = dispute.finding.raw.file.iter().cloned().collect();
+        let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
+        let mut files: Vec<SourceFile> = self.original(flagged).into_iter().collect();
         let said = std::iter::once(&dispute.objection.text).chain(&dispute.objection.evidence);
         for reference in said.flat_map(|text| resolve::references(text)) {
-            if !paths.contains(&reference.path) {
-                paths.push(reference.path);
-            }
+            let cited = meanings(&reference.path, flagged).find_map(|path| self.original(&path));
+            files.extend(cited.filter(|cited| files.iter().all(|file| file.path != cited.path)));
         }
-        let files = paths.iter().filter_map(|path| self.original(path)).collect();
         Task::Judge { dispute: Box::new(dispute.clone()), files }
     }
 

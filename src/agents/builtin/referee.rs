@@ -10,7 +10,7 @@ use super::reference::{Reference, references};
 use super::scan;
 use super::source;
 use super::symbols;
-use crate::domain::{Dispute, Grounds, Location, RulingWord};
+use crate::domain::{Dispute, Grounds, Location, RulingWord, meanings};
 use crate::protocol::request::SourceFile;
 
 /// The largest file a reference is looked up in, in bytes.
@@ -48,6 +48,18 @@ impl Shelf<'_> {
         (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| std::fs::read_to_string(path).ok())?
     }
 
+    /// The reference as it is meant from the flagged file: relative to the nearest folder around it that has it.
+    fn found(&self, reference: Reference, from: &str) -> Reference {
+        let meant =
+            |path: &str| meanings(path, from).find(|path| self.text(path).is_some() || self.has_folder(path));
+        match reference {
+            Reference::File(path) => Reference::File(meant(&path).unwrap_or(path)),
+            Reference::Lines(path, first, last) => Reference::Lines(meant(&path).unwrap_or(path), first, last),
+            Reference::Name(path, names) => Reference::Name(meant(&path).unwrap_or(path), names),
+            Reference::Elsewhere(text) => Reference::Elsewhere(text),
+        }
+    }
+
     fn has_folder(&self, path: &str) -> bool {
         let inside = !Path::new(path).is_absolute() && !path.split('/').any(|part| part == "..");
         inside && self.root.join(path).is_dir()
@@ -73,6 +85,9 @@ pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], root: &Path) -> Bod
     }
     let place = dispute.finding.raw.location();
     let flagged = place.as_ref().and_then(|place| flagged(&shelf, place));
+    if let Some(place) = &place {
+        cited = cited.into_iter().map(|reference| shelf.found(reference, &place.file)).collect();
+    }
     let checked: Vec<(&Reference, Standing)> =
         cited.iter().map(|reference| (reference, standing(&shelf, reference, flagged.as_ref()))).collect();
     let (ruling, grounds) = rule(&checked);
