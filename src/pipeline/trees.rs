@@ -37,30 +37,24 @@ impl Trees<'_> {
             Some(before) => self.changes(before, &tree)?,
             None => Vec::new(),
         };
-        let mut now: BTreeMap<&str, String> = BTreeMap::new();
-        for change in &changes {
-            now.insert(&change.file, self.workspace.read(&change.file).unwrap_or_default());
-        }
+        let changed: BTreeMap<&str, Versions> = changes
+            .iter()
+            .map(|change| {
+                let earlier = before.and_then(|tree| self.read_at(tree, &change.file));
+                let versions = Versions {
+                    before: earlier.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+                    now: self.workspace.read(&change.file).unwrap_or_default(),
+                };
+                (change.file.as_str(), versions)
+            })
+            .collect();
         let touched = state
             .findings
             .iter()
-            .filter(|finding| self.is_touched(finding, before, &now))
+            .filter(|finding| is_touched(finding, &changed))
             .map(|finding| finding.id)
             .collect();
         Ok(EventKind::TreeChanged { call: call.clone(), tree, changes, touched })
-    }
-
-    /// Whether the code at a finding's anchor changed: its enclosing block is no longer in the file. A finding without
-    /// an anchor is touched by any change; one whose block was changed before, by any change of its file.
-    fn is_touched(&self, finding: &Finding, before: Option<&String>, now: &BTreeMap<&str, String>) -> bool {
-        let Some(anchor) = &finding.anchor else { return !now.is_empty() };
-        let Some(text) = now.get(anchor.file.as_str()) else { return false };
-        let earlier = before.and_then(|tree| self.read_at(tree, &anchor.file));
-        let stood = earlier.is_none_or(|bytes| {
-            let text = String::from_utf8_lossy(&bytes);
-            Blocks::of(&anchor.file, &text).holds(anchor)
-        });
-        !stood || !Blocks::of(&anchor.file, text).holds(anchor)
     }
 
     /// What the coder changed in a round, as the target of the next.
@@ -90,6 +84,21 @@ impl Trees<'_> {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+/// A changed file before and after a call of the coder.
+struct Versions {
+    before: Option<String>,
+    now: String,
+}
+
+/// Whether the code at a finding's anchor changed: its enclosing block is no longer in the file. A finding without an
+/// anchor is touched by any change; one whose block was changed before, by any change of its file.
+fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Versions>) -> bool {
+    let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
+    let Some(file) = changed.get(anchor.file.as_str()) else { return false };
+    let holds = |text: &str| Blocks::of(&anchor.file, text).holds(anchor);
+    !file.before.as_deref().is_none_or(holds) || !holds(&file.now)
 }
 
 /// The tree as it was recorded last.
