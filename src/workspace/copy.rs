@@ -3,7 +3,6 @@
 //! A list holds a line `kind permissions hash path` for each file; its id is the hash of the list.
 
 use std::collections::BTreeSet;
-use std::fs::Metadata;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +12,7 @@ use super::git::Object;
 use super::ignores::Ignores;
 use super::image::{BeforeImage, Entry, Image, Kind, TreeId};
 use super::walk::{self, Hidden, Met};
-use super::{WorkspaceError, content, names};
+use super::{WorkspaceError, content, modes, names};
 
 /// Files that are copied at most.
 const FILES: usize = 100_000;
@@ -52,7 +51,7 @@ pub(super) fn record(root: &Path, state_dir: &Path) -> Result<(TreeId, Vec<Vec<u
         } else {
             continue;
         };
-        let permissions = if word == "file" { permissions(&meta) } else { 0 };
+        let permissions = if word == "file" { modes::permissions(&meta) } else { 0 };
         text.extend(format!("{word} {permissions:o} {hash} ").bytes().chain(names::quoted(&path)).chain([b'\n']));
     }
     let hash = store(state_dir, &mut text.as_slice()).map_err(|error| state(state_dir, error))?;
@@ -126,19 +125,6 @@ pub(super) fn paths(root: &Path) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
         Met::Other(_) | Met::Unreadable(_) => None,
     };
     Ok(met.into_iter().filter_map(path).collect())
-}
-
-/// The permission bits.
-#[cfg(unix)]
-pub(super) fn permissions(meta: &Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
-    meta.permissions().mode() & 0o7777
-}
-
-/// The permission bits.
-#[cfg(not(unix))]
-pub(super) fn permissions(meta: &Metadata) -> u32 {
-    if meta.permissions().readonly() { 0o444 } else { 0o644 }
 }
 
 /// Reads `kind permissions hash path`.

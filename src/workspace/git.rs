@@ -332,9 +332,15 @@ fn is_scrubbed(name: &OsStr) -> bool {
 
 /// The first git on the path by an absolute folder; an error if it belongs to the tree.
 fn find(tree: &Path) -> Result<PathBuf, WorkspaceError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::join_paths(std::env::split_paths(&path).filter(|folder| folder.is_absolute()))
-        .map_err(|_| WorkspaceError::NoGit)?;
+    find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
+}
+
+fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf, WorkspaceError> {
+    let absolute: Vec<PathBuf> = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
+    let folders = std::env::join_paths(&absolute).map_err(|_| WorkspaceError::NoGit)?;
+    if absolute.is_empty() {
+        return Err(WorkspaceError::NoGit);
+    }
     let program = which::which_in("git", Some(folders), tree).map_err(|_| WorkspaceError::NoGit)?;
     let real = program.canonicalize().map_err(|_| WorkspaceError::NoGit)?;
     // A tree at the very top holds every program there is.
@@ -376,6 +382,23 @@ mod tests {
             ["GIT_DIR", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_COUNT", "GIT_SSH_COMMAND", "GIT_TRACE"];
         assert!(scrubbed.iter().all(|name| is_scrubbed(OsStr::new(name))));
         assert!(["HOME", "GIT_CONFIG_GLOBAL", "PATH"].iter().all(|name| !is_scrubbed(OsStr::new(name))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_of_the_tree_is_refused_and_relative_folders_are_not_searched() -> std::io::Result<()> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (tree, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        for folder in [tree.path(), other.path()] {
+            std::fs::write(folder.join("git"), "#!/bin/sh\n")?;
+            std::fs::set_permissions(folder.join("git"), std::fs::Permissions::from_mode(0o755))?;
+        }
+        let first = |folders: &[&Path]| std::env::join_paths(folders).map(|path| find_in(&path, tree.path()));
+        let (dot, inside, outside) = (Path::new("."), tree.path(), other.path());
+        assert!(matches!(first(&[inside, outside]), Ok(Err(WorkspaceError::GitInside { .. }))));
+        assert!(matches!(first(&[dot, outside]), Ok(Ok(program)) if program == outside.join("git")));
+        assert!(matches!(first(&[dot]), Ok(Err(WorkspaceError::NoGit))));
+        Ok(())
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! lists the permissions that git does not keep. A snapshot's objects go to Glee's state folder; only an image that
 //! is kept goes to the repository, under a ref of its own. The user's index is copied, never written.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{FileChange, RunId};
 
 use super::git::{Call, Object, Objects, Repository, object_id};
+use super::modes::Modes;
 use super::scan::{self, LINK, Lstat, SUBMODULE, Scan};
 use super::{Workspace, WorkspaceError, content, copy, difference, names, sift, twin};
 
@@ -158,7 +159,7 @@ impl Workspace {
 
     pub(super) fn bytes(&self, state_dir: &Path) -> Result<Bytes, WorkspaceError> {
         match &self.repository {
-            Some(git) => git.objects(Some(&objects_in(state_dir))).map(|objects| Bytes::Git(Box::new(objects))),
+            Some(git) => git.objects(Some(&git.objects_in(state_dir))).map(|objects| Bytes::Git(Box::new(objects))),
             None => Ok(Bytes::Copy(state_dir.to_owned())),
         }
     }
@@ -219,7 +220,7 @@ impl Repository {
             Some(id) => id,
             None => self.kept(tree)?.ok_or_else(gone)?,
         };
-        let objects = objects_in(state_dir);
+        let objects = self.objects_in(state_dir);
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_also(&objects).output();
         let listed = listed.map_err(|_| gone())?;
         let modes = match self.objects(Some(&objects))?.read(&format!("{id}:modes"), u64::MAX)? {
@@ -247,6 +248,12 @@ impl Repository {
         Ok(image)
     }
 
+    /// The folder of the objects of this repository's snapshots.
+    fn objects_in(&self, state_dir: &Path) -> PathBuf {
+        let key = blake3::hash(&names::bytes(&self.common)).to_hex();
+        state_dir.join("objects").join(&key[..16])
+    }
+
     /// Writes the objects of an image; returns its id and the files that could not be read.
     fn record(&self, state_dir: &Path, store: Store) -> Result<(TreeId, Vec<Vec<u8>>), WorkspaceError> {
         for _ in 1..ATTEMPTS {
@@ -260,7 +267,7 @@ impl Repository {
     }
 
     fn record_once(&self, state_dir: &Path, store: Store) -> Result<(TreeId, Vec<Vec<u8>>), WorkspaceError> {
-        let objects = objects_in(state_dir);
+        let objects = self.objects_in(state_dir);
         let state = |source| WorkspaceError::State { path: objects.clone(), source };
         std::fs::create_dir_all(&objects).map_err(state)?;
         let scratch = tempfile::Builder::new().prefix("image-").tempdir_in(state_dir).map_err(state)?;
@@ -401,71 +408,6 @@ impl Survey {
     }
 }
 
-/// The permissions of an image's files: two that most have, and the exceptions.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Modes {
-    plain: u32,
-    program: u32,
-    exceptions: BTreeMap<Vec<u8>, u32>,
-    /// Files that could not be read, with a hash of their size and time.
-    unreadable: BTreeMap<Vec<u8>, String>,
-}
-
-impl Modes {
-    fn note(&mut self, path: &[u8], meta: &std::fs::Metadata) {
-        if meta.is_file() {
-            self.exceptions.insert(path.to_vec(), copy::permissions(meta));
-        }
-    }
-
-    /// Turns the permissions of all files into the two most common ones and the exceptions from them.
-    fn settle(&mut self) {
-        let most_common = |program: bool| {
-            let mut counts: HashMap<u32, usize> = HashMap::new();
-            for mode in self.exceptions.values().filter(|mode| (*mode & 0o100 != 0) == program) {
-                *counts.entry(*mode).or_default() += 1;
-            }
-            counts.into_iter().max_by_key(|(mode, count)| (*count, *mode)).map(|(mode, _)| mode)
-        };
-        self.plain = most_common(false).unwrap_or(0o644);
-        self.program = most_common(true).unwrap_or(0o755);
-        let (plain, program) = (self.plain, self.program);
-        self.exceptions.retain(|_, mode| *mode != plain && *mode != program);
-    }
-
-    fn of(&self, path: &[u8], is_program: bool) -> u32 {
-        let common = if is_program { self.program } else { self.plain };
-        self.exceptions.get(path).copied().unwrap_or(common)
-    }
-
-    fn text(&self) -> Vec<u8> {
-        let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
-        let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));
-        let unreadable = self.unreadable.iter().map(|(path, state)| (format!("?{state}"), path));
-        for (word, path) in exceptions.chain(unreadable) {
-            text.extend(word.bytes().chain([b' ']).chain(names::quoted(path)).chain([b'\n']));
-        }
-        text
-    }
-
-    fn read(text: &[u8]) -> Option<Self> {
-        let mut lines = text.split(|byte| *byte == b'\n');
-        let first = names::shown(lines.next()?);
-        let (plain, program) = first.split_once(' ')?;
-        let octal = |word: &str| u32::from_str_radix(word, 8).ok();
-        let mut modes = Self { plain: octal(plain)?, program: octal(program)?, ..Self::default() };
-        for line in lines.filter(|line| !line.is_empty()) {
-            let blank = line.iter().position(|byte| *byte == b' ')?;
-            let (word, path) = (names::shown(&line[..blank]), names::unquoted(&line[blank + 1..])?);
-            match word.strip_prefix('?') {
-                Some(state) => drop(modes.unreadable.insert(path, state.to_owned())),
-                None => drop(modes.exceptions.insert(path, octal(&word)?)),
-            }
-        }
-        Some(modes)
-    }
-}
-
 /// One difference between two images.
 fn change(
     path: &[u8],
@@ -498,11 +440,6 @@ fn change(
         change.diff = Some(found.text).filter(|text| text.len() <= DIFF_CAP);
     }
     Ok(change)
-}
-
-/// The folder of snapshots' objects.
-fn objects_in(state_dir: &Path) -> PathBuf {
-    state_dir.join("objects")
 }
 
 fn id_of(command: &str, output: &[u8]) -> Result<String, WorkspaceError> {

@@ -15,13 +15,15 @@ mod ignores;
 mod image;
 mod key;
 mod lock;
+mod modes;
 mod names;
 mod patch;
 mod scan;
 mod shards;
 mod sift;
+mod since;
 mod target;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 mod twin;
 mod undo;

@@ -65,7 +65,10 @@ impl Workspace {
                 continue;
             }
             match self.patched(&patch, path, marks.generated(path), options) {
-                Ok(file) => drop(files.insert(file.path.clone(), file)),
+                Ok(file) => match files.get_mut(&file.path) {
+                    Some(known) => add(known, file),
+                    None => drop(files.insert(file.path.clone(), file)),
+                },
                 Err(reason) => selection.skip(path, reason),
             }
         }
@@ -112,6 +115,18 @@ impl Workspace {
             }
         }
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
+    }
+}
+
+/// Adds what a later part of the diff says of the same file.
+fn add(known: &mut SourceFile, later: SourceFile) {
+    let mut ranges = std::mem::take(&mut known.changed);
+    ranges.extend(later.changed);
+    ranges.sort_unstable();
+    ranges.into_iter().for_each(|range| difference::push(&mut known.changed, range));
+    known.text = later.text;
+    if let (Some(diff), Some(more)) = (&mut known.diff, later.diff) {
+        diff.push_str(&more);
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
         if !fits {
             shards.push((0, Vec::new()));
         }
-        for (index, file) in files.iter().enumerate().take(end).skip(start) {
+        for (index, file) in (start..end).zip(&files[start..end]) {
             let size = size(file);
             match shards.last_mut() {
                 Some((used, shard)) if shard.is_empty() || *used + size <= limit => {

@@ -111,7 +111,7 @@ impl Workspace {
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target, WorkspaceError> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit { target: description.clone() });
-        let mut selection = match spec {
+        let selection = match spec {
             TargetSpec::Uncommitted => {
                 let git = git()?;
                 self.select_changes(git, &git.uncommitted(git.head.as_deref())?, options)?
@@ -128,6 +128,16 @@ impl Workspace {
             TargetSpec::Diff { name, text } => self.select_diff(name, text, options)?,
             TargetSpec::Paths(paths) => self.select_paths(paths, options)?,
         };
+        self.finish(selection, description, options)
+    }
+
+    /// Puts a selection in order and splits it.
+    pub(super) fn finish(
+        &self,
+        mut selection: Selection,
+        description: String,
+        options: &SelectOptions,
+    ) -> Result<Target, WorkspaceError> {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
         selection.skipped.sort_by(|a, b| a.file.cmp(&b.file));
         if selection.files.is_empty() {

@@ -12,7 +12,7 @@ use crate::domain::RunId;
 use super::git::Object;
 use super::image::{Bytes, Entry, Image, Kind};
 use super::scan::Lstat;
-use super::{Workspace, WorkspaceError, content, copy, names, twin};
+use super::{Workspace, WorkspaceError, content, copy, modes, names, twin};
 
 /// What an undo did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Workspace {
             Kind::Link => std::fs::read_link(full).is_ok_and(|target| names::bytes(&target) == bytes),
             Kind::File => {
                 meta.is_file()
-                    && copy::permissions(&meta) == kept.permissions
+                    && modes::permissions(&meta) == kept.permissions
                     && content::read_capped(&full, bytes.len() as u64)
                         .is_ok_and(|now| now.as_deref() == Some(bytes))
             }

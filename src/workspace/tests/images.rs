@@ -301,3 +301,25 @@ fn files_of_a_repository_inside_the_tree_are_kept() {
     tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap();
     assert_eq!(everything(&tree.root()), before);
 }
+
+#[test]
+fn what_changed_since_a_recorded_tree_is_a_target() {
+    for tree in [Tree::git(), Tree::plain()] {
+        tree.write("a.rs", "1\n2\n3\n");
+        tree.write("b.rs", "1\n");
+        tree.write("gone.rs", "1\n");
+        tree.write(".gleeignore", "*.md\n");
+        let before = tree.open().snapshot(&tree.state()).unwrap();
+        let select = || tree.open().select_since(&before, &tree.state(), &OPTIONS);
+        assert!(matches!(select(), Err(WorkspaceError::EmptyTarget { skipped: 0, .. })));
+        tree.write("a.rs", "1\nX\n3\n");
+        tree.write("new.rs", "1\n");
+        tree.write("new.md", "1\n");
+        tree.remove("gone.rs");
+        let target = select().unwrap();
+        assert_eq!(shape(&target), [("a.rs", vec![(2, 2)]), ("new.rs", vec![(1, 1)])]);
+        assert_eq!(skips(&target), [("gone.rs", SkipReason::Deleted)]);
+        let diff = "--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n";
+        assert_eq!(target.files[0].diff.as_deref(), Some(diff));
+    }
+}

@@ -528,6 +528,15 @@ mod diffs {
     }
 
     #[test]
+    fn two_changes_of_one_file_are_one_target() {
+        let tree = Tree::plain();
+        tree.write("a.rs", "one\n2\n3\nfour\n");
+        let text =
+            "--- a/a.rs\n+++ b/a.rs\n@@ -4 +4 @@\n-4\n+four\n\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-1\n+one\n";
+        assert_eq!(shape(&diff(&tree, text).unwrap()), [("a.rs", vec![(1, 1), (4, 4)])]);
+    }
+
+    #[test]
     fn what_is_no_diff_is_refused() {
         let tree = Tree::plain();
         for text in ["", "hello\n", "--- a\nno plus\n", "\u{0}\u{1}"] {
