@@ -64,6 +64,7 @@ impl Progress {
         };
         let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
         let bar = self.terminal.live().add(ProgressBar::new_spinner().with_style(style.with_key("line", line)));
+        bar.force_draw();
         bar.enable_steady_tick(TICK);
         self.at_work.insert(call.clone(), Live { bar, activity });
     }
