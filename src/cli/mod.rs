@@ -101,17 +101,21 @@ impl Globals {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => {
-                terminal
-                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                    && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+                terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
             }
         }
     }
 
-    /// Whether a person can be asked: both ends of the conversation are a terminal and nobody forbade it.
+    /// Whether a person can be asked: both ends of the conversation are a terminal that can move
+    /// its cursor, and nobody forbade it.
     pub(crate) fn interactive(&self) -> bool {
-        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
     }
+}
+
+/// Whether the terminal says that it cannot move its cursor.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 #[derive(Debug, Subcommand)]

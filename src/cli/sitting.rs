@@ -141,13 +141,14 @@ fn sit(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let cause = Arc::new(AtomicU8::new(0));
     let ended = runtime.block_on(async {
-        let watching = tokio::spawn(watch(handle, wall, Arc::clone(&cause)));
+        let watching = tokio::spawn(watch(handle, wall, Arc::clone(&cause), terminal.clone()));
         let ended = run(setup).await;
         watching.abort();
         ended
     });
     // A dialog that nobody answers any more must not keep the program from ending.
     runtime.shutdown_background();
+    terminal.restore();
     let mut ended = ended.map_err(run_error)?;
     if ended.stopped {
         ended.outcome.exit = match cause.load(Ordering::Relaxed) {
@@ -212,7 +213,7 @@ fn fix_command() -> String {
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run on the first signal, or when its wall time is over; a second signal ends the program at once.
-async fn watch(handle: StopHandle, wall: Duration, cause: Arc<AtomicU8>) {
+async fn watch(handle: StopHandle, wall: Duration, cause: Arc<AtomicU8>, terminal: Terminal) {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [(SignalKind::interrupt(), 2), (SignalKind::terminate(), 15), (SignalKind::hangup(), 1)];
     let (sender, mut signals) = tokio::sync::mpsc::channel::<u8>(4);
@@ -235,14 +236,14 @@ async fn watch(handle: StopHandle, wall: Duration, cause: Arc<AtomicU8>) {
     cause.store(number, Ordering::Relaxed);
     handle.stop();
     if let Some(second) = signals.recv().await {
-        end_at_once(second);
+        end_at_once(second, &terminal);
     }
 }
 
 /// Ends the program without waiting for anything; supervisors end their agents when Glee is gone.
 #[expect(clippy::exit, reason = "the second signal asks for exactly this")]
-fn end_at_once(signal: u8) {
-    stream::err("\x1b[?25h");
+fn end_at_once(signal: u8, terminal: &Terminal) {
+    terminal.restore();
     std::process::exit(i32::from(ExitReason::Signal(signal).code()));
 }
 

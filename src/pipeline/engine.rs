@@ -92,7 +92,9 @@ impl Engine {
                     }
                 }
             }
-            if work.is_empty() {
+            // A run that is stopped does not wait for the person at a dialog.
+            let only_a_person = running.iter().all(|step| matches!(step, Step::Choose(_) | Step::AskPerson(_)));
+            if work.is_empty() || stopped && only_a_person {
                 return Ok(if stopped { Rest::Stopped } else { Rest::Ended });
             }
             let done = tokio::select! {

@@ -101,11 +101,12 @@ impl Narrator {
             }
             EventKind::TreeChanged { call, changes, .. } => self.changed(look, &call.agent, changes),
             EventKind::DisputeOpened { dispute } => vec![self.dispute(look, dispute)],
-            EventKind::RouteChosen { dispute, route, by_person } => {
+            // Who chose it knows, and a default taken is said once by whoever takes it.
+            EventKind::RouteChosen { dispute, route, by_person } if verbose => {
                 let who = if *by_person { "chosen by you" } else { "the configured default" };
-                let line = format!("  dispute {dispute} {} {route} ({who})", look.glyph(Glyph::Arrow));
-                if *by_person && !verbose { Vec::new() } else { vec![faint(line)] }
+                vec![faint(format!("  dispute {dispute} {} {route} ({who})", look.glyph(Glyph::Arrow)))]
             }
+            EventKind::RouteChosen { .. } => Vec::new(),
             EventKind::RulingGiven { dispute, ruling } => vec![ruled(look, *dispute, ruling)],
             EventKind::DisputeSettled { dispute, settlement } => settled(look, *dispute, settlement, verbose),
             EventKind::Verified { command, passed, tail, .. } => verified(look, command, *passed, tail, verbose),

@@ -73,6 +73,10 @@ impl Terminal {
             settings::restore(&settings);
             drop(Term::stderr().show_cursor());
         }
+        let held = self.held().take();
+        for line in held.into_iter().flatten() {
+            stream::err(&format!("{line}\n"));
+        }
     }
 
     fn settings(&self) -> MutexGuard<'_, Option<settings::Settings>> {
@@ -90,10 +94,6 @@ struct Open<'a>(&'a Terminal);
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.0.restore();
-        let held = self.0.held().take();
-        for line in held.into_iter().flatten() {
-            stream::err(&format!("{line}\n"));
-        }
         self.0.shared.live.set_draw_target(target(&self.0.shared.screen));
     }
 }

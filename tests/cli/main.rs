@@ -2,6 +2,7 @@
 
 mod agents;
 mod config;
+mod dialog;
 mod disputes;
 mod process;
 mod review;

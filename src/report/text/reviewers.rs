@@ -51,15 +51,21 @@ fn reviewers(look: Look, reviewers: &[ReviewerReport]) -> String {
     for row in &rows {
         let status = look.paint(if row.tone == Tone::Good { Tone::Plain } else { row.tone }, row.status);
         let line = format!(
-            "  {} {}  {}  {}  {:>times$}  {}",
+            "  {} {}  {}  {}  {:>times$}",
             look.paint(row.tone, look.glyph(row.glyph)),
             draw::pad(&row.name, names),
             draw::pad(&status, statuses),
             draw::pad(&row.found, found),
             row.time,
-            row.failure,
         );
-        let _ = writeln!(text, "{}", look.cut(line.trim_end(), look.width));
+        if draw::columns(&line) + 2 + draw::columns(&row.failure) <= look.width {
+            let _ = writeln!(text, "{}", format!("{line}  {}", row.failure).trim_end());
+        } else {
+            let _ = writeln!(text, "{}", look.cut(&line, look.width));
+            for line in draw::wrap(&row.failure, look.width.saturating_sub(4)) {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
     }
     text
 }

@@ -1,0 +1,282 @@
+//! Both dispute flows of the specification, answered by hand in a real pseudo-terminal.
+
+#![cfg(unix)]
+
+use std::time::{Duration, Instant};
+
+use expectrl::process::unix::WaitStatus;
+use expectrl::session::OsSession;
+use expectrl::{Eof, Expect as _, Session};
+use nix::sys::signal::Signal;
+use nix::sys::termios::{LocalFlags, tcgetattr};
+
+use crate::support::Sandbox;
+
+/// Raises a mandatory finding for each `eval(` in `app.py`.
+const REVIEWER: &str = r#"#!/bin/sh
+n=0
+if [ "$GLEE_TASK" = recheck ]; then
+  for id in $GLEE_FINDINGS; do echo "[$id] RESOLVED: gone"; n=$((n + 1)); done
+  echo "GLEE-RECHECK-END nonce=$GLEE_NONCE answers=$n"
+  exit 0
+fi
+for place in $(grep -n 'eval(' app.py | cut -d: -f1); do
+  echo "[MUST] app.py:$place Do not evaluate text from outside"; n=$((n + 1))
+done
+echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
+"#;
+
+/// Objects to everything, until a ruling says `by hand`.
+const CODER: &str = r#"#!/bin/sh
+prompt=$(cat)
+n=0
+for id in $GLEE_FINDINGS; do
+  n=$((n + 1))
+  if printf '%s' "$prompt" | grep -q 'by hand'; then
+    sed -i 's/eval(/int(/' app.py; echo "[$id] IMPLEMENTED: as ruled"
+  else
+    echo "[$id] DISAGREE: only our own text comes here"; echo "  Evidence: app.py:1 is private"
+  fi
+done
+echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
+"#;
+
+/// Dismisses, citing the code; has no opinion where `app.py` says so.
+const JUDGE: &str = r#"#!/bin/sh
+word=DISMISS
+if grep -q unclear app.py; then word=ESCALATE; fi
+echo "app.py:1 is private"
+echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$word"
+"#;
+
+const ONE: &str = "def _load(text):\n    return eval(text)\n";
+const TWO: &str = "def _load(text):\n    return eval(text)\n\n\ndef _scale(by):\n    return eval(by)\n";
+
+/// A committed project with these agents; the judge only where one is wanted.
+fn project(app: &str, judge: Option<&str>) -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.env("TERM", "xterm-256color").git_init();
+    sandbox.write("app.py", app);
+    let agents = [("lens", "reviewer", Some(REVIEWER)), ("pen", "coder", Some(CODER)), ("scales", "judge", judge)];
+    for (name, role, text) in agents {
+        let Some(text) = text else { continue };
+        sandbox.script(format!("{name}.sh"), text);
+        let command = format!("./{name}.sh");
+        let connected = sandbox.glee(&["connect", name, "--role", role, "--name", name, "--command", &command]);
+        assert_eq!(connected.code, 0, "{connected}");
+    }
+    sandbox
+}
+
+/// A pseudo-terminal with Glee in it, and everything it has shown.
+struct Pty {
+    session: OsSession,
+    shown: String,
+}
+
+impl Pty {
+    fn open(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let mut session = Session::spawn(sandbox.command(args)).expect("a pseudo-terminal");
+        session.set_expect_timeout(Some(Duration::from_secs(60)));
+        Self { session, shown: String::new() }
+    }
+
+    fn arbitrate(sandbox: &Sandbox) -> Self {
+        Self::open(sandbox, &["review", "app.py", "--arbitrate"])
+    }
+
+    fn expect(&mut self, what: &str) -> &mut Self {
+        match self.session.expect(what) {
+            Ok(found) => self.shown.push_str(&String::from_utf8_lossy(found.as_bytes())),
+            Err(error) => panic!("no `{what}` ({error}) after:\n{}", self.shown),
+        }
+        self
+    }
+
+    fn send(&mut self, keys: &str) -> &mut Self {
+        self.session.send(keys).expect("the terminal takes keys");
+        self
+    }
+
+    fn is_raw(&self) -> bool {
+        let handle = self.session.get_process().get_raw_handle().expect("the terminal's own side");
+        !tcgetattr(&handle).expect("the terminal has settings").local_flags.contains(LocalFlags::ICANON)
+    }
+
+    /// Waits until Glee reads a key, so that Ctrl-C is a key as well.
+    fn until_it_reads(&mut self) -> &mut Self {
+        let begun = Instant::now();
+        while !self.is_raw() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody reads keys:\n{}", self.shown);
+            std::thread::yield_now();
+        }
+        self
+    }
+
+    /// The exit code, and all that was shown, with the terminal left as it was.
+    fn end(mut self) -> (i32, String) {
+        let rest = self.session.expect(Eof).expect("Glee ends");
+        self.shown.push_str(&String::from_utf8_lossy(rest.as_bytes()));
+        assert!(!self.is_raw(), "the terminal is left in another mode");
+        assert!(self.shown.rfind("\x1b[?25h") >= self.shown.rfind("\x1b[?25l"), "the cursor is left hidden");
+        let code = match self.session.get_process().wait().expect("Glee has ended") {
+            WaitStatus::Exited(_, code) => code,
+            other => panic!("{other:?}"),
+        };
+        (code, console::strip_ansi_codes(&self.shown).into_owned())
+    }
+}
+
+fn has(shown: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(shown.contains(line), "no `{line}` in:\n{shown}");
+    }
+}
+
+#[test]
+fn with_a_judge_enter_takes_the_default_and_the_judge_rules() {
+    let sandbox = project(ONE, Some(JUDGE));
+    let mut pty = Pty::arbitrate(&sandbox);
+    pty.expect("Dispute 1")
+        .expect("Do not evaluate text from outside")
+        .expect("2")
+        .expect("eval(text)")
+        .expect("^^^^");
+    pty.expect("only our own text comes here").expect("app.py:1 is private").expect("How to resolve?");
+    pty.expect("❯ 1. Use AI judge")
+        .expect("  2. I'll decide")
+        .expect("  3. Discard opinion")
+        .expect("Esc")
+        .send("\r");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 0, "{shown}");
+    has(&shown, &["DISMISS by scales", "Disputed (1: 1 dismissed)", "✓ Nothing mandatory is open"]);
+    assert!(!shown.contains("Tip:"), "{shown}");
+    assert_eq!(sandbox.read("app.py"), ONE);
+}
+
+#[test]
+fn without_a_judge_a_tip_and_the_person_enforces() {
+    let sandbox = project(ONE, None);
+    let mut pty = Pty::arbitrate(&sandbox);
+    pty.expect("How to resolve?");
+    pty.expect("\x1b[33mTip: You can assign a judge with: glee connect <agent> --role judge");
+    pty.expect("❯ 1. I'll decide").expect("  2. Discard opinion").expect("Esc").send("\r");
+    pty.expect("Your ruling on dispute 1?").expect("Esc").send("1");
+    pty.expect("Reason (optional):").send("decided by hand").send("\r");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 0, "{shown}");
+    has(&shown, &["ENFORCE by you: decided by hand", "Disputed (1: 1 enforced)", "Fixed (1)"]);
+    assert!(!shown.contains("Use AI judge"), "{shown}");
+    assert_eq!(sandbox.read("app.py"), ONE.replace("eval(", "int("));
+}
+
+#[test]
+fn the_configured_default_is_preselected() {
+    for (route, line) in [("human", "❯ 2. I'll decide"), ("discard", "❯ 3. Discard opinion")] {
+        let sandbox = project(ONE, Some(JUDGE));
+        let set = sandbox.glee(&["config", "set", "review.on_dispute.default", route]);
+        assert_eq!(set.code, 0, "{set}");
+        let mut pty = Pty::arbitrate(&sandbox);
+        pty.expect("How to resolve?").expect(line).expect("Esc").send("3");
+        let (code, shown) = pty.end();
+        assert_eq!(code, 0, "{shown}");
+        has(&shown, &["Disputed (1: 1 discarded)"]);
+    }
+}
+
+#[test]
+fn several_disputes_one_by_one_and_the_same_for_all() {
+    let sandbox = project(TWO, Some(JUDGE));
+    let mut one_by_one = Pty::arbitrate(&sandbox);
+    one_by_one
+        .expect("Dispute 1")
+        .expect("Esc")
+        .send("1")
+        .expect("2. the same for 1 more dispute")
+        .expect("Esc")
+        .send("1");
+    one_by_one.expect("Dispute 2").expect("How to resolve?").expect("Esc").send("3");
+    let (code, shown) = one_by_one.end();
+    assert_eq!(code, 0, "{shown}");
+    has(&shown, &["Disputed (2: 1 dismissed, 1 discarded)"]);
+
+    let sandbox = project(TWO, Some(JUDGE));
+    let mut all = Pty::arbitrate(&sandbox);
+    all.expect("Dispute 1")
+        .expect("Esc")
+        .send("1")
+        .expect("2. the same for 1 more dispute")
+        .expect("Esc")
+        .send("2");
+    let (code, shown) = all.end();
+    assert_eq!(code, 0, "{shown}");
+    has(&shown, &["Disputed (2: 2 dismissed)"]);
+    assert_eq!(shown.matches("How to resolve?").count(), 1, "{shown}");
+}
+
+#[test]
+fn an_escalated_dispute_comes_back_to_the_person() {
+    let sandbox = project(&format!("{ONE}# unclear\n"), Some(JUDGE));
+    let mut pty = Pty::arbitrate(&sandbox);
+    pty.expect("How to resolve?").expect("Esc").send("1");
+    pty.expect("The judge scales says ESCALATE").expect("Your ruling on dispute 1?").expect("Esc").send("2");
+    pty.expect("Reason (optional):").send("\r");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 0, "{shown}");
+    has(&shown, &["ESCALATE by scales", "DISMISS by you", "Disputed (1: 1 dismissed)"]);
+}
+
+#[test]
+fn left_open_it_waits_and_is_settled_later() {
+    let sandbox = project(ONE, None);
+    let mut pty = Pty::arbitrate(&sandbox);
+    pty.expect("How to resolve?").expect("Esc").send("1").expect("3. Leave it open").expect("Esc").send("3");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 3, "{shown}");
+    has(&shown, &["! 1 dispute waits for you", "glee disputes resolve 1 enforce|dismiss --reason \"...\""]);
+    let resolved = sandbox.glee(&["disputes", "resolve", "1", "dismiss", "--reason", "private"]);
+    assert_eq!(resolved.code, 0, "{resolved}");
+}
+
+#[test]
+fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
+    let sandbox = project(ONE, Some(JUDGE));
+    let mut key = Pty::arbitrate(&sandbox);
+    key.expect("How to resolve?").expect("Esc").until_it_reads().send("\x03");
+    let (code, shown) = key.end();
+    assert_eq!(code, 130, "{shown}");
+    has(&shown, &["glee runs resume"]);
+
+    let sandbox = project(ONE, Some(JUDGE));
+    let mut signal = Pty::arbitrate(&sandbox);
+    signal.expect("How to resolve?").expect("Esc").until_it_reads();
+    signal.session.get_process_mut().signal(expectrl::process::unix::Signal::SIGTERM).expect("Glee is there");
+    let (code, shown) = signal.end();
+    assert_eq!(code, 128 + Signal::SIGTERM as i32, "{shown}");
+}
+
+#[test]
+fn nobody_is_asked_without_a_terminal_or_where_it_is_not_wanted() {
+    let sandbox = project(ONE, Some(JUDGE));
+    let piped = sandbox.glee(&["review", "app.py", "--arbitrate"]);
+    assert_eq!(piped.code, 0, "{piped}");
+    let said: Vec<&str> = piped.stderr.lines().filter(|line| line.contains("default")).collect();
+    assert_eq!(said.len(), 1, "{piped}");
+    assert!(!piped.stderr.contains('\x1b') && !piped.stdout.contains('\x1b'), "{piped}");
+
+    let dumb = {
+        let mut sandbox = project(ONE, Some(JUDGE));
+        sandbox.env("TERM", "dumb");
+        sandbox
+    };
+    let unwanted = project(ONE, Some(JUDGE));
+    for (sandbox, args) in [
+        (&dumb, &["review", "app.py", "--arbitrate"][..]),
+        (&unwanted, &["review", "app.py", "--arbitrate", "--no-input"]),
+    ] {
+        let (code, shown) = Pty::open(sandbox, args).end();
+        assert_eq!(code, 0, "{shown}");
+        assert!(!shown.contains("How to resolve?"), "{shown}");
+    }
+}
