@@ -39,10 +39,13 @@ pub(super) fn looked_at(language: SupportLang) -> &'static [SupportLang] {
     }
 }
 
-/// The languages whose packaged rules look at files in `language`: what is wrong in JavaScript is wrong in TypeScript.
+/// The languages whose packaged rules look at files in `language`: what is wrong in JavaScript is wrong in TypeScript,
+/// and both have JSX.
 pub(super) fn packaged_for(language: SupportLang) -> &'static [SupportLang] {
     match language {
-        SupportLang::TypeScript | SupportLang::Tsx => &[SupportLang::JavaScript, SupportLang::TypeScript],
+        SupportLang::JavaScript => &[SupportLang::JavaScript, SupportLang::Tsx],
+        SupportLang::TypeScript => &[SupportLang::JavaScript, SupportLang::TypeScript],
+        SupportLang::Tsx => &[SupportLang::JavaScript, SupportLang::TypeScript, SupportLang::Tsx],
         other => looked_at(other),
     }
 }

@@ -41,6 +41,7 @@ pub(super) const FILES: &[RuleFile] = rule_files! {
     Python "python": "injection", "protection", "robustness";
     JavaScript "javascript": "injection", "protection", "robustness";
     TypeScript "typescript": "injection", "robustness";
+    Tsx "tsx": "injection";
     Go "go": "injection", "protection", "robustness";
     Java "java": "injection", "protection", "robustness";
 };

@@ -157,4 +157,7 @@ fn the_packaged_rules_say_everything_about_themselves() {
         assert!(!info.message.contains(['\n', '\r']), "{}: the message is one line", info.id);
     }
     assert!(rules.len() >= 40, "{} rules", rules.len());
+    let languages: BTreeSet<&str> = rules.iter().map(|info| info.language.as_str()).collect();
+    let all = BTreeSet::from(["Go", "Java", "JavaScript", "Python", "Rust", "TypeScript"]);
+    assert!(languages.is_superset(&all), "{languages:?}");
 }

@@ -1,0 +1,17 @@
+package shop
+
+func client(insecure bool) {
+	a := &tls.Config{InsecureSkipVerify: false} // fixed
+	b := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: false}} // fixed
+	c := tls.Config{
+		InsecureSkipVerify: false, // fixed
+	}
+	use(a, b, c)
+}
+
+func safe(insecure bool) {
+	a := &tls.Config{InsecureSkipVerify: false} // ok: on
+	b := &tls.Config{InsecureSkipVerify: insecure} // ok: decided elsewhere
+	c := &tls.Config{RootCAs: pool} // ok: a private authority
+	use(a, b, c)
+}
