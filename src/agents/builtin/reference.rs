@@ -79,10 +79,8 @@ fn reference(word: &str) -> Option<Reference> {
     if word.starts_with("https://") || word.starts_with("http://") {
         return Some(Reference::Elsewhere(word.trim_end_matches(['.', ':']).to_owned()));
     }
-    let word = match word.split_once("::") {
-        Some(_) => word.trim_end_matches(':'),
-        None => word.trim_end_matches(['.', ':', '!', '?']),
-    };
+    // Only a quoted name has blanks, and it ends where its quote does.
+    let word = if word.contains(char::is_whitespace) { word } else { word.trim_end_matches(['.', ':', '!', '?']) };
     if let Some(number) = word.strip_prefix('#') {
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         return is_number.then(|| Reference::Elsewhere(word.to_owned()));

@@ -8,9 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::catalog::{Catalog, RuleInfo};
 use super::recheck::mistakes;
+
+/// Loading it takes longer than asking it.
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::packaged().unwrap());
 
 struct Sample {
     rule: String,
@@ -65,7 +69,7 @@ fn fixed(catalog: &Catalog, path: &str, text: &str, rule: &str) -> String {
 
 #[test]
 fn every_rule_matches_its_samples_and_nothing_else() {
-    let catalog = Catalog::packaged().unwrap();
+    let catalog = &*CATALOG;
     let mut wrong = Vec::new();
     for sample in samples() {
         let name = sample.file.display();
@@ -77,7 +81,7 @@ fn every_rule_matches_its_samples_and_nothing_else() {
         };
         let expected = sample.expected();
         for extension in extensions {
-            let found = lines(&catalog, &sample.path(extension), &sample.text, &sample.rule);
+            let found = lines(catalog, &sample.path(extension), &sample.text, &sample.rule);
             if found != expected {
                 wrong.push(format!("{name} as .{extension}: lines {found:?} match, expected {expected:?}"));
             }
@@ -88,7 +92,7 @@ fn every_rule_matches_its_samples_and_nothing_else() {
 
 #[test]
 fn every_rule_has_three_samples_and_three_near_misses() {
-    let catalog = Catalog::packaged().unwrap();
+    let catalog = &*CATALOG;
     let samples: BTreeMap<String, Sample> =
         samples().into_iter().map(|sample| (sample.rule.clone(), sample)).collect();
     for info in catalog.infos() {
@@ -102,20 +106,20 @@ fn every_rule_has_three_samples_and_three_near_misses() {
 
 #[test]
 fn every_fix_gives_the_text_beside_its_sample_which_no_longer_matches() {
-    let catalog = Catalog::packaged().unwrap();
+    let catalog = &*CATALOG;
     for sample in samples() {
         if !catalog.info(&sample.rule).unwrap().fixable {
             continue;
         }
         let path = sample.path(sample.extension());
-        let text = fixed(&catalog, &path, &sample.text, &sample.rule);
+        let text = fixed(catalog, &path, &sample.text, &sample.rule);
         let (was, is) = match sample.extension() {
             "py" => (" # expect", " # fixed"),
             _ => (" // expect", " // fixed"),
         };
         let beside = sample.file.with_extension(format!("fixed.{}", sample.extension()));
         assert_eq!(text.replace(was, is), fs::read_to_string(&beside).unwrap(), "{}", beside.display());
-        assert_eq!(lines(&catalog, &path, &text, &sample.rule), BTreeSet::new(), "{}", sample.rule);
+        assert_eq!(lines(catalog, &path, &text, &sample.rule), BTreeSet::new(), "{}", sample.rule);
         assert_eq!(mistakes(&path, &text), 0, "{} no longer parses", sample.rule);
     }
 }
@@ -148,7 +152,7 @@ fn the_packaged_rules_say_everything_about_themselves() {
         "comparison-bug",
         "concurrency",
     ];
-    let catalog = Catalog::packaged().unwrap();
+    let catalog = &*CATALOG;
     let rules: Vec<&RuleInfo> = catalog.infos().collect();
     for info in &rules {
         let category = info.category.as_deref().unwrap_or_default();
