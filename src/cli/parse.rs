@@ -1,12 +1,213 @@
-//! `glee parse`: print what glee reads in an agent's answer.
+//! `glee parse`: print what glee reads in an agent's answer. The tool of those who write adapters.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling};
+use crate::draw::{self, Look, Tone};
+use crate::protocol::review::ReviewAnswer;
+use crate::protocol::{printable, recheck, response, review, ruling};
+use crate::ui::{screen, stream};
 
 /// Arguments of `glee parse`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "\
+An answer is complete when it ends with its closing line: the right nonce, and the number of what was
+read. Without --nonce any well-formed closing line counts, whatever its nonce is.
 
-pub(crate) fn run(_args: &Args, _globals: &Globals) -> CommandResult {
-    Err(CommandError::usage("`glee parse` is not built yet"))
+Examples:
+  codex exec - < prompt.md | glee parse --nonce 4f2a...
+  glee parse answer.txt --format text
+  echo '[F1] IMPLEMENTED: done' | glee parse --kind response
+  glee parse ruling.json --kind ruling --dispute 7")]
+pub(crate) struct Args {
+    /// The answer; `-` or nothing: standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// What was asked for
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Review)]
+    kind: Kind,
+    /// The nonce that the agent was given
+    #[arg(long, value_name = "NONCE")]
+    nonce: Option<String>,
+    /// The dispute that the judge was asked about (with `--kind ruling`)
+    #[arg(long, value_name = "NUMBER")]
+    dispute: Option<u64>,
+    /// How to print it
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Json)]
+    format: Format,
+}
+
+/// `--kind`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A reviewer's findings
+    Review,
+    /// A coder's answers to findings
+    Response,
+    /// A judge's ruling
+    Ruling,
+    /// A reviewer's word on the changes made
+    Recheck,
+}
+
+/// `--format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One JSON object
+    Json,
+    /// Lines for people
+    Text,
+}
+
+/// A ruling, or why there is none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum RulingAnswer {
+    Ruling(Ruling),
+    None { error: String },
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    if args.dispute.is_some() && args.kind != Kind::Ruling {
+        return Err(CommandError::usage("only a ruling is on a dispute").hint("add `--kind ruling`"));
+    }
+    let look = Look { color: globals.color_stdout(), unicode: screen::speaks_utf8(), width: 80 };
+    let text = match args.file.as_deref().filter(|file| *file != Path::new("-")) {
+        Some(file) => File::open(globals.directory().join(file))
+            .and_then(|opened| read(BufReader::new(opened), args, look))
+            .map_err(|error| unreadable(&format!("`{}`", file.display()), error))?,
+        None => read(io::stdin().lock(), args, look).map_err(|error| unreadable("standard input", error))?,
+    };
+    stream::out(&text)?;
+    Ok(ExitReason::Clean)
+}
+
+fn unreadable(what: &str, error: io::Error) -> CommandError {
+    CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {what}")))
+        .hint("name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`")
+}
+
+fn read(input: impl BufRead, args: &Args, look: Look) -> io::Result<String> {
+    let nonce = args.nonce.as_deref();
+    match args.kind {
+        Kind::Review => show(&review::parse(input, nonce)?, args.format, look, review_text),
+        Kind::Response => show(&response::parse_any(input, nonce)?, args.format, look, |read, look| {
+            let rows = read.responses.iter().map(response_row).collect();
+            answers_text(rows, read.complete, &read.problems, look)
+        }),
+        Kind::Recheck => show(&recheck::parse_any(input, nonce)?, args.format, look, |read, look| {
+            let rows = read.checks.iter().map(recheck_row).collect();
+            answers_text(rows, read.complete, &read.problems, look)
+        }),
+        Kind::Ruling => {
+            let answer = match ruling::parse(input, nonce, args.dispute.map(DisputeNumber))? {
+                Ok(ruling) => RulingAnswer::Ruling(ruling),
+                Err(error) => RulingAnswer::None { error: error.to_string() },
+            };
+            show(&answer, args.format, look, ruling_text)
+        }
+    }
+}
+
+fn show<T: Serialize>(
+    answer: &T,
+    format: Format,
+    look: Look,
+    text: impl FnOnce(&T, Look) -> String,
+) -> io::Result<String> {
+    match format {
+        Format::Json => Ok(printable::json(&serde_json::to_string_pretty(answer)?) + "\n"),
+        Format::Text => Ok(text(answer, look)),
+    }
+}
+
+fn review_text(answer: &ReviewAnswer, look: Look) -> String {
+    let (status, tone) = match answer.status {
+        AnswerStatus::Complete => ("complete", Tone::Good),
+        AnswerStatus::Clean => ("clean", Tone::Good),
+        AnswerStatus::Incomplete => ("incomplete", Tone::Warn),
+        AnswerStatus::NotReviewed => ("not reviewed", Tone::Bad),
+    };
+    let mut text = format!("{}: {}", look.paint(tone, status), draw::count(answer.findings.len(), "finding"));
+    if answer.truncated {
+        text.push_str(", more than can be kept");
+    }
+    text.push('\n');
+    for finding in &answer.findings {
+        let tag = printable::line(&finding.severity.to_string());
+        let _ = write!(text, "  {}", look.paint(Tone::of(&finding.severity), &format!("[{tag}]")));
+        if let Some(place) = finding.location() {
+            let _ = write!(text, " {}", look.paint(Tone::Strong, &printable::line(&place.to_string())));
+        }
+        let _ = writeln!(text, " {}", printable::line(&finding.title));
+        indented(&mut text, "      ", &finding.body);
+    }
+    for (name, words) in [("verdict", &answer.verdict), ("summary", &answer.summary)] {
+        if let Some(words) = words {
+            let _ = writeln!(text, "{name}: {}", printable::line(words));
+        }
+    }
+    if !answer.notes.is_empty() {
+        text.push_str("notes:\n");
+        indented(&mut text, "  ", &answer.notes);
+    }
+    text
+}
+
+/// Id, word, its tone, text and evidence of an answer to a finding.
+type Row<'a> = (FindingId, &'static str, Tone, &'a str, &'a [String]);
+
+fn response_row(response: &Response) -> Row<'_> {
+    let Response { finding, answer, text, evidence } = response;
+    (*finding, answer.as_str(), Tone::Strong, text, evidence)
+}
+
+fn recheck_row(check: &Recheck) -> Row<'_> {
+    let (word, tone) = if check.resolved { ("RESOLVED", Tone::Good) } else { ("UNRESOLVED", Tone::Bad) };
+    (check.finding, word, tone, &check.reason, &[])
+}
+
+fn answers_text(rows: Vec<Row<'_>>, complete: bool, problems: &[String], look: Look) -> String {
+    let (status, tone) = if complete { ("complete", Tone::Good) } else { ("incomplete", Tone::Warn) };
+    let mut text = format!("{}: {}\n", look.paint(tone, status), draw::count(rows.len(), "answer"));
+    for (finding, word, tone, said, evidence) in rows {
+        let _ = writeln!(text, "  [{finding}] {}", look.paint(tone, word));
+        indented(&mut text, "      ", said);
+        for line in evidence {
+            indented(&mut text, "      ", &format!("Evidence: {line}"));
+        }
+    }
+    for problem in problems {
+        let _ = writeln!(text, "{}: {}", look.paint(Tone::Warn, "problem"), printable::line(problem));
+    }
+    text
+}
+
+fn ruling_text(answer: &RulingAnswer, look: Look) -> String {
+    let ruling = match answer {
+        RulingAnswer::Ruling(ruling) => ruling,
+        RulingAnswer::None { error } => {
+            return format!("{}: {}\n", look.paint(Tone::Bad, "no ruling"), printable::line(error));
+        }
+    };
+    let mut text = look.paint(Tone::Strong, ruling.ruling.as_str()) + "\n";
+    indented(&mut text, "  ", &ruling.rationale);
+    for citation in &ruling.citations {
+        let _ = writeln!(text, "  see {}", printable::line(citation));
+    }
+    text
+}
+
+fn indented(text: &mut String, indent: &str, lines: &str) {
+    for line in printable::block(lines).lines() {
+        let _ = writeln!(text, "{}", format!("{indent}{line}").trim_end());
+    }
 }

@@ -178,9 +178,7 @@ pub(super) fn table_row(line: &str) -> Option<(&str, &str)> {
 /// Cells joined by ` | `, without what separates them in a table.
 pub(super) fn join_cells(row: &str) -> String {
     let mut cells: Vec<_> = Cells(Some(row)).map(|cell| cell.trim().replace("\\|", "|")).collect();
-    if cells.last().is_some_and(String::is_empty) {
-        cells.pop();
-    }
+    while cells.pop_if(|cell| cell.is_empty()).is_some() {}
     cells.join(" | ")
 }
 
@@ -245,7 +243,7 @@ pub(super) fn fold(text: &str) -> String {
 fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
     let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    !(blank(left) && blank(right)) && !(word(left) && word(right))
+    !(blank(left) && blank(right) || word(left) && word(right))
 }
 
 /// Where the next run of exactly as many backticks begins. Only the next run is looked at, so that many of them take

@@ -100,3 +100,5 @@ fn status(closing: &Closing<'_>, count: u64, truncated: bool, result: Option<&Js
 
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod tests;

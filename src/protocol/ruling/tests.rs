@@ -48,8 +48,8 @@ fn reads_a_ruling_in_prose() {
 #[test]
 fn only_the_end_of_the_answer_rules() {
     for (text, expected) in [
-        (format!("{ENFORCE}"), Ok(Enforce)),
-        (format!("{LINE}"), Ok(Enforce)),
+        (ENFORCE.to_owned(), Ok(Enforce)),
+        (LINE.to_owned(), Ok(Enforce)),
         (format!("```\n{LINE_DISMISS}\n```\n{LINE}"), Ok(Enforce)),
         (format!("> {LINE_DISMISS}\n\n{LINE}"), Ok(Enforce)),
         (format!("> {DISMISS}\n\n{ENFORCE}"), Ok(Enforce)),
