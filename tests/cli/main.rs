@@ -7,4 +7,5 @@ mod disputes;
 mod parse;
 mod process;
 mod review;
+mod shop;
 mod support;

@@ -1,0 +1,159 @@
+//! The example of the README: the embedded agents on `examples/shop`, and that it is no set piece.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::support::Sandbox;
+
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop");
+
+/// The files below a folder, by path.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("a readable folder").path();
+        let name = path.file_name().expect("an entry has a name").to_string_lossy().into_owned();
+        if path.is_dir() {
+            found.extend(files(&path).into_iter().map(|(below, text)| (format!("{name}/{below}"), text)));
+        } else {
+            found.insert(name, fs::read_to_string(&path).expect("a text file"));
+        }
+    }
+    found
+}
+
+/// A project with the shop in `examples/shop`, every file through `change`, and the project's own configuration.
+fn shop(change: impl Fn(&str, String) -> Option<(String, String)>) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.write(
+        ".glee/config.yml",
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".glee/config.yml"))
+            .expect("the configuration"),
+    );
+    for (path, text) in files(Path::new(SHOP)) {
+        if let Some((path, text)) = change(&path, text) {
+            sandbox.write(format!("examples/shop/{path}"), text);
+        }
+    }
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "Open the shop"]);
+    sandbox
+}
+
+fn unchanged(path: &str, text: String) -> Option<(String, String)> {
+    Some((path.to_owned(), text))
+}
+
+fn review(sandbox: &Sandbox, code: i32) -> serde_json::Value {
+    let output = sandbox.glee(&["review", "examples/shop", "--arbitrate", "--format", "json"]);
+    assert_eq!(output.code, code, "{output}");
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output}"))
+}
+
+/// The rulings by the rule of the disputed finding.
+fn rulings(outcome: &serde_json::Value) -> BTreeMap<String, String> {
+    let disputes = outcome["disputes"].as_array().expect("disputes are a list");
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or("?").to_owned();
+    disputes
+        .iter()
+        .map(|dispute| {
+            let rulings = dispute["rulings"].as_array().expect("rulings are a list");
+            (text(&dispute["finding"]["rule"]), rulings.iter().map(|ruling| text(&ruling["ruling"])).collect())
+        })
+        .collect()
+}
+
+fn expected(rows: &[(&str, &str)]) -> BTreeMap<String, String> {
+    rows.iter().map(|(rule, word)| ((*rule).to_owned(), (*word).to_owned())).collect()
+}
+
+#[test]
+fn the_whole_job_is_seen_and_undone_byte_for_byte() {
+    let sandbox = shop(unchanged);
+    let before = files(&sandbox.root().join("examples/shop"));
+    let outcome = review(&sandbox, 3);
+    assert_eq!(
+        rulings(&outcome),
+        expected(&[
+            ("py-weak-hash", "DISMISS"),
+            ("py-tls-unverified", "ENFORCE"),
+            ("go-tls-unverified", "ESCALATE")
+        ])
+    );
+    let findings = outcome["findings"].as_array().expect("findings are a list");
+    let endings: std::collections::BTreeSet<&str> =
+        findings.iter().filter_map(|f| f["file"].as_str()?.rsplit('.').next()).collect();
+    assert!(endings.len() >= 4, "{endings:?}");
+    let open: Vec<_> = findings
+        .iter()
+        .filter(|f| {
+            f["mandatory"] == true
+                && !["resolved", "dismissed", "disputed"].contains(&f["state"].as_str().unwrap_or("?"))
+        })
+        .collect();
+    assert!(open.is_empty(), "everything else is fixed: {open:#?}");
+    assert!(sandbox.read("examples/shop/orders/settings.py").contains("yaml.safe_load(file)"));
+
+    let again = review(&sandbox, 3);
+    assert_eq!(rulings(&again), expected(&[]), "what was ruled is not asked again");
+    let listed = sandbox.glee(&["disputes", "--recent", "10"]);
+    for word in ["DISMISS", "ENFORCE", "ESCALATE"] {
+        assert!(listed.stdout.contains(word), "{listed}");
+    }
+    let run = outcome["run"].as_str().expect("an outcome names its run");
+    assert_eq!(sandbox.glee(&["runs", "undo", run]).code, 0);
+    assert_eq!(files(&sandbox.root().join("examples/shop")), before);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn without_the_cited_test_the_finding_is_enforced() {
+    let sandbox = shop(|path, text| {
+        let (kept, _) = text.split_once("    def test_cache_key_is_stable").unwrap_or((&text, ""));
+        Some((path.to_owned(), kept.to_owned()))
+    });
+    assert_eq!(rulings(&review(&sandbox, 3))["py-weak-hash"], "ENFORCE");
+}
+
+#[test]
+fn names_of_files_and_symbols_do_not_matter() {
+    let rename = |text: &str| {
+        text.replace("cache_key", "entry_name")
+            .replace("catalog", "shelf")
+            .replace("trackingClient", "dialer")
+            .replace("tracking.go", "parcels.go")
+            .replace("network.md", "lines.md")
+            .replace("suppliers", "sources")
+    };
+    let sandbox = shop(|path, text| Some((rename(path), rename(&text))));
+    assert_eq!(
+        rulings(&review(&sandbox, 3)),
+        expected(&[
+            ("py-weak-hash", "DISMISS"),
+            ("py-tls-unverified", "ENFORCE"),
+            ("go-tls-unverified", "ESCALATE")
+        ])
+    );
+}
+
+#[test]
+fn new_flaws_are_found() {
+    let sandbox = shop(unchanged);
+    sandbox.write(
+        "examples/shop/orders/extra.py",
+        "import os\nimport pickle\n\n\ndef run(name):\n    os.system('ls ' + name)\n\n\ndef load(data):\n    return pickle.loads(data)\n",
+    );
+    sandbox.write("examples/shop/web/extra.js", "export function f(text) {\n  return eval(text);\n}\n");
+    let output = sandbox.glee(&["review", "--format", "json"]);
+    assert_eq!(output.code, 1, "{output}");
+    let outcome: serde_json::Value = serde_json::from_str(&output.stdout).expect("JSON");
+    let categories: std::collections::BTreeSet<&str> = outcome["findings"]
+        .as_array()
+        .expect("findings are a list")
+        .iter()
+        .filter_map(|finding| finding["category"].as_str())
+        .collect();
+    assert_eq!(categories, ["code-injection", "command-injection", "unsafe-deserialisation"].into_iter().collect());
+}
