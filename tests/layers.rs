@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["cli"],
     &["ui", "report"],
+    &["draw"],
     &["pipeline"],
     &["agents"],
     &["workspace"],
