@@ -325,7 +325,13 @@ fn edited(value: &Value) -> Option<YamlValue> {
 fn remove(text: &str, path: &[Step]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
-    Some(file.to_string())
+    let changed = file.to_string();
+    // The blank line that set the last section apart goes with it.
+    let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
+    if blank_end(&changed) && !blank_end(text) {
+        return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));
+    }
+    Some(changed)
 }
 
 /// Adds to the list that is there.
@@ -546,6 +552,14 @@ limits: {total: 30m, idle: 5m} # caps
         }
         assert_eq!(unset("a: {b: 1}\n", "a.c"), Err(EditError::NotSet("a.c".to_owned())));
         assert_eq!(unset("", "a"), Err(EditError::NotSet("a".to_owned())));
+    }
+
+    #[test]
+    fn a_new_section_leaves_no_trace_when_it_goes() {
+        for text in ["version: 1\n", "version: 1", FILE] {
+            let changed = set(text, "budget.wall", &json!("1h")).unwrap();
+            assert_eq!(unset(&changed, "budget.wall").unwrap(), format!("{}\n", text.trim_end()));
+        }
     }
 
     #[test]
