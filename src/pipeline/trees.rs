@@ -9,7 +9,7 @@ use crate::event::{CallId, EventKind};
 use crate::pipeline::RunError;
 use crate::pipeline::state::State;
 use crate::workspace::blocks::Blocks;
-use crate::workspace::{SelectOptions, Target, TargetSpec, TreeId, Workspace};
+use crate::workspace::{SelectOptions, Target, TreeId, Workspace};
 
 /// The work tree and the trees recorded of it.
 #[derive(Clone, Copy)]
@@ -64,17 +64,11 @@ impl Trees<'_> {
         round: u32,
         settings: &Settings,
     ) -> Result<Target, RunError> {
-        let diffs: Vec<&str> = state
-            .tree_changes
-            .iter()
-            .filter(|change| change.call.purpose.round() == Some(round))
-            .flat_map(|change| &change.changes)
-            .filter_map(|change| change.diff.as_deref())
-            .collect();
-        let name = format!("the changes of round {round}");
-        let spec = TargetSpec::Diff { name, text: diffs.join("\n").into_bytes() };
+        let earlier = state.tree_changes.iter().rev().find(|change| change.call.purpose.round() < Some(round));
+        let tree = earlier.map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree));
+        let tree = TreeId(tree.cloned().unwrap_or_default());
         let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
-        Ok(self.workspace.select(&spec, &options)?)
+        Ok(self.workspace.select_since(&tree, self.state_dir, &options)?)
     }
 
     /// The coder's changes over the whole run, against the before-image.

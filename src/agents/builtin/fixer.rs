@@ -141,7 +141,7 @@ impl Fixing<'_> {
     }
 
     fn matches(&self, rule: &str, text: &str) -> Vec<Hit> {
-        self.catalog.scan(self.path, text).into_iter().filter(|hit| hit.rule == rule).collect()
+        self.catalog.scan_for(rule, self.path, text)
     }
 
     fn nearest(&self, rule: &str, line: u32) -> Option<Hit> {

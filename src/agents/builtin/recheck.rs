@@ -34,8 +34,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     if catalog.info(rule).is_none() {
         return (false, format!("there is no rule `{rule}` for `{path}`"));
     }
-    let matches =
-        |text: &str| -> Vec<Hit> { catalog.scan(path, text).into_iter().filter(|hit| hit.rule == *rule).collect() };
+    let matches = |text: &str| -> Vec<Hit> { catalog.scan_for(rule, path, text) };
     let difference = Difference::of(&change.diff, path);
     let before = difference.reversed(&file.text);
     if mistakes(path, &file.text) > mistakes(path, &before) {
