@@ -26,7 +26,7 @@ pub struct Code<'a> {
     pub first_line: u32,
     /// The marked lines, both included; what lies outside the text is left out.
     pub lines: (u32, u32),
-    /// What was said of the code: where it quotes a part of the marked line in backticks, that part is marked.
+    /// What was said of the code: where it quotes a part of the marked line, that part is marked.
     pub quoted: String,
 }
 
@@ -160,10 +160,19 @@ impl Prepared {
     }
 }
 
-/// The parts of a text that stand in backticks.
+/// The parts of a text that name code: what stands in backticks, then words that no prose has (`a.b`, `a_b`, `a()`).
 fn quotes(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
-    quoted.filter(|quote| !quote.is_empty() && !quote.contains('\n')).map(printable::line).collect()
+    let quoted = quoted.filter(|quote| !quote.is_empty() && !quote.contains('\n'));
+    let words =
+        text.split_whitespace().map(|word| word.trim_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '`']));
+    let code = words.filter(|word| {
+        word.len() > 2
+            && word.starts_with(char::is_alphabetic)
+            && word.contains(['.', '_', '('])
+            && !word.contains('`')
+    });
+    quoted.chain(code).map(printable::line).collect()
 }
 
 /// Where `needle` stands in `line` as a whole word.
@@ -250,6 +259,16 @@ mod tests {
             code(Look { color: true, ..look }, Tone::Warn, &at(text, (2, 2), "`format!`")).replace('\x1b', "␛"),
         ];
         insta::assert_snapshot!(drawn.join("\n\n"));
+    }
+
+    #[test]
+    fn finds_the_code_that_a_title_names() {
+        assert_eq!(
+            quotes("`a b` is weak; use hashlib.sha256, not os.exec(x)."),
+            ["a b", "hashlib.sha256", "os.exec(x)"]
+        );
+        assert_eq!(find("hashlib.md5_x(hashlib.md5)", "hashlib.md5"), Some(14..25));
+        assert_eq!(find("(x) + x()", "x()"), Some(6..9));
     }
 
     #[test]

@@ -19,6 +19,9 @@ use super::terminal::Terminal;
 /// The line under the selection when no judge is connected.
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
+/// What Esc does where a way to resolve is asked for.
+const STOPS: &str = "stops the run here";
+
 /// Asks the person at the terminal.
 #[derive(Debug)]
 pub struct Dialog {
@@ -66,7 +69,7 @@ impl Decider for Dialog {
                     term.write_line(&look().paint(Tone::Warn, &line))?;
                 }
             }
-            let Some(index) = (Menu { items: &labels, cursor }).ask(term, look)? else {
+            let Some(index) = (Menu { items: &labels, cursor, escape: STOPS }).ask(term, look)? else {
                 return Ok(None);
             };
             term.write_line(&taken(look(), label(routes[index])))?;
@@ -75,7 +78,7 @@ impl Decider for Dialog {
                 waiting => {
                     let all = format!("the same for {} that wait", draw::count(waiting, "more dispute"));
                     let items = ["only this dispute", all.as_str()];
-                    let Some(which) = (Menu { items: &items, cursor: 0 }).ask(term, look)? else {
+                    let Some(which) = (Menu { items: &items, cursor: 0, escape: STOPS }).ask(term, look)? else {
                         return Ok(None);
                     };
                     term.write_line(&taken(look(), items[which]))?;
@@ -96,7 +99,7 @@ impl Decider for Dialog {
             ];
             let title = format!("Your ruling on dispute {}?", question.dispute.number);
             term.write_line(&look().paint(Tone::Strong, &title))?;
-            let taken_item = (Menu { items: &items, cursor: 0 }).ask(term, look)?;
+            let taken_item = (Menu { items: &items, cursor: 0, escape: "leaves it open" }).ask(term, look)?;
             let ruling = match taken_item {
                 Some(0) => RulingWord::Enforce,
                 Some(1) => RulingWord::Dismiss,

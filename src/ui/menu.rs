@@ -16,6 +16,8 @@ pub(super) struct Menu<'a> {
     pub(super) items: &'a [&'a str],
     /// The chosen line, counted from 0.
     pub(super) cursor: usize,
+    /// What Esc does.
+    pub(super) escape: &'static str,
 }
 
 /// What a key did.
@@ -73,7 +75,7 @@ impl Menu<'_> {
             })
             .collect();
         let arrows = if look.unicode { "↑↓" } else { "arrows" };
-        let keys = format!("  {arrows} or 1-{}, Enter; Esc leaves it open", self.items.len());
+        let keys = format!("  {arrows} or 1-{}, Enter; Esc {}", self.items.len(), self.escape);
         lines.push(look.paint(Tone::Faint, &look.cut(&keys, room)));
         lines
     }
@@ -175,7 +177,7 @@ mod tests {
     #[case(&[Key::Escape], Step::Away)]
     #[case(&[Key::CtrlC], Step::Away)]
     fn presses(#[case] keys: &[Key], #[case] expected: Step) {
-        let mut menu = Menu { items: &ITEMS, cursor: 1 };
+        let mut menu = Menu { items: &ITEMS, cursor: 1, escape: "stops the run here" };
         let steps: Vec<Step> = keys.iter().map(|key| menu.press(key)).collect();
         assert_eq!(steps.last(), Some(&expected));
     }
@@ -183,14 +185,14 @@ mod tests {
     #[test]
     fn shows_numbers_cursor_and_keys() {
         let look = Look { color: false, unicode: true, width: 80 };
-        let menu = Menu { items: &ITEMS, cursor: 1 };
+        let menu = Menu { items: &ITEMS, cursor: 1, escape: "stops the run here" };
         assert_eq!(
             menu.lines(look),
             [
                 "  1. Use AI judge",
                 "❯ 2. I'll decide",
                 "  3. Discard opinion",
-                "  ↑↓ or 1-3, Enter; Esc leaves it open"
+                "  ↑↓ or 1-3, Enter; Esc stops the run here"
             ]
         );
         assert_eq!(

@@ -113,10 +113,13 @@ impl Narrator {
             EventKind::Notice { text } => {
                 vec![format!("{} {}", look.paint(Tone::Warn, "note:"), printable::line(text))]
             }
-            EventKind::RunEnded { exit, millis } if verbose => {
-                vec![faint(format!("Ended after {} with exit code {}", draw::duration(*millis), exit.code()))]
+            EventKind::RunEnded { exit, millis } => {
+                let ended = format!("Ended after {} with exit code {}", draw::duration(*millis), exit.code());
+                let mut lines = if verbose { vec![faint(ended)] } else { Vec::new() };
+                // The report follows on the same terminal.
+                lines.extend((self.starts == Starts::Live).then(String::new));
+                lines
             }
-            EventKind::RunEnded { .. } => Vec::new(),
             EventKind::RunUndone { files } => {
                 let files = usize::try_from(*files).unwrap_or(usize::MAX);
                 vec![format!("Brought back {}", draw::count(files, "file"))]

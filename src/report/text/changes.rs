@@ -32,7 +32,7 @@ pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
         if lines.len() <= room {
             room -= lines.len();
             for line in lines {
-                let _ = writeln!(text, "    {}", diff_line(look, line));
+                let _ = writeln!(text, "{}", format!("    {}", diff_line(look, line)).trim_end());
             }
         } else {
             hidden = true;
