@@ -311,7 +311,7 @@ pub struct Outcome {
     pub proof: Proof,
     /// All findings, by id.
     pub findings: Vec<SettledFinding>,
-    /// All disputes of this run, by number.
+    /// All disputes of this run, and earlier ones that wait for a person and that findings repeat; by number.
     pub disputes: Vec<Dispute>,
     /// What the coder changed over the whole run, against the before-image.
     pub changes: Vec<FileChange>,

@@ -177,7 +177,8 @@ pub fn recorded(
     let trees = Trees { workspace, state_dir };
     let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
     let outcome = outcome::outcome(&state, run, exit, millis, trees.all_changes(&state)?);
-    let outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    add_repeated(&mut outcome, &state, journal)?;
     let mut sources = Sources::new(&journal.transcripts(run)?);
     // Without the kept code the report has no snippets; everything else is in the events.
     drop(sources.load(state.round()));
@@ -187,6 +188,18 @@ pub fn recorded(
 /// The id of the tree as the last recorded call of the coder left it, or as it was kept before the first.
 pub fn tree_left(events: &[Event]) -> Option<String> {
     trees::last_tree(&State::of(events)).cloned()
+}
+
+/// Adds the earlier disputes that wait for a person and that findings of this run repeat.
+fn add_repeated(outcome: &mut Outcome, state: &State, journal: &Journal) -> Result<(), RunError> {
+    for number in state.still_disputed.values() {
+        let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);
+        if let (false, Some(record)) = (known, journal.dispute(*number)?) {
+            outcome.disputes.push(record.dispute);
+        }
+    }
+    outcome.disputes.sort_by_key(|dispute| dispute.number);
+    Ok(())
 }
 
 fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
@@ -214,7 +227,8 @@ async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
     let trees = Trees { workspace: &engine.workspace, state_dir: &engine.state_dir };
     let changes = trees.all_changes(&engine.state)?;
     let outcome = outcome::outcome(&engine.state, &engine.run, engine.exit(), engine.millis(), changes);
-    let outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
+    add_repeated(&mut outcome, &engine.state, &engine.journal)?;
     Ok(Ended { outcome, reviewed: Reviewed(engine.sources), stopped: rest == Rest::Stopped })
 }
 

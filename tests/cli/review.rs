@@ -123,7 +123,8 @@ fn the_whole_job_with_three_scripts() {
     assert_eq!(again.code, 3, "{again}");
     let outcome = json(&again.stdout);
     assert_eq!(states(&outcome), ["F1 already_ruled", "F2 disputed", "F3 discarded"]);
-    assert_eq!(outcome["disputes"].as_array().map(Vec::len), Some(0));
+    let waiting = outcome["disputes"].as_array().expect("disputes are a list");
+    assert_eq!(waiting.iter().map(|dispute| &dispute["number"]).collect::<Vec<_>>(), [3]);
 
     // A person decides, the run is carried on, and the tree can be brought back.
     let resolved = sandbox.glee(&["disputes", "resolve", "3", "dismiss", "--reason", "only in tests"]);
