@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// What it is to do: coder, reviewer, judge or aggregator
     #[arg(long)]
     role: Option<String>,
-    /// Its name, instead of <agent>-<role>
+    /// Its name, instead of AGENT-ROLE
     #[arg(long)]
     name: Option<String>,
     /// The code a coder is for: path globs, languages, path components

@@ -1,6 +1,6 @@
 //! What a user may set: the schema, its layers with their origin, comment-preserving edits, and trust.
 //!
-//! [`schema`] is the one place that knows the keys; everything else is driven by its table. [`load`] reads the layers
+//! [`schema`] is the one place that knows the keys; everything else is driven by its table. [`load()`] reads the layers
 //! (built-in defaults, the user's file, the project's file, variables, flags) and resolves them to [`settings`].
 
 pub mod edit;

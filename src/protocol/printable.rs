@@ -15,7 +15,7 @@ pub fn line(text: &str) -> String {
     })
 }
 
-/// Several lines: line breaks and tabs stay, everything else as in [`line`].
+/// Several lines: line breaks and tabs stay, everything else as in [`line()`].
 pub fn block(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         if matches!(c, '\n' | '\t') {

@@ -1,7 +1,7 @@
 //! Prompts: a request as the text that an agent reads.
 //!
 //! One template a task, which a project may replace by a file of the same name. The words of files and of other agents
-//! reach a template only inside fences (see [`context`]), so no template can let them speak for Glee.
+//! reach a template only inside fences (see `context`), so no template can let them speak for Glee.
 
 use std::fs;
 use std::io::{self, Read as _};

@@ -1,7 +1,7 @@
 //! The embedded agents: a reviewer, a coder and a judge that need no model, no key and no network.
 //!
 //! They run as child processes of Glee's own binary, like every other agent: [`BuiltinAdapter`] is the asking side,
-//! [`answer`] what the child does with the request it reads. They know nothing that is not in the request or the tree.
+//! `answer` what the child does with the request it reads. They know nothing that is not in the request or the tree.
 
 #[cfg(feature = "astgrep")]
 mod answer;
