@@ -2,6 +2,8 @@
 //!
 //! A fence carries the nonce of the call, which nobody outside of it knew when the words were written; should they hold
 //! it all the same, it is taken out. So nothing inside can end its fence, and a template cannot show data without one.
+//! Every line inside begins with its number or a colon: an agent that repeats its whole prompt has not said any of it,
+//! because tags, closing lines, JSON and code fences count only where a line begins with them.
 
 use std::collections::BTreeMap;
 
@@ -78,11 +80,22 @@ impl Fence<'_> {
         self.without_nonce(&printable::line(text))
     }
 
+    /// Words of others, each line behind a colon.
     fn around(&self, what: &str, text: &str) -> String {
+        self.between(what, text.trim_end_matches('\n').lines().map(|line| format!(": {line}\n")).collect())
+    }
+
+    /// A file's lines behind their numbers.
+    fn file(&self, path: &str, text: &str) -> String {
+        let width = text.lines().count().to_string().len();
+        let numbered = text.lines().zip(1..).map(|(line, number)| format!("{number:>width$} | {line}\n"));
+        self.between(&format!("path={path}"), numbered.collect())
+    }
+
+    fn between(&self, what: &str, lines: String) -> String {
         let Self { nonce } = self;
-        let what = self.line(what);
-        let text = self.without_nonce(text.trim_end_matches('\n'));
-        format!("<<<GLEE-DATA nonce={nonce} {what}\n{text}\n>>>GLEE-DATA-END nonce={nonce}")
+        let (what, lines) = (self.line(what), self.without_nonce(&lines));
+        format!("<<<GLEE-DATA nonce={nonce} {what}\n{lines}>>>GLEE-DATA-END nonce={nonce}")
     }
 
     fn without_nonce(&self, text: &str) -> String {
@@ -95,7 +108,7 @@ impl Fence<'_> {
             json!({
                 "path": self.line(&file.path),
                 "ranges": ranges.join(", "),
-                "text": self.around(&format!("path={}", file.path), &numbered(&file.text)),
+                "text": self.file(&file.path, &file.text),
                 "diff": file.diff.as_ref().map(|diff| self.around(&format!("diff={}", file.path), diff)),
             })
         };
@@ -176,15 +189,4 @@ fn add(text: &mut String, label: &str, more: &str) {
         text.push_str(label);
         text.push_str(more.trim_end());
     }
-}
-
-/// A file's lines with their numbers.
-fn numbered(text: &str) -> String {
-    let width = text.lines().count().to_string().len();
-    let mut shown = String::with_capacity(text.len() + text.len() / 4);
-    for (index, line) in text.lines().enumerate() {
-        let number = index + 1;
-        shown.push_str(&format!("{number:>width$} | {line}\n"));
-    }
-    shown
 }

@@ -1,0 +1,162 @@
+//! The history under load: `glee disputes --recent 10` must not grow slower with what is recorded, and an event must
+//! be on the disk soon.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use glee::domain::{
+    AgentName, Anchor, Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, RawFinding, Response,
+    Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Tag,
+};
+use glee::event::{EventKind, Mode, Plan, Settlement};
+use glee::journal::{DisputeFilter, Journal, RulingFilter};
+
+/// Disputes in one run.
+const A_RUN: u64 = 50;
+
+fn plan() -> EventKind {
+    let plan = Plan {
+        root: "/tree".to_owned(),
+        target: "src/".to_owned(),
+        commit: None,
+        tree: "blake3:0".to_owned(),
+        mode: Mode::Arbitrate,
+        agents: Vec::new(),
+        shards: Vec::new(),
+        skipped: Vec::new(),
+        settings: BTreeMap::new(),
+    };
+    EventKind::RunStarted { plan: Box::new(plan) }
+}
+
+/// A dispute from its beginning to its end; every tenth stays open.
+fn dispute(number: u64) -> Vec<EventKind> {
+    let id = FindingId(u32::try_from(number % A_RUN + 1).expect("a run has few findings"));
+    let file = format!("src/part{}/db.rs", number % 997);
+    let finding = Finding {
+        id,
+        raw: RawFinding {
+            severity: Severity::known(if number.is_multiple_of(2) { Tag::Must } else { Tag::High }),
+            title: format!("Bind value {number} instead of formatting it into the query"),
+            body: "The name comes from the request and reaches the query as it is. ".repeat(5),
+            file: Some(file.clone()),
+            line: Some(42),
+            end_line: None,
+            category: Some("sql-injection".to_owned()),
+            suggestion: None,
+            confidence: None,
+            evidence: vec!["src/web.rs:9".to_owned()],
+            rule: None,
+        },
+        mandatory: true,
+        raised_by: vec![AgentName(format!("reviewer-{}", number % 7))],
+        round: 1,
+        anchor: Some(Anchor {
+            file,
+            block: format!("{number:064x}"),
+            category: "sql-injection".to_owned(),
+            text: format!("bind value {number} instead of formatting it into the query"),
+        }),
+        reverses: None,
+    };
+    let objection = Response {
+        finding: id,
+        answer: Answer::Disagree,
+        text: "The name is one of three constants. ".repeat(5),
+        evidence: vec!["src/names.rs:1".to_owned()],
+    };
+    let number = DisputeNumber(number);
+    let dispute = Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
+    let mut events = vec![EventKind::DisputeOpened { dispute: Box::new(dispute) }];
+    if !number.0.is_multiple_of(10) {
+        let by = || Ruler::Judge { name: AgentName::from("claude-judge") };
+        let ruling = Ruling {
+            ruling: if number.0.is_multiple_of(3) { RulingWord::Enforce } else { RulingWord::Dismiss },
+            rationale: "names.rs says so".to_owned(),
+            grounds: None,
+            citations: Vec::new(),
+            new_tag: None,
+            duplicate_of: None,
+        };
+        let disposition = if number.0.is_multiple_of(3) { Disposition::Enforced } else { Disposition::Refuted };
+        events.push(EventKind::RulingGiven { dispute: number, ruling: RulingRecord { ruling, by: by() } });
+        let settlement = Settlement { disposition, by: by(), reason: String::new() };
+        events.push(EventKind::DisputeSettled { dispute: number, settlement });
+    }
+    events
+}
+
+fn run(number: u64) -> RunId {
+    RunId(format!("0190aaaa-0000-7000-8000-{number:012x}"))
+}
+
+fn fill(path: &Path, disputes: u64) {
+    let mut journal = Journal::open(path).expect("a history");
+    for first in (1..=disputes).step_by(A_RUN as usize) {
+        let events = std::iter::once(plan()).chain((first..first + A_RUN).flat_map(dispute));
+        journal.append_all(&run(first), events).expect("events");
+    }
+}
+
+fn listing(bench: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sizes = [100_u64, 100_000].map(|size| (size, folder.path().join(format!("{size}.db"))));
+    for (size, path) in &sizes {
+        fill(path, *size);
+    }
+    let all = DisputeFilter { recent: Some(10), ..DisputeFilter::default() };
+    let filters = [
+        ("all", all.clone()),
+        ("open", DisputeFilter { open_only: true, ..all.clone() }),
+        ("enforced", DisputeFilter { ruling: Some(RulingFilter::Word(RulingWord::Enforce)), ..all.clone() }),
+        ("reviewer", DisputeFilter { reviewer: Some("reviewer-3".to_owned()), ..all }),
+    ];
+    for (name, filter) in &filters {
+        let mut group = bench.benchmark_group(format!("recent 10, {name}"));
+        for (size, path) in &sizes {
+            group.bench_with_input(BenchmarkId::from_parameter(size), path, |bench, path| {
+                bench.iter(|| {
+                    let journal = Journal::open_read(path).expect("readable").expect("a history");
+                    assert_eq!(journal.disputes(filter).expect("rows").len(), 10);
+                });
+            });
+        }
+    }
+    let mut group = bench.benchmark_group("glee disputes --recent 10");
+    for (size, path) in &sizes {
+        group.bench_with_input(BenchmarkId::from_parameter(size), path, |bench, path| {
+            bench.iter(|| {
+                let status = Command::new(env!("CARGO_BIN_EXE_glee"))
+                    .args(["disputes", "--recent", "10", "--history"])
+                    .arg(path)
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .status();
+                assert!(status.is_ok_and(|status| status.success()));
+            });
+        });
+    }
+}
+
+fn appending(bench: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut journal = Journal::open(&folder.path().join("history.db")).expect("a history");
+    let run = run(1);
+    journal.append(&run, plan()).expect("an event");
+    let mut number = 0;
+    bench.bench_function("append one event, synced", |bench| {
+        bench.iter_batched(
+            || {
+                number += 1;
+                dispute(number).swap_remove(0)
+            },
+            |event| journal.append(&run, event).expect("an event"),
+            BatchSize::SmallInput,
+        );
+    });
+}
+
+criterion_group!(benches, listing, appending);
+criterion_main!(benches);
