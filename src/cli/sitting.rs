@@ -13,7 +13,7 @@ use crate::domain::{Agent, ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
 use crate::event::{Mode, Plan};
 use crate::journal::JournalError;
-use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, Question};
+use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
 use crate::pipeline::{self, Ended, Reviewed, RunError, Setup};
 use crate::report::{self, Detail, Format, RenderOptions};
 use crate::ui::dispute::{Dialog, Unattended};
@@ -195,7 +195,7 @@ impl Decider for Chosen {
         Some(Choice { route, by_person: true, for_all: true })
     }
 
-    fn rule(&mut self, question: &Question) -> Option<HumanRuling> {
+    fn rule(&mut self, question: &Question) -> PersonAnswer {
         self.dialog.rule(question)
     }
 }

@@ -21,7 +21,7 @@ use crate::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::{self, Desk};
 use crate::pipeline::due::{self, Policy, Step};
-use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, Question};
+use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, PersonAnswer, Question};
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
@@ -55,7 +55,7 @@ pub(crate) struct Engine {
 enum Done {
     Called { call: CallId, answer: CallAnswer, transcript: Option<Transcript>, millis: u64, usage: Usage },
     Chosen { dispute: DisputeNumber, choice: Option<Choice>, decider: Box<dyn Decider> },
-    Ruled { dispute: DisputeNumber, ruling: Option<HumanRuling>, decider: Box<dyn Decider> },
+    Ruled { dispute: DisputeNumber, ruling: PersonAnswer, decider: Box<dyn Decider> },
     Verified { round: u32, results: Vec<(String, Checked)> },
 }
 
@@ -324,10 +324,11 @@ impl Engine {
             Done::Ruled { dispute, ruling, decider } => {
                 self.decider = Some(decider);
                 match ruling {
-                    None => {
+                    PersonAnswer::Stopped => return Ok(true),
+                    PersonAnswer::LeftOpen => {
                         parked.insert(dispute);
                     }
-                    Some(HumanRuling { ruling, reason }) => {
+                    PersonAnswer::Ruled(HumanRuling { ruling, reason }) => {
                         let ruling = Ruling {
                             ruling,
                             rationale: reason,

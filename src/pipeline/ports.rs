@@ -62,11 +62,22 @@ pub struct HumanRuling {
     pub reason: String,
 }
 
+/// What came of asking a person for a ruling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PersonAnswer {
+    /// The ruling.
+    Ruled(HumanRuling),
+    /// Nobody can be asked, or the person leaves it open; the run goes on without it.
+    LeftOpen,
+    /// The person went away (interrupt): the run stops here, resumable.
+    Stopped,
+}
+
 /// Decides what only a person or the configuration may decide. Its methods may block for as long as a person thinks.
 pub trait Decider: Send {
     /// Chooses the way to settle a dispute. `None`: the person went away (interrupt), the run stops here, resumable.
     fn choose(&mut self, question: &Question) -> Option<Choice>;
 
-    /// Asks a person for the ruling itself. `None`: nobody can be asked, or the person leaves it open.
-    fn rule(&mut self, question: &Question) -> Option<HumanRuling>;
+    /// Asks a person for the ruling itself.
+    fn rule(&mut self, question: &Question) -> PersonAnswer;
 }

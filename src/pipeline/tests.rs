@@ -13,7 +13,7 @@ use crate::agents::scripted::Script;
 use crate::config::settings::{Budget, Limits, ReviewSettings, ReviewerChoice};
 use crate::domain::{Agent, AgentName, FindingState, Role, Route, RulingWord};
 use crate::event::Mode;
-use crate::pipeline::ports::{Choice, HumanRuling, Question};
+use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
 use crate::workspace::{SelectOptions, TargetSpec};
 
@@ -57,8 +57,9 @@ impl Decider for Answers {
         self.choice.or(Some(Choice { route: question.default, by_person: false, for_all: false }))
     }
 
-    fn rule(&mut self, _question: &Question) -> Option<HumanRuling> {
-        self.ruling.map(|ruling| HumanRuling { ruling, reason: "because".into() })
+    fn rule(&mut self, _question: &Question) -> PersonAnswer {
+        let ruled = |ruling| PersonAnswer::Ruled(HumanRuling { ruling, reason: "because".into() });
+        self.ruling.map_or(PersonAnswer::LeftOpen, ruled)
     }
 }
 

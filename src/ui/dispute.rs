@@ -10,7 +10,7 @@ use console::Term;
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
 use crate::draw::snippet::{self, Code};
 use crate::draw::{self, Glyph, Look, Tone};
-use crate::pipeline::ports::{Choice, Decider, HumanRuling, Question};
+use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Question};
 use crate::protocol::printable;
 
 use super::menu::{self, Menu};
@@ -89,8 +89,8 @@ impl Decider for Dialog {
         })
     }
 
-    fn rule(&mut self, question: &Question) -> Option<HumanRuling> {
-        self.over(question, |term, terminal| {
+    fn rule(&mut self, question: &Question) -> PersonAnswer {
+        let answer = self.over(question, |term, terminal| {
             let look = || terminal.screen().look();
             let items = [
                 "Enforce: the coder must implement the finding",
@@ -105,16 +105,18 @@ impl Decider for Dialog {
                 Some(1) => RulingWord::Dismiss,
                 Some(_) | None => {
                     term.write_line(&taken(look(), "left open"))?;
-                    return Ok(None);
+                    return Ok(Some(PersonAnswer::LeftOpen));
                 }
             };
             term.write_line(&taken(look(), &ruling.as_str().to_lowercase()))?;
             let prompt = look().paint(Tone::Strong, "Reason (optional):");
             let Some(reason) = menu::line(term, &prompt, look)? else {
-                return Ok(None);
+                return Ok(Some(PersonAnswer::LeftOpen));
             };
-            Ok(Some(HumanRuling { ruling, reason }))
-        })
+            Ok(Some(PersonAnswer::Ruled(HumanRuling { ruling, reason })))
+        });
+        // Ctrl-C, and a terminal that is gone.
+        answer.unwrap_or(PersonAnswer::Stopped)
     }
 }
 
@@ -142,8 +144,8 @@ impl Decider for Unattended {
         Some(Choice { route, by_person: false, for_all: false })
     }
 
-    fn rule(&mut self, _question: &Question) -> Option<HumanRuling> {
-        None
+    fn rule(&mut self, _question: &Question) -> PersonAnswer {
+        PersonAnswer::LeftOpen
     }
 }
 
@@ -364,7 +366,7 @@ mod tests {
             let choice = nobody.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
             (choice, nobody.rule(&question))
         };
-        let route = |route| (Some((route, false, false)), None);
+        let route = |route| (Some((route, false, false)), PersonAnswer::LeftOpen);
         assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
         assert_eq!(takes(Some("referee"), Route::Discard), route(Route::Discard));
         assert_eq!(takes(None, Route::Judge), route(Route::Human));

@@ -29,6 +29,8 @@ enum Step {
     Taken(usize),
     /// The person goes away.
     Away,
+    /// The person ends the program.
+    Interrupted,
 }
 
 impl Menu<'_> {
@@ -44,7 +46,8 @@ impl Menu<'_> {
             Key::Home => self.cursor = 0,
             Key::End => self.cursor = last,
             Key::Enter | Key::Char(' ') => return Step::Taken(self.cursor),
-            Key::Escape | Key::CtrlC | Key::Char('q' | '\u{4}') => return Step::Away,
+            Key::Escape | Key::Char('q' | '\u{4}') => return Step::Away,
+            Key::CtrlC => return Step::Interrupted,
             Key::Char(digit) => {
                 if let Some(number) = digit.to_digit(10).and_then(|n| usize::try_from(n).ok())
                     && (1..=self.items.len()).contains(&number)
@@ -81,6 +84,9 @@ impl Menu<'_> {
     }
 
     /// Lets a person choose. `None`: they went away. The menu is gone afterwards.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Interrupted`] for Ctrl-C, and when the terminal cannot be used.
     pub(super) fn ask(&mut self, term: &Term, look: impl Fn() -> Look) -> io::Result<Option<usize>> {
         let _hidden = HiddenCursor::new(term)?;
         loop {
@@ -97,12 +103,16 @@ impl Menu<'_> {
                 Step::On => {}
                 Step::Taken(index) => return Ok(Some(index)),
                 Step::Away => return Ok(None),
+                Step::Interrupted => return Err(io::ErrorKind::Interrupted.into()),
             }
         }
     }
 }
 
 /// Asks for a line of text. `None`: the person went away; Enter alone is the empty line.
+///
+/// # Errors
+/// As [`Menu::ask`].
 pub(super) fn line(term: &Term, prompt: &str, look: impl Fn() -> Look) -> io::Result<Option<String>> {
     let mut text = String::new();
     loop {
@@ -113,9 +123,13 @@ pub(super) fn line(term: &Term, prompt: &str, look: impl Fn() -> Look) -> io::Re
                 term.write_line("")?;
                 return Ok(Some(text.trim().to_owned()));
             }
-            Key::Escape | Key::CtrlC => {
+            Key::Escape => {
                 term.write_line("")?;
                 return Ok(None);
+            }
+            Key::CtrlC => {
+                term.write_line("")?;
+                return Err(io::ErrorKind::Interrupted.into());
             }
             Key::Backspace => {
                 text.pop();
@@ -175,7 +189,7 @@ mod tests {
     #[case(&[Key::Char('0')], Step::On)]
     #[case(&[Key::Char('x')], Step::On)]
     #[case(&[Key::Escape], Step::Away)]
-    #[case(&[Key::CtrlC], Step::Away)]
+    #[case(&[Key::CtrlC], Step::Interrupted)]
     fn presses(#[case] keys: &[Key], #[case] expected: Step) {
         let mut menu = Menu { items: &ITEMS, cursor: 1, escape: "stops the run here" };
         let steps: Vec<Step> = keys.iter().map(|key| menu.press(key)).collect();

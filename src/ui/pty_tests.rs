@@ -195,21 +195,25 @@ fn a_person_rules_and_says_why() {
         .send("\x15")
         .send("checked: it is public")
         .send("\r");
-    let ruling = "Some(HumanRuling { ruling: Dismiss, reason: \"checked: it is public\" })";
+    let ruling = "Ruled(HumanRuling { ruling: Dismiss, reason: \"checked: it is public\" })";
     assert_eq!(pty.result(), (ruling.to_owned(), true));
     let mut open = Pty::open("rule");
     open.expect("Esc").send("3");
-    assert_eq!(open.result(), ("None".to_owned(), true));
+    assert_eq!(open.result(), ("LeftOpen".to_owned(), true));
 }
 
 #[test]
 fn going_away_decides_nothing_and_leaves_the_terminal_as_it_was() {
-    for key in ["\x03", "\x1b"] {
-        for case in ["judge", "rule"] {
-            let mut pty = Pty::open(case);
-            pty.expect("Esc").until_it_reads().send(key);
-            assert_eq!(pty.result(), ("None".to_owned(), true), "{case} {key:?}");
-        }
+    let rows = [
+        ("\x03", "judge", "None"),
+        ("\x1b", "judge", "None"),
+        ("\x03", "rule", "Stopped"),
+        ("\x1b", "rule", "LeftOpen"),
+    ];
+    for (key, case, answer) in rows {
+        let mut pty = Pty::open(case);
+        pty.expect("Esc").until_it_reads().send(key);
+        assert_eq!(pty.result(), (answer.to_owned(), true), "{case} {key:?}");
     }
 }
 

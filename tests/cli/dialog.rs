@@ -249,6 +249,14 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
     has(&shown, &["glee runs resume"]);
 
     let sandbox = project(ONE, Some(JUDGE));
+    let mut ruling = Pty::arbitrate(&sandbox);
+    ruling.expect("How to resolve?").expect("Esc").until_it_reads().send("2");
+    ruling.expect("Your ruling on dispute 1?").expect("Esc").until_it_reads().send("\x03");
+    let (code, shown) = ruling.end();
+    assert_eq!(code, 130, "{shown}");
+    has(&shown, &["glee runs resume"]);
+
+    let sandbox = project(ONE, Some(JUDGE));
     let mut signal = Pty::arbitrate(&sandbox);
     signal.expect("How to resolve?").expect("Esc").until_it_reads();
     signal.session.get_process_mut().signal(expectrl::process::unix::Signal::SIGTERM).expect("Glee is there");
