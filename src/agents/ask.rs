@@ -135,12 +135,19 @@ impl Agents {
         })
     }
 
-    /// The version that an agent's program tells with `--version`, within five seconds.
+    /// The version of an agent's program: Glee's own for an embedded agent, otherwise what it tells with `--version`
+    /// within five seconds.
     ///
     /// Only known programs are asked: what a user's own script does with an argument it does not expect is not ours
     /// to try.
     pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
-        AdapterKind::of(agent).ok().filter(|kind| AdapterKind::PROGRAMS.contains(kind))?;
+        let kind = AdapterKind::of(agent).ok()?;
+        if kind == AdapterKind::Builtin {
+            return Some(env!("CARGO_PKG_VERSION").to_owned());
+        }
+        if !AdapterKind::PROGRAMS.contains(&kind) {
+            return None;
+        }
         let program = self.program(agent, root).ok()?;
         // Not in the reviewed tree: its settings are no business of a program that only tells its version.
         let folder = tempfile::tempdir().ok()?;

@@ -125,7 +125,8 @@ mod tests {
     use crate::agents::samples;
 
     #[test]
-    fn the_configuration_knows_the_same_programs() {
+    fn the_configuration_knows_the_same_names() {
+        assert_eq!(AdapterKind::ALL.map(AdapterKind::as_str), crate::config::schema::ADAPTERS);
         assert_eq!(AdapterKind::PROGRAMS.map(AdapterKind::as_str), crate::config::schema::KNOWN_PROGRAMS);
     }
 
@@ -136,6 +137,7 @@ mod tests {
         };
         assert_eq!(of("json", &["claude"]), Ok(AdapterKind::Json));
         assert_eq!(of("", &["claude", "-x"]), Ok(AdapterKind::Claude));
+        assert_eq!(of("", &["builtin:rules"]), Ok(AdapterKind::Builtin));
         assert_eq!(of("", &["/opt/bin/codex"]), Ok(AdapterKind::Codex));
         assert_eq!(of("", &["./claude.sh"]), Ok(AdapterKind::Text));
         assert_eq!(of("", &[]), Ok(AdapterKind::Text));

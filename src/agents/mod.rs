@@ -16,6 +16,7 @@ pub mod scripted;
 pub mod stop;
 pub mod supervise;
 
+mod clock;
 mod json;
 #[cfg(test)]
 mod samples;

@@ -12,14 +12,15 @@ use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::adapter::{Invocation, Output};
+use super::clock::{Clock, Due, Source};
 use super::failure::{Cap, Failed, RunError, command_line};
 use super::locate::{self, LocateError};
-use super::spool::Spool;
+use super::spool::{Spool, Stream};
 use super::stop::Stop;
 use super::supervise::{self, End, Report};
 use crate::config::settings::Limits;
@@ -28,12 +29,8 @@ use crate::protocol::request::Request;
 
 /// What is kept of stderr, in bytes.
 const STDERR_KEPT: u64 = 1 << 20;
-/// How long, and how many bytes more, output is read once every process is gone or given up.
-const DRAIN: (Duration, usize) = (Duration::from_millis(100), 4 << 20);
-/// What a supervisor may take beyond the grace period before it is killed itself.
-const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
-/// The shortest time between two signs of life.
-const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
+/// How long output is read once every process is gone or given up.
+const DRAIN: Duration = Duration::from_millis(100);
 
 /// Takes the last line of a program's output, as a sign of life; unescaped, at most ten times a second.
 pub type Activity<'a> = &'a (dyn Fn(&str) + Send + Sync);
@@ -163,7 +160,7 @@ impl Running {
         let mut fed = false;
         let mut out = Stream::new(self.child.stdout.take(), out);
         let mut err = Stream::new(self.child.stderr.take(), err);
-        let mut clock = Clock::new(job);
+        let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
         let mut cause: Option<Cause> = None;
 
         let status = loop {
@@ -171,16 +168,18 @@ impl Running {
             tokio::select! {
                 status = self.child.wait() => break status,
                 read = out.pull(), if out.is_open() => match read {
-                    Ok(read) => clock.heard(read, Source::Out),
+                    Ok(0) => {}
+                    Ok(_) => clock.heard(Instant::now(), Source::Out),
                     Err(error) => ending = Some(Cause::Io(error)),
                 },
                 read = err.pull(), if err.is_open() => match read {
-                    Ok(read) => clock.heard(read, Source::Err),
+                    Ok(0) => {}
+                    Ok(_) => clock.heard(Instant::now(), Source::Err),
                     Err(error) => ending = Some(Cause::Io(error)),
                 },
                 () = &mut feed, if !fed => fed = true,
                 () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
-                () = sleep_until(clock.next()) => match clock.due() {
+                () = sleep_until(clock.next()) => match clock.due(Instant::now()) {
                     Due::Nothing => {}
                     Due::Activity(source) => {
                         let spool = match source { Source::Out => &out.spool, Source::Err => &err.spool };
@@ -196,11 +195,11 @@ impl Running {
             if let (None, Some(ending)) = (&cause, ending) {
                 cause = Some(ending);
                 self.liveness = None;
-                clock.end();
+                clock.end(Instant::now());
             }
         };
 
-        let until = Instant::now() + DRAIN.0;
+        let until = Instant::now() + DRAIN;
         let drained = [out.drain(until).await, err.drain(until).await];
         for result in drained {
             if let (None, Err(error)) = (&cause, result) {
@@ -298,141 +297,4 @@ fn unblock(report: &io::PipeReader) -> io::Result<()> {
     use nix::fcntl::{FcntlArg, OFlag, fcntl};
     fcntl(report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     Ok(())
-}
-
-/// One output pipe on its way into a spool, through a buffer of fixed size.
-struct Stream<R> {
-    pipe: Option<R>,
-    spool: Spool,
-    buffer: Box<[u8]>,
-}
-
-impl<R: AsyncRead + Unpin> Stream<R> {
-    fn new(pipe: Option<R>, spool: Spool) -> Self {
-        Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice() }
-    }
-
-    fn is_open(&self) -> bool {
-        self.pipe.is_some()
-    }
-
-    /// Takes what is there, or waits for it; 0 is the end. Fails only if it cannot be kept.
-    async fn pull(&mut self) -> io::Result<usize> {
-        let Some(pipe) = &mut self.pipe else { return Ok(0) };
-        let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
-        if read == 0 {
-            self.pipe = None;
-        }
-        self.spool.push(&self.buffer[..read])?;
-        Ok(read)
-    }
-
-    /// Takes what is left, without waiting for whoever still holds the other end.
-    async fn drain(&mut self, until: Instant) -> io::Result<()> {
-        let mut room = DRAIN.1;
-        while room > 0 {
-            match timeout_at(until, self.pull()).await {
-                Ok(Ok(0)) | Err(_) => break,
-                Ok(Ok(read)) => room = room.saturating_sub(read),
-                Ok(Err(error)) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Source {
-    Out,
-    Err,
-}
-
-/// What is to be done at a moment.
-enum Due {
-    Nothing,
-    Activity(Source),
-    Over(Cap),
-    Late,
-}
-
-/// Every deadline of one program, and the pace of its signs of life.
-struct Clock {
-    limits: Limits,
-    streams: bool,
-    started: Instant,
-    heard: Option<Instant>,
-    news: Option<Source>,
-    told: Option<Instant>,
-    late: Option<Instant>,
-}
-
-impl Clock {
-    fn new(job: &Job<'_>) -> Self {
-        Self {
-            limits: job.limits,
-            streams: job.invocation.streams,
-            started: Instant::now(),
-            heard: None,
-            news: None,
-            told: None,
-            late: None,
-        }
-    }
-
-    /// Output came.
-    fn heard(&mut self, bytes: usize, source: Source) {
-        if bytes > 0 {
-            self.heard = Some(Instant::now());
-            self.news = Some(source);
-        }
-    }
-
-    /// The program is being ended: from now on only the supervisor can be late.
-    fn end(&mut self) {
-        self.late = Some(Instant::now() + self.limits.grace + SUPERVISOR_LATE);
-    }
-
-    fn cap(&self) -> (Instant, Cap) {
-        let total = (self.started + self.limits.total, Cap::Total);
-        let silence = match self.heard {
-            _ if !self.streams => return total,
-            None => (self.started + self.limits.first_output, Cap::FirstOutput),
-            Some(heard) => (heard + self.limits.idle, Cap::Idle),
-        };
-        if silence.0 < total.0 { silence } else { total }
-    }
-
-    fn telling(&self) -> Option<(Instant, Source)> {
-        let source = self.news?;
-        Some((self.told.map_or(self.started, |told| told + ACTIVITY_EVERY), source))
-    }
-
-    /// When there is something to do next.
-    fn next(&self) -> Instant {
-        let deadline = self.late.unwrap_or_else(|| self.cap().0);
-        self.telling().map_or(deadline, |(when, _)| when.min(deadline))
-    }
-
-    /// What is to be done now.
-    fn due(&mut self) -> Due {
-        let now = Instant::now();
-        if let Some((when, source)) = self.telling()
-            && when <= now
-        {
-            self.news = None;
-            self.told = Some(now);
-            return Due::Activity(source);
-        }
-        match self.late {
-            Some(late) if late <= now => {
-                self.late = Some(now + SUPERVISOR_LATE);
-                Due::Late
-            }
-            Some(_) => Due::Nothing,
-            None => match self.cap() {
-                (when, cap) if when <= now => Due::Over(cap),
-                _ => Due::Nothing,
-            },
-        }
-    }
 }

@@ -4,8 +4,13 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::time::{Instant, timeout_at};
+
 /// How much of the end of a stream is held in memory.
 const TAIL: usize = 4096;
+/// How much is still read from a pipe whose program is gone: more than a pipe holds.
+const DRAINED: usize = 4 << 20;
 
 /// Keeps the first bytes of a stream in a file, and length, hash and end of all of it.
 #[derive(Debug)]
@@ -72,6 +77,47 @@ impl Spool {
             self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r')).find(|line| !line.trim_ascii().is_empty())?;
         let end = usize::try_from(limit).map_or(line.len(), |limit| limit.min(line.len()));
         Some(String::from_utf8_lossy(&line[..end]).trim().to_owned())
+    }
+}
+
+/// One output pipe on its way into a spool, through a buffer of fixed size.
+pub(super) struct Stream<R> {
+    pipe: Option<R>,
+    pub(super) spool: Spool,
+    buffer: Box<[u8]>,
+}
+
+impl<R: AsyncRead + Unpin> Stream<R> {
+    pub(super) fn new(pipe: Option<R>, spool: Spool) -> Self {
+        Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice() }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Takes what is there, or waits for it; 0 is the end. Fails only if it cannot be kept.
+    pub(super) async fn pull(&mut self) -> io::Result<usize> {
+        let Some(pipe) = &mut self.pipe else { return Ok(0) };
+        let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
+        if read == 0 {
+            self.pipe = None;
+        }
+        self.spool.push(&self.buffer[..read])?;
+        Ok(read)
+    }
+
+    /// Takes what is left, without waiting for whoever still holds the other end.
+    pub(super) async fn drain(&mut self, until: Instant) -> io::Result<()> {
+        let mut room = DRAINED;
+        while room > 0 {
+            match timeout_at(until, self.pull()).await {
+                Ok(Ok(0)) | Err(_) => break,
+                Ok(Ok(read)) => room = room.saturating_sub(read),
+                Ok(Err(error)) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use super::Globals;
 use super::error::{CommandError, CommandResult};
 use crate::agents::adapter::AgentError;
 use crate::agents::schema::Form;
-use crate::agents::{Agents, ProcessRunner};
+use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::domain::{Agent, AgentName, ExitReason, Role};
 use crate::protocol::printable;
 use crate::ui::stream;
@@ -128,6 +128,8 @@ struct Missing {
 
 async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
     let (program, missing) = match agents.program(agent, root) {
+        // An embedded agent's program is Glee itself, wherever it lies.
+        Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
         Ok(program) => (Some(program), None),
         Err(AgentError { message, hint }) => (None, Some(Missing { error: message, hint })),
     };
@@ -180,9 +182,17 @@ fn cells(row: &Row<'_>) -> [String; 6] {
         row.role.to_string(),
         shown(&row.command.join(" ")),
         shown(&[row.domain, row.focus].concat().join(", ")),
-        shown(&row.program.as_ref().map_or_else(|| "missing".to_owned(), |path| path.display().to_string())),
+        shown(&program(row)),
         shown(row.version.as_deref().unwrap_or_default()),
     ]
+}
+
+fn program(row: &Row<'_>) -> String {
+    match (&row.program, &row.missing) {
+        (Some(path), _) => path.display().to_string(),
+        (None, Some(_)) => "missing".to_owned(),
+        (None, None) => "built in".to_owned(),
+    }
 }
 
 fn width_of(cell: &str) -> usize {

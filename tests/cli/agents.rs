@@ -10,6 +10,7 @@ agents:
   - {name: writer, command: claude, role: coder, domain: [rust, \"src/**\"]}
   - {name: reader, command: ./review.sh, role: reviewer, focus: [security]}
   - {name: absent, command: codex, role: reviewer}
+  - {name: rules, command: 'builtin:rules', role: reviewer}
 ";
 
 /// The user's own file is trusted as it stands.
@@ -44,6 +45,7 @@ fn agents_are_listed_with_program_and_version() {
     absent  reviewer  codex  -  missing  -
       missing: agent `absent` cannot be run: `codex` was not found in any folder of PATH ([BIN])
       hint: install `codex`, or give its path: `glee config set agents.absent.command <path>`
+    rules  reviewer  builtin:rules  -  built in  0.1.0
     ");
     assert!(!sandbox.exists("it-was-run"));
 }
@@ -72,6 +74,10 @@ fn agents_are_listed_as_json() {
                     "error": "agent `absent` cannot be run: `codex` was not found in any folder of PATH ([BIN])",
                     "hint": "install `codex`, or give its path: `glee config set agents.absent.command <path>`",
                 },
+            },
+            {
+                "name": "rules", "role": "reviewer", "command": ["builtin:rules"], "adapter": "builtin",
+                "domain": [], "focus": [], "model": null, "program": null, "version": "0.1.0", "missing": null,
             },
         ])
     );

@@ -304,7 +304,10 @@ async fn dropping_the_future_ends_the_agent() {
     let scene = Scene::new(&format!("{FAMILY} : > ready; wait"));
     tokio::select! {
         ran = scene.run() => panic!("it ended by itself: {ran:?}"),
-        () = scene.ready() => assert!(scene.alive().len() >= 6, "{:?}", scene.alive()),
+        () = async {
+            scene.ready().await;
+            assert!(scene.alive().len() >= 6, "{:?}", scene.alive());
+        } => {}
     }
     gone(&scene);
 }

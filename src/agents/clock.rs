@@ -1,0 +1,172 @@
+//! Every deadline of one program at work, and the pace of its signs of life.
+//!
+//! It is told the time and starts no timer: the runner sleeps until [`Clock::next`] and then asks [`Clock::due`].
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::failure::Cap;
+use crate::config::settings::Limits;
+
+/// What a supervisor may take beyond the grace period before it is killed itself.
+const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
+/// The shortest time between two signs of life.
+const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
+
+/// A stream of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Out,
+    Err,
+}
+
+/// What is to be done at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    Nothing,
+    /// Show the last line of this stream.
+    Activity(Source),
+    /// The program went over a cap.
+    Over(Cap),
+    /// The supervisor does not end.
+    Late,
+}
+
+/// The clock of one program.
+#[derive(Debug)]
+pub(super) struct Clock {
+    limits: Limits,
+    streams: bool,
+    started: Instant,
+    heard: Option<Instant>,
+    news: Option<Source>,
+    told: Option<Instant>,
+    late: Option<Instant>,
+}
+
+impl Clock {
+    /// Starts it. The caps on silence hold only for a program that `streams`.
+    pub(super) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
+        Self { limits, streams, started: now, heard: None, news: None, told: None, late: None }
+    }
+
+    /// Takes note of output.
+    pub(super) fn heard(&mut self, now: Instant, source: Source) {
+        self.heard = Some(now);
+        self.news = Some(source);
+    }
+
+    /// The program is being ended: from now on only the supervisor can be late.
+    pub(super) fn end(&mut self, now: Instant) {
+        self.late = Some(now + self.limits.grace + SUPERVISOR_LATE);
+    }
+
+    /// When there is something to do next.
+    pub(super) fn next(&self) -> Instant {
+        let deadline = self.late.unwrap_or_else(|| self.cap().0);
+        self.telling().map_or(deadline, |(when, _)| when.min(deadline))
+    }
+
+    /// What is to be done now; each thing is said once.
+    pub(super) fn due(&mut self, now: Instant) -> Due {
+        if let Some((when, source)) = self.telling()
+            && when <= now
+        {
+            self.news = None;
+            self.told = Some(now);
+            return Due::Activity(source);
+        }
+        match self.late {
+            Some(late) if late <= now => {
+                self.late = Some(now + SUPERVISOR_LATE);
+                Due::Late
+            }
+            Some(_) => Due::Nothing,
+            None => match self.cap() {
+                (when, cap) if when <= now => Due::Over(cap),
+                _ => Due::Nothing,
+            },
+        }
+    }
+
+    fn cap(&self) -> (Instant, Cap) {
+        let total = (self.started + self.limits.total, Cap::Total);
+        let silence = match self.heard {
+            _ if !self.streams => return total,
+            None => (self.started + self.limits.first_output, Cap::FirstOutput),
+            Some(heard) => (heard + self.limits.idle, Cap::Idle),
+        };
+        if silence.0 < total.0 { silence } else { total }
+    }
+
+    fn telling(&self) -> Option<(Instant, Source)> {
+        let source = self.news?;
+        Some((self.told.map_or(self.started, |told| told + ACTIVITY_EVERY), source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        total: Duration::from_secs(30),
+        first_output: Duration::from_secs(5),
+        idle: Duration::from_secs(10),
+        output: 0,
+        line: 0,
+        grace: Duration::from_secs(3),
+    };
+
+    fn clock(streams: bool) -> (Clock, impl Fn(f64) -> Instant) {
+        let start = Instant::now();
+        (Clock::start(start, LIMITS, streams), move |seconds| start + Duration::from_secs_f64(seconds))
+    }
+
+    #[test]
+    fn caps_follow_what_is_heard() {
+        let (mut clock, at) = clock(true);
+        assert_eq!(
+            (clock.next(), clock.due(at(4.9)), clock.due(at(5.0))),
+            (at(5.0), Due::Nothing, Due::Over(Cap::FirstOutput))
+        );
+        clock.heard(at(4.0), Source::Out);
+        assert_eq!(clock.due(at(4.0)), Due::Activity(Source::Out));
+        assert_eq!(
+            (clock.next(), clock.due(at(13.9)), clock.due(at(14.0))),
+            (at(14.0), Due::Nothing, Due::Over(Cap::Idle))
+        );
+        clock.heard(at(25.0), Source::Err);
+        assert_eq!(clock.due(at(25.0)), Due::Activity(Source::Err));
+        assert_eq!((clock.next(), clock.due(at(30.0))), (at(30.0), Due::Over(Cap::Total)));
+    }
+
+    #[test]
+    fn silence_means_nothing_where_output_comes_at_the_end() {
+        let (mut clock, at) = clock(false);
+        assert_eq!(
+            (clock.next(), clock.due(at(29.9)), clock.due(at(30.0))),
+            (at(30.0), Due::Nothing, Due::Over(Cap::Total))
+        );
+    }
+
+    #[test]
+    fn signs_of_life_come_at_most_ten_times_a_second() {
+        let (mut clock, at) = clock(true);
+        clock.heard(at(1.0), Source::Out);
+        assert_eq!((clock.due(at(1.0)), clock.due(at(1.0))), (Due::Activity(Source::Out), Due::Nothing));
+        clock.heard(at(1.01), Source::Out);
+        clock.heard(at(1.02), Source::Err);
+        assert_eq!((clock.next(), clock.due(at(1.05))), (at(1.0) + ACTIVITY_EVERY, Due::Nothing));
+        assert_eq!(clock.due(at(1.1)), Due::Activity(Source::Err));
+    }
+
+    #[test]
+    fn once_it_is_ended_only_the_supervisor_can_be_late() {
+        let (mut clock, at) = clock(true);
+        clock.end(at(1.0));
+        assert_eq!((clock.next(), clock.due(at(7.9)), clock.due(at(8.0))), (at(8.0), Due::Nothing, Due::Late));
+        assert_eq!((clock.next(), clock.due(at(8.1))), (at(12.0), Due::Nothing));
+    }
+}
