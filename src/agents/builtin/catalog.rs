@@ -111,13 +111,20 @@ impl Catalog {
     /// # Errors
     /// When a rule file of the project is unreadable or invalid.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
-        let mut wanted = Vec::new();
-        for language in paths.into_iter().filter_map(language::of_path) {
-            if !wanted.contains(&language) {
-                wanted.push(language);
-            }
-        }
-        Self::load(&wanted, &project_files(root)?)
+        Self::load(&languages(paths), &Wanted::All, &project_files(root)?)
+    }
+
+    /// Loads the rules with these ids, packaged or below `root`, as far as they look at one of the `paths`.
+    ///
+    /// # Errors
+    /// When a rule file of the project is unreadable or invalid.
+    pub fn for_rules<'a>(
+        root: &Path,
+        paths: impl IntoIterator<Item = &'a str>,
+        ids: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, CatalogError> {
+        let wanted = Wanted::Rules(ids.into_iter().collect());
+        Self::load(&languages(paths), &wanted, &project_files(root)?)
     }
 
     /// Loads all rules, packaged and below `root`.
@@ -125,7 +132,7 @@ impl Catalog {
     /// # Errors
     /// When a rule file of the project is unreadable or invalid.
     pub fn all(root: &Path) -> Result<Self, CatalogError> {
-        Self::load(&language::ALL, &project_files(root)?)
+        Self::load(&language::ALL, &Wanted::All, &project_files(root)?)
     }
 
     /// Loads all packaged rules and nothing else.
@@ -133,7 +140,7 @@ impl Catalog {
     /// # Errors
     /// Never with the rules as they are packaged; a test loads them all.
     pub fn packaged() -> Result<Self, CatalogError> {
-        Self::load(&language::ALL, &[])
+        Self::load(&language::ALL, &Wanted::All, &[])
     }
 
     /// All rules, by id.
@@ -146,23 +153,50 @@ impl Catalog {
         self.infos.get(id)
     }
 
-    fn load(wanted: &[SupportLang], project: &[(String, String)]) -> Result<Self, CatalogError> {
+    fn load(
+        languages: &[SupportLang],
+        wanted: &Wanted<'_>,
+        project: &[(String, String)],
+    ) -> Result<Self, CatalogError> {
         let mut loading = Loading::default();
-        for &language in wanted {
-            loading.packaged(language)?;
+        for &language in languages {
+            loading.packaged(language, wanted)?;
         }
         // A project's rules are all checked, also those for languages that nobody asked for.
         for (file, text) in project {
-            loading.project(wanted, file, text)?;
+            loading.project(languages, file, text)?;
         }
-        let Loading { configs, infos, .. } = loading;
-        let rules = RuleCollection::try_new(configs).map_err(|error| CatalogError::Invalid {
-            file: PROJECT_RULES.to_owned(),
-            line: 1,
-            problem: error.to_string(),
-        })?;
+        let Loading { configs, infos } = loading;
+        let rules = RuleCollection::try_new(configs)
+            .map_err(|error| invalid(PROJECT_RULES, 1, &format!("`files` or `ignores`: {error}")))?;
         Ok(Self { rules, infos })
     }
+}
+
+/// Which of the packaged rules are compiled. Compiling is what takes time, so nobody compiles what is not asked.
+enum Wanted<'a> {
+    All,
+    Rules(BTreeSet<&'a str>),
+}
+
+impl Wanted<'_> {
+    fn has(&self, id: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Rules(ids) => ids.contains(id),
+        }
+    }
+}
+
+/// The languages of files, each once.
+fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
+    let mut languages = Vec::new();
+    for language in paths.into_iter().filter_map(language::of_path) {
+        if !languages.contains(&language) {
+            languages.push(language);
+        }
+    }
+    languages
 }
 
 /// Rules on the way into a catalog.
@@ -173,7 +207,7 @@ struct Loading {
 }
 
 impl Loading {
-    fn packaged(&mut self, language: SupportLang) -> Result<(), CatalogError> {
+    fn packaged(&mut self, language: SupportLang, wanted: &Wanted<'_>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
         let mut shared = Vec::new();
@@ -186,17 +220,22 @@ impl Loading {
         let globals = DeserializeEnv::parse_global_utils(shared)
             .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
         for RuleFile { path, rules, .. } in files() {
-            for rule in parse::<SerializableRuleConfig<SupportLang>>(path, rules)? {
-                let line = line_of(rules, &rule.id);
-                let info = info(&rule, Origin::Packaged).map_err(|problem| invalid(path, line, &problem))?;
-                self.infos.entry(info.id.clone()).or_insert(info);
-                self.configs.push(compile(rule, language, &globals).map_err(|error| invalid(path, line, &error))?);
+            let documents =
+                rules.split("\n---\n").filter(|document| packaged_id(document).is_some_and(|id| wanted.has(id)));
+            for document in documents {
+                for rule in parse::<SerializableRuleConfig<SupportLang>>(path, document)? {
+                    let fail = |problem: String| invalid(path, line_of(rules, &rule.id), &problem);
+                    let info = info(&rule, Origin::Packaged).map_err(fail)?;
+                    let config = compile(rule.clone(), language, &globals).map_err(fail)?;
+                    self.infos.entry(info.id.clone()).or_insert(info);
+                    self.configs.push(config);
+                }
             }
         }
         Ok(())
     }
 
-    fn project(&mut self, wanted: &[SupportLang], file: &str, text: &str) -> Result<(), CatalogError> {
+    fn project(&mut self, languages: &[SupportLang], file: &str, text: &str) -> Result<(), CatalogError> {
         for head in parse::<Head>(file, text)? {
             if language::named(&head.language).is_none() {
                 let known = language::ALL.map(|language| language.to_string()).join(", ");
@@ -211,13 +250,13 @@ impl Loading {
             if info.id.is_empty() {
                 return Err(fail("the rule has no `id`"));
             }
-            if self.infos.contains_key(&info.id) || packaged_ids().contains(info.id.as_str()) {
+            if self.infos.contains_key(&info.id) || is_packaged(&info.id) {
                 return Err(fail(&format!("the id `{}` is taken by another rule", info.id)));
             }
             for &target in language::looked_at(rule.language) {
                 let config =
                     compile(rule.clone(), target, &GlobalRules::default()).map_err(|error| fail(&error))?;
-                if wanted.contains(&target) {
+                if languages.contains(&target) {
                     self.configs.push(config);
                 }
             }
@@ -225,6 +264,19 @@ impl Loading {
         }
         Ok(())
     }
+}
+
+/// The id of a packaged rule, which stands on its document's first line.
+fn packaged_id(document: &str) -> Option<&str> {
+    document.lines().next()?.strip_prefix("id: ").map(str::trim)
+}
+
+/// Whether a packaged rule has this id, whatever languages are loaded.
+fn is_packaged(id: &str) -> bool {
+    packaged::FILES
+        .iter()
+        .flat_map(|file| file.rules.split("\n---\n"))
+        .any(|document| packaged_id(document) == Some(id))
 }
 
 /// As much of a rule as can be read before its language is known to have a grammar.
@@ -292,12 +344,6 @@ fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, Ca
         let line = error.location().map_or(1, |place| place.line());
         invalid(file, line, error.to_string().lines().next().unwrap_or("not a rule"))
     })
-}
-
-/// The ids of all packaged rules, whatever languages are loaded.
-fn packaged_ids() -> BTreeSet<&'static str> {
-    let lines = packaged::FILES.iter().flat_map(|file| file.rules.lines());
-    lines.filter_map(|line| line.strip_prefix("id: ")).map(str::trim).collect()
 }
 
 /// The line on which a rule names its id; the first one if it is written in another way.

@@ -32,7 +32,8 @@ enum Done {
 /// Answers findings, editing the files below `root`.
 pub(super) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError> {
     let files = items.iter().filter_map(|item| item.finding.raw.file.as_deref());
-    let catalog = Catalog::for_paths(root, files)?;
+    let rules = items.iter().filter_map(|item| item.finding.raw.rule.as_deref());
+    let catalog = Catalog::for_rules(root, files, rules)?;
     let mut by_file: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
     let mut done: BTreeMap<FindingId, Done> = BTreeMap::new();
     for item in items {

@@ -33,6 +33,8 @@ mod scan;
 mod source;
 #[cfg(feature = "astgrep")]
 mod symbols;
+#[cfg(all(test, feature = "astgrep"))]
+mod tests;
 #[cfg(feature = "astgrep")]
 mod waiver;
 

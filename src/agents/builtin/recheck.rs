@@ -7,7 +7,7 @@ use std::path::Path;
 use super::answer::{Body, Check};
 use super::catalog::{Catalog, CatalogError};
 use super::difference::Difference;
-use super::scan::{self, Hit};
+use super::scan;
 use crate::protocol::request::{Change, SourceFile};
 
 /// How far from its old place a finding may be if no diff says where it went, in lines.
@@ -15,7 +15,9 @@ const NEAR: u32 = 3;
 
 /// Checks the changes made for findings.
 pub(super) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
-    let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
+    let paths = files.iter().map(|file| file.path.as_str());
+    let rules = changes.iter().filter_map(|change| change.finding.raw.rule.as_deref());
+    let catalog = Catalog::for_rules(root, paths, rules)?;
     let checks = changes.iter().map(|change| {
         let (resolved, reason) = check(&catalog, change, files);
         Check { finding: change.finding.id, resolved, reason }
@@ -34,7 +36,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     if catalog.info(rule).is_none() {
         return (false, format!("there is no rule `{rule}` for `{path}`"));
     }
-    let matches = |text: &str| -> Vec<Hit> { catalog.scan_for(rule, path, text) };
+    let matches = |text: &str| catalog.scan_for(rule, path, text);
     let difference = Difference::of(&change.diff, path);
     let before = difference.reversed(&file.text);
     if mistakes(path, &file.text) > mistakes(path, &before) {
