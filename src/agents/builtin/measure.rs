@@ -116,6 +116,9 @@ struct Sample {
 #[derive(Deserialize)]
 struct Label {
     line: u32,
+    /// Other lines where the same defect can fairly be reported.
+    #[serde(default)]
+    also: Vec<u32>,
     category: String,
 }
 
@@ -151,9 +154,9 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
     let hits = folded(catalog.scan(&sample.file, text));
     let near = |hit: &super::scan::Hit, label: &Label| {
-        hit.category == label.category
-            && hit.lines.0.saturating_sub(NEAR) <= label.line
-            && label.line <= hit.lines.1.saturating_add(NEAR)
+        let range = hit.lines.0.saturating_sub(NEAR)..=hit.lines.1.saturating_add(NEAR);
+        let mut lines = std::iter::once(&label.line).chain(&label.also);
+        hit.category == label.category && lines.any(|line| range.contains(line))
     };
     for label in &sample.labels {
         let score = measure.categories.entry(label.category.clone()).or_default();
