@@ -352,7 +352,7 @@ fn a_waiver_is_the_objection() {
         if !evidence.is_null() {
             expected["evidence"] = evidence;
         }
-        assert_eq!(tree.fix(&[item.clone()])["answers"], json!([expected.clone()]), "{text}");
+        assert_eq!(tree.fix(std::slice::from_ref(&item))["answers"], json!([expected.clone()]), "{text}");
         assert_eq!(tree.read(file), text);
         expected["answer"] = json!("DISCARDED");
         let optional = with(item, "mandatory", json!(false));
