@@ -39,7 +39,7 @@ pub enum JournalError {
         /// The last form this program knows.
         known: i64,
     },
-    /// The file is torn or overwritten.
+    /// The file is torn or overwritten, or a row holds what no program of this form has written.
     #[error("the history `{}` is damaged", path.display())]
     Damaged {
         /// The database.
@@ -56,16 +56,6 @@ pub enum JournalError {
         /// What SQLite says.
         #[source]
         source: rusqlite::Error,
-    },
-    /// A record holds what this program does not understand.
-    #[error("record {record} of the history `{}` cannot be understood", path.display())]
-    Record {
-        /// The database.
-        path: PathBuf,
-        /// What names the record: an event's number, or a view's row.
-        record: String,
-        /// What is wrong with it.
-        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// No run has this id.
     #[error("no run is called `{0}`")]
@@ -99,7 +89,7 @@ impl JournalError {
                 Some("name another place with `--history <path>` or GLEE_STATE_DIR".to_owned())
             }
             Self::Newer { .. } => Some("update Glee, or keep this work apart with `--history <path>`".to_owned()),
-            Self::Damaged { .. } | Self::Record { .. } => Some(
+            Self::Damaged { .. } => Some(
                 "nothing was changed; `glee disputes verify` names the first bad record, and `--history <path>` \
                  begins a new history elsewhere"
                     .to_owned(),
@@ -126,13 +116,12 @@ impl JournalError {
             | Self::Foreign { .. }
             | Self::Newer { .. }
             | Self::Damaged { .. }
-            | Self::Access { .. }
-            | Self::Record { .. } => ExitReason::History,
+            | Self::Access { .. } => ExitReason::History,
         }
     }
 
     /// Whether the file itself is bad, so that only a part of it may be readable.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Record { .. })
+        matches!(self, Self::Damaged { .. })
     }
 }

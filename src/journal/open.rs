@@ -54,7 +54,12 @@ impl Journal {
             }
             form => (opened, form?),
         };
-        Ok((form > 0).then_some(journal))
+        match form {
+            0 => Ok(None),
+            KNOWN => Ok(Some(journal)),
+            // The questions are put to the newest form only.
+            _ => Self::open(&journal.path).map(Some),
+        }
     }
 
     /// Where the database is.
