@@ -176,10 +176,6 @@ fn supervise(liveness: File, grace: Duration, program: &OsStr, args: &[OsString]
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
-    // Blocked before the agent begins, so that none of them can end the supervisor and leave it behind. The agent does
-    // not inherit the mask: Rust clears it in every child.
-    let signals = ending_signals();
-    let blocked = signals.thread_block().is_ok();
     let agent = match Command::new(program).args(args).process_group(0).spawn() {
         Ok(child) => Pid::from_raw(child.id().cast_signed()),
         Err(error) => {
@@ -189,7 +185,7 @@ fn supervise(liveness: File, grace: Duration, program: &OsStr, args: &[OsString]
     };
     release_stdin();
     let (notes, inbox) = channel();
-    listen(agent, liveness, blocked.then_some(signals), &notes);
+    listen(agent, liveness, &notes);
     let end = wait(agent, grace, &inbox);
     sweep(agent, end, &inbox)
 }
@@ -201,17 +197,15 @@ fn release_stdin() {
     }
 }
 
-/// The signals that ask the supervisor to end.
-fn ending_signals() -> SigSet {
+/// Starts the three threads that wait for what may happen.
+fn listen(agent: Pid, mut liveness: File, notes: &Sender<Note>) {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGTERM);
     signals.add(Signal::SIGINT);
     signals.add(Signal::SIGHUP);
-    signals
-}
+    // Blocked before the threads begin, and after the agent did: both inherit the mask.
+    let blocked = signals.thread_block().is_ok();
 
-/// Starts the three threads that wait for what may happen; they inherit the blocked `signals`.
-fn listen(agent: Pid, mut liveness: File, signals: Option<SigSet>, notes: &Sender<Note>) {
     let tell = notes.clone();
     thread::spawn(move || {
         loop {
@@ -231,7 +225,7 @@ fn listen(agent: Pid, mut liveness: File, signals: Option<SigSet>, notes: &Sende
         drop(liveness.read(&mut [0]));
         drop(tell.send(Note::Stop));
     });
-    if let Some(signals) = signals {
+    if blocked {
         let tell = notes.clone();
         thread::spawn(move || while signals.wait().is_ok() && tell.send(Note::Stop).is_ok() {});
     }
