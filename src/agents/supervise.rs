@@ -12,7 +12,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
+use std::io::{PipeReader, PipeWriter, Write as _, copy, sink};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
@@ -23,9 +23,11 @@ use std::time::{Duration, Instant};
 
 use command_fds::CommandFdExt as _;
 use nix::errno::Errno;
-use nix::sys::signal::{SigSet, Signal, kill, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 /// The hidden first argument.
 pub const NAME: &str = "__supervise";
@@ -176,16 +178,22 @@ fn supervise(liveness: File, grace: Duration, program: &OsStr, args: &[OsString]
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
+    let not_started = |error: std::io::Error| {
+        let errno = error.raw_os_error().unwrap_or(Errno::EINVAL as i32);
+        Report { end: End::NotStarted(errno), left: None }
+    };
+    // Caught from before there is an agent, by handlers and not by a mask: the agent would inherit a mask.
+    let signals = match Signals::new([SIGTERM, SIGINT, SIGHUP]) {
+        Ok(signals) => signals,
+        Err(error) => return not_started(error),
+    };
     let agent = match Command::new(program).args(args).process_group(0).spawn() {
         Ok(child) => Pid::from_raw(child.id().cast_signed()),
-        Err(error) => {
-            let errno = error.raw_os_error().unwrap_or(Errno::EINVAL as i32);
-            return Report { end: End::NotStarted(errno), left: None };
-        }
+        Err(error) => return not_started(error),
     };
     release_stdin();
     let (notes, inbox) = channel();
-    listen(agent, liveness, &notes);
+    listen(agent, liveness, signals, &notes);
     let end = wait(agent, grace, &inbox);
     sweep(agent, end, &inbox)
 }
@@ -198,14 +206,7 @@ fn release_stdin() {
 }
 
 /// Starts the three threads that wait for what may happen.
-fn listen(agent: Pid, mut liveness: File, notes: &Sender<Note>) {
-    let mut signals = SigSet::empty();
-    signals.add(Signal::SIGTERM);
-    signals.add(Signal::SIGINT);
-    signals.add(Signal::SIGHUP);
-    // Blocked before the threads begin, and after the agent did: both inherit the mask.
-    let blocked = signals.thread_block().is_ok();
-
+fn listen(agent: Pid, mut liveness: File, mut signals: Signals, notes: &Sender<Note>) {
     let tell = notes.clone();
     thread::spawn(move || {
         loop {
@@ -222,13 +223,11 @@ fn listen(agent: Pid, mut liveness: File, notes: &Sender<Note>) {
     let tell = notes.clone();
     thread::spawn(move || {
         // Nothing is ever written to it; it only ends.
-        drop(liveness.read(&mut [0]));
+        drop(copy(&mut liveness, &mut sink()));
         drop(tell.send(Note::Stop));
     });
-    if blocked {
-        let tell = notes.clone();
-        thread::spawn(move || while signals.wait().is_ok() && tell.send(Note::Stop).is_ok() {});
-    }
+    let tell = notes.clone();
+    thread::spawn(move || signals.forever().try_for_each(|_| tell.send(Note::Stop)));
 }
 
 /// Waits until the agent has ended, or has been asked to and has not within the grace period.
