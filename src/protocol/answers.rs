@@ -310,7 +310,7 @@ const DRESS: [char; 3] = ['*', '_', '`'];
 
 fn head<W: Word>(line: &str) -> Option<Head<W>> {
     let row = markdown::table_row(line);
-    let mark = tag::read(markdown::peel(row.map_or(line, |(first, _)| first)).rest)?;
+    let mark = tag::read(markdown::peel_item(row.map_or(line, |(first, _)| first)).rest)?;
     let finding = FindingId::parse(mark.word)?;
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
     let rest = tag::title(cells.as_deref().unwrap_or(mark.rest), None).trim_start_matches(DRESS);

@@ -157,6 +157,13 @@ pub(super) fn peel(line: &str) -> Peeled<'_> {
     }
 }
 
+/// As [`peel`], and takes emphasis away that begins before a list marker: `**1. [MUST] a whole line in bold**`.
+pub(super) fn peel_item(line: &str) -> Peeled<'_> {
+    let peeled = peel(line);
+    let inner = peel(peeled.rest.trim_start_matches(['*', '_']));
+    if inner.listed { inner } else { peeled }
+}
+
 /// What follows a list marker and its blank.
 fn list_marker(text: &str) -> Option<&str> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

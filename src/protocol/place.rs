@@ -58,11 +58,13 @@ pub(super) fn find(text: &str) -> Option<Place> {
     None
 }
 
-/// Reads lines that stand alone: `12`, `12-18`, `L12-L18`.
+/// Reads lines that stand alone: `12`, `12-18`, `12:5`, `L12-L18`.
 pub(super) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
     let text = text.trim();
-    let text = text.strip_prefix('L').unwrap_or(text);
-    let lines = hash_lines(text).filter(|lines| lines.length == text.len())?;
+    let lines = match text.strip_prefix('L') {
+        Some(text) => hash_lines(text).filter(|lines| lines.length == text.len()),
+        None => colon_lines(text).filter(|lines| lines.length == text.len()),
+    }?;
     Some((lines.line, lines.end_line))
 }
 

@@ -65,7 +65,7 @@ pub(super) fn is_log_level(word: &str) -> bool {
 
 /// Whether a line says what a mark means: `[MUST] = required`.
 pub(super) fn is_legend(rest: &str) -> bool {
-    let text = rest.trim_start();
+    let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '|');
     let single = text.strip_prefix('=').is_some_and(|behind| !behind.starts_with(['=', '>']));
     single || text.starts_with('＝')
 }
@@ -78,7 +78,8 @@ pub(super) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is a form that nobody filled in: only groups such as `<file>:<line>` or `{title}`, or only dots.
+/// Whether a text is a form that nobody filled in: only groups such as `<file>:<line>` or `{title}`, with nothing but
+/// signs and the smallest words between them, or only dots.
 pub(super) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {
@@ -91,13 +92,19 @@ pub(super) fn is_placeholder(rest: &str) -> bool {
         let Some(end) = inner.find(['<', '>', '{', '}']).filter(|end| inner[*end..].starts_with(close)) else {
             return false;
         };
-        if left[..at].contains(char::is_alphanumeric) || !inner[..end].contains(char::is_alphabetic) {
+        if !is_between_groups(&left[..at]) || !inner[..end].contains(char::is_alphabetic) {
             return false;
         }
         groups += 1;
         left = &inner[end + 1..];
     }
-    groups > 0 && !left.contains(char::is_alphanumeric)
+    groups > 0 && is_between_groups(left)
+}
+
+fn is_between_groups(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let small = ["in", "at", "on", "of", "for", "line", "lines"];
+    words.into_iter().all(|word| small.contains(&word))
 }
 
 /// The example lines of the prompt: an agent that repeats its prompt does not find them.
@@ -196,6 +203,7 @@ mod tests {
             (" <description>", true),
             (" <file>:<line> <what has to change>", true),
             (" `{file}`:{line} - {title}", true),
+            (" <what> in <file> at line <line>", true),
             (" ...", true),
             ("", false),
             (" <script> tags are not escaped", false),

@@ -266,20 +266,22 @@ pub(super) fn weight(finding: &RawFinding) -> usize {
 /// Reads the finding that a line begins, if it begins one.
 fn item(line: &str) -> Option<Item> {
     let row = markdown::table_row(line);
-    let peeled = markdown::peel(row.map_or(line, |(first, _)| first));
+    let peeled = markdown::peel_item(row.map_or(line, |(first, _)| first));
     let mark = tag::read(peeled.rest)?;
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
     let rest = cells.as_deref().unwrap_or(mark.rest);
     let tag = Tag::parse(mark.word);
-    if tag::is_log_level(mark.word)
-        || tag::is_legend(rest)
-        || tag::is_placeholder(tag::title(rest, None))
-        || (tag.is_none() && tag::is_link_definition(rest))
-    {
+    if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
         return None;
     }
+    // Emphasis that began before the tag ends behind it: `**2) [MUST]** a`.
+    let rest = rest.strip_prefix("** ").or_else(|| rest.strip_prefix("__ ")).unwrap_or(rest);
     let place = place::find(rest);
-    let title = markdown::plain(tag::title(rest, place.as_ref()));
+    let title = tag::title(rest, place.as_ref());
+    if tag::is_placeholder(title) {
+        return None;
+    }
+    let title = markdown::plain(title);
     if place.is_none() && tag::is_example(mark.word, &title) {
         return None;
     }

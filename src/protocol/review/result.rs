@@ -22,10 +22,31 @@ impl JsonResult {
     /// Whether the verdict asks for something. A word that is not known to approve does: nothing goes green because
     /// it could not be read.
     pub(super) fn objects(&self) -> bool {
-        let approvals = ["approved", "approve", "accepted", "accept", "pass", "passed", "lgtm", "ok", "clean"];
-        self.verdict.as_ref().is_some_and(|verdict| !approvals.contains(&verdict.trim().to_lowercase().as_str()))
+        let Some(verdict) = &self.verdict else { return false };
+        let word: String = verdict.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        !APPROVALS.contains(&word.as_str())
     }
 }
+
+/// Verdicts that ask for nothing; `approved` is the protocol's, the others are what is said instead.
+const APPROVALS: [&str; 16] = [
+    "approved",
+    "approve",
+    "accepted",
+    "accept",
+    "pass",
+    "passed",
+    "lgtm",
+    "ok",
+    "okay",
+    "clean",
+    "good",
+    "looksgood",
+    "none",
+    "noissues",
+    "noconcerns",
+    "nofindings",
+];
 
 /// Reads a review; `None` if the object is none.
 pub(super) fn read(bytes: &[u8]) -> Option<JsonResult> {

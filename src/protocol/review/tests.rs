@@ -51,6 +51,8 @@ fn one_line_at_a_time() {
         ("Note: [MUST] a", None),
         // What a tag looks like.
         ("**[MUST] title in bold**", Some("MUST|title in bold")),
+        ("**1. [MUST] src/a.rs:3 a**", Some("MUST|a|src/a.rs:3")),
+        ("### **2) [MUST]** a", Some("MUST|a")),
         ("***[MUST]*** a", Some("MUST|a")),
         ("*[MUST]* a", Some("MUST|a")),
         ("__[MUST] a b__", Some("MUST|a b")),
@@ -93,6 +95,8 @@ fn one_line_at_a_time() {
         ("[HIGH] `<file>:<line>` – <title>", None),
         ("| [HIGH] | <place> | <title> |", None),
         ("[HIGH] {title}", None),
+        ("[HIGH] file.ext:12 <title>", None),
+        ("| [MUST] | = required |", None),
         ("[HIGH] ...", None),
         ("[HIGH] <script> is not escaped", Some("HIGH|<script> is not escaped")),
         ("- **[must]** Fix SQL injection vulnerability in query builder", None),
@@ -333,10 +337,10 @@ fn fields_in_json() {
         r#"{"summary": "s", "verdict": "concerns", "findings": [
             {"severity": " High ", "title": " a\n b ", "description": "d\n\ne", "path": "x.rs", "line": "L12-L18",
              "category": "c", "suggestion": "f", "confidence": "85%", "evidence": ["g", 1], "rule": "r", "other": [1e999]},
-            {"severity": 2, "title": "", "description": "", "line": 0, "confidence": 1e999},
+            {"severity": 2, "title": "", "description": "", "line": -1, "confidence": 1e999},
             {"title": "b", "line": 7.5, "end_line": 9, "confidence": 0.25},
             {"severity": "low", "severity": "must", "title": "c", "line": 3, "end_line": 9, "confidence": -5},
-            {"tag": "HIGH", "tag_raw": "P1", "title": "d", "line": -3, "confidence": 100000000000000000000000000}
+            {"tag": "HIGH", "tag_raw": "P1", "title": "d", "line": "7:3", "confidence": 100000000000000000000000000}
         ]}"#,
     );
     let blank = RawFinding {
@@ -379,6 +383,7 @@ fn fields_in_json() {
         RawFinding {
             severity: Severity { tag: Some(Tag::High), raw: "P1".to_owned() },
             title: "d".to_owned(),
+            line: Some(7),
             confidence: Some(Confidence::clamped(100)),
             ..blank
         },
