@@ -1,7 +1,8 @@
 //! Measuring the rules against labelled code: precision and recall, in all and for each defect class.
 //!
-//! A folder of samples holds `labels.jsonl`, one object a line (`{"file", "labels": [{"line", "category"}], ...}`), and
-//! the files it names. A finding is right if a label of its class lies within two lines of it.
+//! A folder of samples holds `labels.jsonl`, one object a line (`{"file", "labels": [{"line", "category", "also"}]}`), and
+//! the files it names. A finding is right if a label of its class, or one of the lines where the same defect can be
+//! reported as well (`also`), lies within two lines of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{Catalog, CatalogError};
-use super::scan::folded;
+use super::scan::{Hit, folded};
 
 /// The name of the file with the labels.
 const LABELS: &str = "labels.jsonl";
@@ -116,10 +117,19 @@ struct Sample {
 #[derive(Deserialize)]
 struct Label {
     line: u32,
-    /// Other lines where the same defect can fairly be reported.
+    category: String,
+    /// Other lines at which the very same defect can fairly be reported.
     #[serde(default)]
     also: Vec<u32>,
-    category: String,
+}
+
+impl Label {
+    fn covers(&self, hit: &Hit) -> bool {
+        let first = hit.lines.0.saturating_sub(NEAR);
+        let last = hit.lines.1.saturating_add(NEAR);
+        hit.category == self.category
+            && std::iter::once(&self.line).chain(&self.also).any(|line| (first..=last).contains(line))
+    }
 }
 
 /// Scans the samples of a folder with the packaged rules.
@@ -149,18 +159,12 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     Ok(measure)
 }
 
-/// Counts one sample. A label and a finding are paired at most once, the nearest first, except that several findings of
-/// one class near one label count once.
+/// Counts one sample: a label counts once however many findings it covers, a finding without a label is wrong.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
     let hits = folded(catalog.scan(&sample.file, text));
-    let near = |hit: &super::scan::Hit, label: &Label| {
-        let range = hit.lines.0.saturating_sub(NEAR)..=hit.lines.1.saturating_add(NEAR);
-        let mut lines = std::iter::once(&label.line).chain(&label.also);
-        hit.category == label.category && lines.any(|line| range.contains(line))
-    };
     for label in &sample.labels {
         let score = measure.categories.entry(label.category.clone()).or_default();
-        if hits.iter().any(|hit| near(hit, label)) {
+        if hits.iter().any(|hit| label.covers(hit)) {
             score.true_positives += 1;
         } else {
             score.false_negatives += 1;
@@ -169,7 +173,7 @@ fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str,
         }
     }
     for hit in hits.iter().filter(|hit| known.contains(hit.category.as_str())) {
-        if !sample.labels.iter().any(|label| near(hit, label)) {
+        if !sample.labels.iter().any(|label| label.covers(hit)) {
             measure.categories.entry(hit.category.clone()).or_default().false_positives += 1;
             let (file, category) = (sample.file.clone(), hit.category.clone());
             measure.misses.push(Miss { file, line: hit.lines.0, category, rule: Some(hit.rule.clone()) });

@@ -1,14 +1,11 @@
 package shop
 
-func read(path string) error {
+func read(path string) {
 	page, err := load(path)
 	if err != nil {} // expect
-	for _, item := range page {
-		err := save(item)
-		if err != nil { continue } // expect
-	}
-	if err != nil { return nil } // expect
-	return nil
+	if saveErr := save(page); saveErr != nil {} // expect
+	defer func() { recover() }() // expect
+	show(page)
 }
 
 func safe(path string) (*Page, error) {
@@ -19,11 +16,10 @@ func safe(path string) (*Page, error) {
 	if err := save(page); err != nil { // ok: logged
 		log.Print(err)
 	}
+	defer func() { // ok: logged
+		if failure := recover(); failure != nil {
+			log.Print(failure)
+		}
+	}()
 	return page, nil
-}
-
-func find(path string) *Page {
-	page, err := load(path)
-	if err != nil { return nil } // ok: there is no error to return
-	return page
 }

@@ -1,16 +1,16 @@
 class Files {
     void clean(File file, File folder, Lock lock) {
-        file.delete(); // expect
         folder.mkdirs(); // expect
+        file.createNewFile(); // expect
         new File("a").renameTo(folder); // expect
     }
 
     void safe(File file, Path path, UserRepository users) throws IOException {
-        if (!file.delete()) { // ok: checked
+        if (!file.renameTo(backup)) { // ok: checked
             log.warn("left over");
         }
         Files.delete(path); // ok: throws
-        users.delete(file); // ok: no file
+        file.delete(); // ok: cleaning up
         boolean made = file.mkdirs(); // ok: kept
     }
 }

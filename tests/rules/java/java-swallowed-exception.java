@@ -2,7 +2,7 @@ class Reader {
     void read(Path path) {
         try {
             load(path);
-        } catch (IOException e) {} // expect
+        } catch (RuntimeException e) {} // expect
         try {
             load(path);
         } catch (Exception ignored) {} // expect
@@ -19,10 +19,10 @@ class Reader {
         }
         try {
             Integer.parseInt("12");
-        } catch (NumberFormatException e) {} // ok: no number
+        } catch (NumberFormatException e) {} // ok: one that is expected
         try {
             load(path);
-        } catch (IOException e) { // ok: says why
+        } catch (Exception e) { // ok: says why
             // A missing file is an empty basket.
         }
     }

@@ -10,12 +10,20 @@ def read(path):
     return file.read(), text, data
 
 
+def write(path, text):
+    file = open(path, "w")  # expect
+    file.write(text)
+    file.close()
+
+
 def safe(path, stack):
     with open(path) as file:  # ok: closed on every way out
         text = file.read()
-    handle = open(path)  # ok: closed
-    text += handle.read()
-    handle.close()
+    handle = open(path)  # ok: closed on every way out
+    try:
+        text += handle.read()
+    finally:
+        handle.close()
     kept = stack.enter_context(open(path))  # ok: closed by the stack
     return text, kept
 

@@ -22,6 +22,11 @@ def read(path, log):
 def safe(path, log):
     try:
         return load(path)
+    except Exception:  # ok: says why below
+        # A page that cannot be drawn is left out.
+        pass
+    try:
+        return load(path)
     except FileNotFoundError:  # ok: one that is expected
         pass
     try:

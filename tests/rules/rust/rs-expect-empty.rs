@@ -1,7 +1,7 @@
 fn price(items: &[Item]) -> u32 {
     let item = items.first().expect(""); // expect
-    let next = unsafe { items.get(1).unwrap_unchecked() }; // expect
-    let last = items.last().unwrap_or_else(|| panic!("no items")); // expect
+    let next = items.get(1).expect(" "); // expect
+    let last = items.last().unwrap_or_else(|| panic!()); // expect
     item.price
 }
 

@@ -1,8 +1,14 @@
-fn price(items: &[Item], text: &str) -> u32 {
-    let item = items.first().unwrap(); // expect
+fn price(path: &Path, text: &str) -> u32 {
     let price: u32 = text.parse().unwrap(); // expect
-    std::fs::read_to_string(text).unwrap(); // expect
-    item.price
+    let menu = std::fs::read_to_string(path).unwrap(); // expect
+    let row: Row = serde_json::from_str(&menu).unwrap(); // expect
+    println!("{}", text.trim().parse().unwrap()); // expect
+    price
+}
+
+async fn fetch(client: &Client, stream: &mut TcpStream) -> Order {
+    stream.write(b"order").unwrap(); // expect
+    client.get(URL).send().await.unwrap().json::<Order>().await.unwrap() // expect
 }
 
 fn safe(items: &[Item], text: &str, total: &Mutex<u32>) -> Option<u32> {
@@ -10,13 +16,17 @@ fn safe(items: &[Item], text: &str, total: &Mutex<u32>) -> Option<u32> {
     let price = text.parse().unwrap_or(0); // ok: a default
     let name = Regex::new("^[a-z]+$").unwrap(); // ok: written in the code
     *total.lock().unwrap() += price; // ok: a poisoned lock has panicked already
-    items.get(1).expect("a basket has two items") // ok: states the invariant
+    let shelf = SHELF.read().unwrap(); // ok: a lock
+    let port: u16 = "80".parse().unwrap(); // ok: written in the code
+    // The cell was filtered for digits above, so this cannot fail.
+    let cell: u32 = text.parse().unwrap(); // ok: says why
+    text.parse().expect("the menu has a price") // ok: states the invariant
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn first() {
-        items().first().unwrap(); // ok: a test
+        "12x".parse::<u32>().unwrap(); // ok: a test
     }
 }
