@@ -2,7 +2,7 @@ class Hello extends HttpServlet {
     void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
         PrintWriter out = response.getWriter();
         String name = request.getParameter("name");
-        out.println("<h1>Hello " + name + "</h1>"); // expect
+        out.println("<h1>Hello " + request.getParameter("name") + "</h1>"); // expect
         response.getWriter().write(request.getParameter("name")); // expect
         out.print(name); // expect
     }

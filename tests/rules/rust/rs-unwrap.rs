@@ -1,6 +1,7 @@
 fn price(path: &Path, text: &str) -> u32 {
     let price: u32 = text.parse().unwrap(); // expect
     let menu = std::fs::read_to_string(path).unwrap(); // expect
+    let home = std::env::var("SHOP_HOME").unwrap(); // expect
     let row: Row = serde_json::from_str(&menu).unwrap(); // expect
     println!("{}", text.trim().parse().unwrap()); // expect
     price
