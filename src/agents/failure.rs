@@ -182,7 +182,8 @@ impl fmt::Display for Pids<'_> {
 
 /// A command line as one would type it, cut where it gets long. Neither environment nor stdin is shown.
 pub fn command_line(invocation: &Invocation) -> String {
-    let program = invocation.program.to_string_lossy();
+    let own = invocation.program == std::path::Path::new("/proc/self/exe");
+    let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };
     let words = std::iter::once(program).chain(invocation.args.iter().map(|arg| arg.to_string_lossy()));
     let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
     shorten(&quoted.join(" "))

@@ -435,7 +435,7 @@ async fn an_agent_that_kills_its_supervisor_is_found_out() {
 
 #[tokio::test]
 async fn a_terminated_supervisor_takes_its_agent_along() {
-    let scene = Scene::new("setsid sleep 100 & sleep 0.3; kill -TERM $PPID; wait");
+    let scene = Scene::new("setsid sleep 100 & kill -TERM $PPID; wait");
     assert_eq!(failure(scene.run().await).1, Some((None, Some(15))));
     assert_eq!(scene.alive(), [""; 0]);
 }

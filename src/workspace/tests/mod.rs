@@ -3,7 +3,7 @@
 //! Real repositories in temporary folders: every target, and nothing of the repository ever written or run.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::domain::{Coverage, RunId, Skip, SkipReason};
 
@@ -81,6 +81,13 @@ const OPTIONS: SelectOptions = SelectOptions { max_file: 10_000, shard: 100_000 
 
 /// Runs git as a user would, without this machine's settings.
 fn git(folder: &Path, args: &[&str]) -> String {
+    let output = try_git(folder, args);
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// As [`git`], where a failure is expected.
+fn try_git(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new("git");
     command.current_dir(folder).args(args);
     for (name, value) in [("CONFIG_GLOBAL", "/dev/null"), ("CONFIG_NOSYSTEM", "1"), ("AUTHOR_NAME", "A")] {
@@ -90,9 +97,7 @@ fn git(folder: &Path, args: &[&str]) -> String {
     {
         command.env(format!("GIT_{name}"), value);
     }
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    command.output().unwrap()
 }
 
 const RUN: &str = "0190-run";

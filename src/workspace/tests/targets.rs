@@ -347,8 +347,8 @@ fn a_merge_in_progress_and_a_foreign_lock_do_not_matter() {
     tree.run(&["checkout", "-q", "main"]);
     tree.write("a.rs", "1\nmain\n3\n");
     tree.commit("main");
-    let merge = Command::new("git").current_dir(tree.root()).args(["merge", "-q", "side"]).output().unwrap();
-    assert!(!merge.status.success());
+    let merge = try_git(&tree.root(), &["merge", "-q", "side"]);
+    assert_eq!(merge.status.code(), Some(1), "{}", String::from_utf8_lossy(&merge.stderr));
     tree.write(".git/index.lock", "");
     let target = tree.select(TargetSpec::Uncommitted);
     assert_eq!(shape(&target), [("a.rs", vec![(2, 2), (4, 6)])]);
