@@ -81,7 +81,10 @@ fn dispute(number: u64) -> Vec<EventKind> {
             duplicate_of: None,
         };
         let disposition = if number.0.is_multiple_of(3) { Disposition::Enforced } else { Disposition::Refuted };
-        events.push(EventKind::RulingGiven { dispute: number, ruling: RulingRecord { ruling, by: by() } });
+        events.push(EventKind::RulingGiven {
+            dispute: number,
+            ruling: RulingRecord { ruling, by: by(), votes: Vec::new() },
+        });
         let settlement = Settlement { disposition, by: by(), reason: String::new() };
         events.push(EventKind::DisputeSettled { dispute: number, settlement });
     }

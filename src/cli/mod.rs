@@ -23,6 +23,7 @@ mod rules;
 mod runs;
 mod sitting;
 mod trust;
+mod vote;
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -140,6 +141,8 @@ enum Command {
     Runs(runs::Args),
     /// Print what Glee reads in an agent's answer
     Parse(parse::Args),
+    /// Decide by the votes of three, by fixed rules
+    Vote(vote::Args),
     /// List and test the embedded reviewer's rules
     Rules(rules::Args),
     /// Print shell completions
@@ -186,6 +189,7 @@ fn run(command: &Command, globals: &Globals) -> error::CommandResult {
         Command::Disputes(args) => disputes::run(args, globals),
         Command::Runs(args) => runs::run(args, globals),
         Command::Parse(args) => parse::run(args, globals),
+        Command::Vote(args) => vote::run(args, globals),
         Command::Rules(args) => rules::run(args, globals),
         Command::Completions(args) => completions::run(args, globals),
         Command::Man(args) => man::run(args, globals),

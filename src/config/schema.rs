@@ -73,6 +73,12 @@ pub(crate) const KEYS: &[Key] = &[
         "judge",
         "preselected, and taken where nobody can be asked",
     ),
+    key(
+        "review.judge.panel",
+        Kind::Words,
+        "[]",
+        "three judges who vote on every dispute; none: the first judge rules",
+    ),
     key("review.judge.escalate_to", Kind::OneOf(&["human", "discard"]), "human", "when the judge is uncertain"),
     guarded(
         "review.judge.require_evidence",

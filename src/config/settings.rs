@@ -50,6 +50,8 @@ pub struct ReviewSettings {
     pub prompt_user: bool,
     /// `review.on_dispute.default`
     pub on_dispute: Route,
+    /// `review.judge.panel`: three judges by name, or nobody.
+    pub panel: Vec<String>,
     /// `review.judge.escalate_to`: never `judge`.
     pub escalate_to: Route,
     /// `review.judge.require_evidence`

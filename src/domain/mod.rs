@@ -21,5 +21,5 @@ pub use outcome::{
     Skip, SkipReason, Usage,
 };
 pub use response::{Answer, Recheck, Response};
-pub use ruling::{Grounds, Ruler, Ruling, RulingRecord, RulingWord};
+pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};

@@ -94,6 +94,8 @@ pub enum Ruler {
         /// Its name.
         name: AgentName,
     },
+    /// Three judges, by their votes.
+    Panel,
     /// A person, at the dialog or with `glee disputes resolve`.
     Human,
     /// The configured route, without anybody deciding.
@@ -104,6 +106,7 @@ impl fmt::Display for Ruler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Judge { name } => name.fmt(f),
+            Self::Panel => f.pad("the panel"),
             Self::Human => f.pad("you"),
             Self::Policy => f.pad("policy"),
         }
@@ -118,4 +121,41 @@ pub struct RulingRecord {
     pub ruling: Ruling,
     /// Who gave it.
     pub by: Ruler,
+    /// What each judge of a panel said, in the order of their votes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<PanelVote>,
+}
+
+/// The vote of one judge of a panel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PanelVote {
+    /// The judge.
+    pub judge: AgentName,
+    /// Its ruling as far as it counts; a DISMISS without evidence counts as ESCALATE.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
+impl fmt::Display for PanelVote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.judge)?;
+        let Some(ruling) = &self.ruling else {
+            return write!(f, ": {}", self.error.as_deref().unwrap_or("no ruling"));
+        };
+        write!(f, " {}", ruling.ruling)?;
+        if let Some(tag) = ruling.new_tag {
+            write!(f, " [{tag}]")?;
+        }
+        if let Some(earlier) = ruling.duplicate_of {
+            write!(f, " (as {earlier})")?;
+        }
+        match ruling.rationale.trim() {
+            "" => Ok(()),
+            rationale => write!(f, ": {rationale}"),
+        }
+    }
 }

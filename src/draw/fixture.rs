@@ -83,7 +83,7 @@ pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
         new_tag: None,
         duplicate_of: None,
     };
-    RulingRecord { ruling, by: Ruler::Judge { name: "referee".into() } }
+    RulingRecord { ruling, by: Ruler::Judge { name: "referee".into() }, votes: Vec::new() }
 }
 
 /// A reviewer that answered in 240 ms.

@@ -88,7 +88,8 @@ impl Journal {
             if let Some(disposition) = now.and_then(|text| serde_json::from_str(&text).ok()) {
                 return Err(Refusal::Known(JournalError::AlreadySettled { number, disposition }));
             }
-            let ruling = RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human };
+            let ruling =
+                RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
             tail.push(EventKind::RulingGiven { dispute: number, ruling })?;
             let settlement = Settlement { disposition, by: Ruler::Human, reason };
             tail.push(EventKind::DisputeSettled { dispute: number, settlement })?;

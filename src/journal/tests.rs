@@ -84,6 +84,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
                 duplicate_of: None,
             },
             by,
+            votes: Vec::new(),
         },
     }
 }

@@ -160,9 +160,11 @@ fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) ->
             }
             (None, Some(Route::Discard)) => steps.push(Step::Settle(number)),
             (None, Some(Route::Human)) => steps.push(Step::AskPerson(number)),
-            (None, Some(Route::Judge)) => steps.push(judge(state, number)),
+            (None, Some(Route::Judge)) => steps.extend(judges(state, number)),
             (Some(record), _) => match (record.ruling.ruling, &record.by) {
-                (RulingWord::Escalate, Ruler::Judge { .. }) if policy.escalate_to != Route::Discard => {
+                (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel)
+                    if policy.escalate_to != Route::Discard =>
+                {
                     steps.push(Step::AskPerson(number));
                 }
                 _ => steps.push(Step::Settle(number)),
@@ -172,10 +174,17 @@ fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) ->
     steps
 }
 
-fn judge(state: &State, dispute: DisputeNumber) -> Step {
-    let Some(judge) = state.agents(Role::Judge).next() else { return Step::AskPerson(dispute) };
-    ask(state, &judge.name, Purpose::Judge { dispute }, |call| matches!(call.answer, CallAnswer::Invalid { .. }))
-        .unwrap_or(Step::Rule(dispute))
+/// Asks the judges of the run side by side; when all have answered, their ruling is due.
+fn judges(state: &State, dispute: DisputeNumber) -> Vec<Step> {
+    if state.agents(Role::Judge).next().is_none() {
+        return vec![Step::AskPerson(dispute)];
+    }
+    let invalid = |call: &Call| matches!(call.answer, CallAnswer::Invalid { .. });
+    let asks: Vec<Step> = state
+        .agents(Role::Judge)
+        .filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid))
+        .collect();
+    if asks.is_empty() { vec![Step::Rule(dispute)] } else { asks }
 }
 
 fn enforce(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
@@ -418,7 +427,10 @@ mod tests {
                 new_tag: None,
                 duplicate_of: None,
             };
-            self.event(EventKind::RulingGiven { dispute: D1, ruling: RulingRecord { ruling, by } })
+            self.event(EventKind::RulingGiven {
+                dispute: D1,
+                ruling: RulingRecord { ruling, by, votes: Vec::new() },
+            })
         }
 
         fn settled(&mut self) -> &mut Self {

@@ -239,7 +239,8 @@ impl Engine {
 
     fn question(&self, dispute: DisputeNumber) -> Option<Question> {
         let dispute = self.state.disputes.get(&dispute)?;
-        let judge = self.state.agents(Role::Judge).next().map(|judge| judge.name.0.clone());
+        let judges: Vec<&str> = self.state.agents(Role::Judge).map(|judge| judge.name.0.as_str()).collect();
+        let judge = (!judges.is_empty()).then(|| judges.join(", "));
         let configured = self.settings.review.on_dispute;
         let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
         let undecided = self.state.disputes.values().filter(|other| other.is_open() && other.route.is_none());
@@ -337,7 +338,7 @@ impl Engine {
                             new_tag: None,
                             duplicate_of: None,
                         };
-                        let ruling = RulingRecord { ruling, by: Ruler::Human };
+                        let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
                         self.append(EventKind::RulingGiven { dispute, ruling })?;
                     }
                 }
@@ -390,15 +391,23 @@ impl Engine {
     }
 
     fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
-        let Some(judge) = self.state.agents(Role::Judge).next().map(|judge| judge.name.clone()) else {
-            return Ok(());
-        };
         let purpose = crate::event::Purpose::Judge { dispute };
-        let answer = self.state.last_call(&judge, &purpose).map(|(_, call)| &call.answer);
+        let judges: Vec<resolve::Said<'_>> = self
+            .state
+            .agents(Role::Judge)
+            .map(|judge| {
+                let last = self.state.last_call(&judge.name, &purpose);
+                (judge.name.clone(), last.map(|(_, call)| &call.answer))
+            })
+            .collect();
+        let finding = &self.state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
         let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
         let require = self.settings.review.require_evidence;
-        let ruling = resolve::ruling(&judge, answer, require, &|path| desk.original_text(path));
-        self.append(EventKind::RulingGiven { dispute, ruling })
+        let text_of = |path: &str| desk.original_text(path);
+        match resolve::ruling(&judges, finding, &self.state.findings, require, &text_of) {
+            Some(ruling) => self.append(EventKind::RulingGiven { dispute, ruling }),
+            None => Ok(()),
+        }
     }
 
     fn next_round(&mut self, round: u32) -> Result<(), RunError> {

@@ -17,6 +17,12 @@ pub enum PlanError {
     /// `review.reviewers` names somebody who is not a connected reviewer.
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
     UnknownReviewer(String),
+    /// A panel is of three.
+    #[error("a panel has three judges, and `review.judge.panel` names {0}")]
+    Panel(usize),
+    /// `review.judge.panel` names somebody who is not a connected judge.
+    #[error("`review.judge.panel` names `{0}`, which is not a connected judge")]
+    UnknownJudge(String),
     /// A quorum that cannot be reached.
     #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
     Quorum {
@@ -34,6 +40,14 @@ impl PlanError {
             Self::MissingRole(role) => format!(
                 "assign one with `glee connect <agent> --role {role}`, or set everything up with `glee init`"
             ),
+            Self::Panel(_) => {
+                "name three with `glee config set review.judge.panel \"[a, b, c]\"`, or none with `glee config unset \
+                 review.judge.panel`"
+                    .to_owned()
+            }
+            Self::UnknownJudge(name) => {
+                format!("connect it with `glee connect <agent> --role judge --name {name}`; `glee agents` lists who is")
+            }
             Self::UnknownReviewer(_) => "`glee agents` lists who is connected".to_owned(),
             Self::Quorum { .. } => "lower it with `glee config set review.quorum <number>`".to_owned(),
         })
@@ -67,12 +81,12 @@ pub fn plan(
         agents.push(coder.clone());
     }
     if mode == Mode::Arbitrate {
-        let judge = with(Role::Judge).next();
+        let judges = judges(settings)?;
         let asked = asks && settings.review.prompt_user;
-        if judge.is_none() && settings.review.on_dispute == Route::Judge && !asked {
+        if judges.is_empty() && settings.review.on_dispute == Route::Judge && !asked {
             return Err(PlanError::MissingRole(Role::Judge));
         }
-        agents.extend(judge.cloned());
+        agents.extend(judges.into_iter().cloned());
     }
     Ok(Plan {
         root: root.to_string_lossy().into_owned(),
@@ -85,6 +99,23 @@ pub fn plan(
         skipped: target.skipped.clone(),
         settings: settings.flat.clone(),
     })
+}
+
+/// The panel, or the first judge, or nobody.
+fn judges(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
+    let mut all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
+    let panel = &settings.review.panel;
+    if panel.is_empty() {
+        return Ok(all.next().into_iter().collect());
+    }
+    let distinct: std::collections::BTreeSet<&String> = panel.iter().collect();
+    if panel.len() != 3 || distinct.len() != 3 {
+        return Err(PlanError::Panel(distinct.len()));
+    }
+    let named = |name: &String| {
+        all.clone().find(|agent| agent.name.0 == *name).ok_or_else(|| PlanError::UnknownJudge(name.clone()))
+    };
+    panel.iter().map(named).collect()
 }
 
 fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {

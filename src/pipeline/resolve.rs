@@ -3,8 +3,9 @@
 //! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
 //! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
 
-use crate::domain::{AgentName, Ruler, Ruling, RulingRecord, RulingWord};
+use crate::domain::{AgentName, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 use crate::event::CallAnswer;
+use crate::rules::panel;
 
 /// A place that a text refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,30 +53,63 @@ fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> bo
     reference.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
 }
 
-/// What a judge's last answer amounts to.
+/// A judge and its last answer.
+pub(crate) type Said<'a> = (AgentName, Option<&'a CallAnswer>);
+
+/// What the answers of the judges amount to: the ruling of the only one, or of a panel of three.
 pub(crate) fn ruling(
-    judge: &AgentName,
+    judges: &[Said<'_>],
+    finding: &Finding,
+    findings: &[Finding],
+    require_evidence: bool,
+    text_of: &dyn Fn(&str) -> Option<String>,
+) -> Option<RulingRecord> {
+    let vote = |(judge, answer): &Said<'_>| {
+        let (ruling, error) = match counted(*answer, require_evidence, text_of) {
+            Ok(ruling) => (Some(ruling), None),
+            Err(error) => (None, Some(error)),
+        };
+        PanelVote { judge: judge.clone(), ruling, error }
+    };
+    match judges {
+        [] => None,
+        [a, b, c] => {
+            let votes = [vote(a), vote(b), vote(c)];
+            let ruling = panel::rule(finding, findings, &votes);
+            Some(RulingRecord { ruling, by: Ruler::Panel, votes: votes.into() })
+        }
+        [judge, ..] => {
+            let ruling = counted(judge.1, require_evidence, text_of)
+                .unwrap_or_else(|error| Ruling { rationale: error, ..escalate(Vec::new()) });
+            Some(RulingRecord { ruling, by: Ruler::Judge { name: judge.0.clone() }, votes: Vec::new() })
+        }
+    }
+}
+
+/// A judge's ruling as far as the tree bears it out.
+///
+/// # Errors
+/// Why there is no ruling, in one line.
+fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,
     text_of: &dyn Fn(&str) -> Option<String>,
-) -> RulingRecord {
-    let by = Ruler::Judge { name: judge.clone() };
-    let ruling = match answer {
-        Some(CallAnswer::Judge { ruling }) => match doubt(ruling, require_evidence, text_of) {
+) -> Result<Ruling, String> {
+    match answer {
+        Some(CallAnswer::Judge { ruling }) => Ok(match doubt(ruling, require_evidence, text_of) {
             None => ruling.clone(),
             Some(doubt) => Ruling {
                 rationale: format!("{} ({doubt})", ruling.rationale),
                 ..escalate(ruling.citations.clone())
             },
-        },
+        }),
         Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => {
-            Ruling { rationale: format!("the judge gave no ruling: {error}"), ..escalate(Vec::new()) }
+            Err(format!("the judge gave no ruling: {error}"))
         }
         Some(CallAnswer::Review { .. } | CallAnswer::Respond { .. } | CallAnswer::Recheck { .. }) | None => {
-            Ruling { rationale: "the judge gave no ruling".to_owned(), ..escalate(Vec::new()) }
+            Err("the judge gave no ruling".to_owned())
         }
-    };
-    RulingRecord { ruling, by }
+    }
 }
 
 fn escalate(citations: Vec<String>) -> Ruling {
@@ -145,14 +179,14 @@ mod tests {
     fn a_dismissal_needs_evidence_that_exists() {
         let tree = |path: &str| (path == "a.py").then(|| "one\ntwo\n".to_owned());
         let word = |answer: &CallAnswer, require| {
-            ruling(&AgentName::from("j"), Some(answer), require, &tree).ruling.ruling
+            counted(Some(answer), require, &tree).map(|ruling| ruling.ruling).map_err(drop)
         };
-        assert_eq!(word(&dismiss(&["a.py:2"]), true), RulingWord::Dismiss);
-        assert_eq!(word(&dismiss(&["a.py:3"]), true), RulingWord::Escalate);
-        assert_eq!(word(&dismiss(&["b.py:1"]), true), RulingWord::Escalate);
-        assert_eq!(word(&dismiss(&["a.py:2", "b.py:1"]), true), RulingWord::Escalate);
-        assert_eq!(word(&dismiss(&[]), true), RulingWord::Escalate);
-        assert_eq!(word(&dismiss(&[]), false), RulingWord::Dismiss);
-        assert_eq!(word(&CallAnswer::Invalid { error: "two rulings".into() }, true), RulingWord::Escalate);
+        assert_eq!(word(&dismiss(&["a.py:2"]), true), Ok(RulingWord::Dismiss));
+        assert_eq!(word(&dismiss(&["a.py:3"]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&["b.py:1"]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&["a.py:2", "b.py:1"]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&[]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&[]), false), Ok(RulingWord::Dismiss));
+        assert_eq!(word(&CallAnswer::Invalid { error: "two rulings".into() }, true), Err(()));
     }
 }

@@ -101,6 +101,7 @@ fn settings() -> Settings {
             shard: 1 << 20,
             prompt_user: true,
             on_dispute: Route::Judge,
+            panel: Vec::new(),
             escalate_to: Route::Human,
             require_evidence: true,
         },
@@ -326,6 +327,53 @@ fn a_dismissal_binds_until_the_anchored_code_changes() {
     bench.write(&CODE.replace("md5(data)", "md5(data + salt)"));
     let changed = bench.review(Mode::Arbitrate, dismiss());
     assert_eq!(changed.heard.questions.len(), 1, "the anchored code changed");
+}
+
+#[test]
+fn a_panel_of_three_votes_and_every_vote_is_kept() {
+    let mut bench = Bench::new();
+    bench.settings.review.panel = ["j", "k", "l"].map(str::to_owned).into();
+    bench.settings.agents.extend(["l", "k", "m"].map(|name| agent(name, Role::Judge)));
+    let left = bench.review(
+        Mode::Arbitrate,
+        objecting(&bench)
+            .on("j", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"]"))
+            .on("k", "judge", |_| Script::prints("I would rather not say."))
+            .on("l", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:2\"]")),
+    );
+    assert_eq!(left.heard.questions, [(1, Some("j, k, l".into()), Route::Judge, 0)]);
+    let mut asked = left.asked();
+    asked.sort();
+    assert_eq!(asked, ["c respond", "j judge", "k judge", "k judge", "l judge", "r review"]);
+    let dispute = &left.ended.outcome.disputes[0];
+    assert_eq!(left.states()[0].1, FindingState::Dismissed { dispute: dispute.number });
+    let [record] = dispute.rulings.as_slice() else { panic!("one ruling: {:?}", dispute.rulings) };
+    assert_eq!(record.by, crate::domain::Ruler::Panel);
+    assert_eq!(record.ruling.citations, ["app.py:1", "app.py:2"]);
+    let votes: Vec<String> = record.votes.iter().map(ToString::to_string).collect();
+    assert_eq!(votes[0], "j DISMISS: so it is");
+    assert!(votes[1].starts_with("k: the judge gave no ruling: "), "{}", votes[1]);
+    assert_eq!(votes[2], "l DISMISS: so it is");
+}
+
+#[test]
+fn a_panel_names_three_connected_judges() {
+    let bench = Bench::new();
+    let target = bench.setup(&Arc::new(ScriptedRunner::new()), &Arc::default()).workspace;
+    let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
+    let selected = target.select(&TargetSpec::Paths(vec![bench.file()]), &options).unwrap();
+    let planned = |panel: &[&str]| {
+        let mut settings = settings();
+        settings.review.panel = panel.iter().map(ToString::to_string).collect();
+        plan(&settings, Mode::Arbitrate, true, target.root(), &selected).map(drop).map_err(|e| e.to_string())
+    };
+    assert_eq!(planned(&[]), Ok(()));
+    assert_eq!(planned(&["j"]), Err("a panel has three judges, and `review.judge.panel` names 1".into()));
+    assert_eq!(planned(&["j", "j", "j"]), Err("a panel has three judges, and `review.judge.panel` names 1".into()));
+    assert_eq!(
+        planned(&["j", "c", "x"]),
+        Err("`review.judge.panel` names `c`, which is not a connected judge".into())
+    );
 }
 
 #[test]

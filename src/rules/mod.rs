@@ -3,5 +3,7 @@
 pub mod disputes;
 pub mod gate;
 pub mod mandatory;
+pub mod panel;
 pub mod reversal;
 pub mod selection;
+pub mod vote;

@@ -237,12 +237,21 @@ fn sheet(look: Look, question: &Question) -> String {
     for record in &dispute.rulings {
         let by = match &record.by {
             Ruler::Judge { name } => format!("The judge {}", printable::line(&name.0)),
+            Ruler::Panel => "The panel".to_owned(),
             Ruler::Human => "A person".to_owned(),
             Ruler::Policy => "The policy".to_owned(),
         };
         let heading = format!("{by} says {}", record.ruling.ruling);
         let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &heading));
         paragraph(&mut sheet, look, &record.ruling.rationale);
+        for vote in &record.votes {
+            push(
+                &mut sheet,
+                look,
+                &format!("  {}", look.paint(Tone::Key, "vote:")),
+                &printable::line(&vote.to_string()),
+            );
+        }
     }
     sheet.push('\n');
     sheet

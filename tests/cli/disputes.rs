@@ -87,6 +87,7 @@ fn sandbox() -> Sandbox {
                 duplicate_of: None,
             },
             by: judge(),
+            votes: Vec::new(),
         },
     };
     let settlement = Settlement { disposition: Disposition::Refuted, by: judge(), reason: String::new() };
@@ -230,7 +231,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
         let settlement = Settlement { disposition, by: by.clone(), reason: rationale.to_owned() };
         [
-            EventKind::RulingGiven { dispute, ruling: RulingRecord { ruling, by } },
+            EventKind::RulingGiven { dispute, ruling: RulingRecord { ruling, by, votes: Vec::new() } },
             EventKind::DisputeSettled { dispute, settlement },
         ]
     };

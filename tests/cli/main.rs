@@ -9,3 +9,4 @@ mod process;
 mod review;
 mod shop;
 mod support;
+mod vote;

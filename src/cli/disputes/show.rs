@@ -102,11 +102,14 @@ impl Page {
     }
 
     fn ruling(&mut self, record: &RulingRecord) {
-        let RulingRecord { ruling, by } = record;
+        let RulingRecord { ruling, by, votes } = record;
         self.section(&format!("{} by {by}", ruling.ruling));
         self.body(2, &ruling.rationale);
         if !ruling.citations.is_empty() {
             self.body(2, &format!("Citations: {}", ruling.citations.join(", ")));
+        }
+        for vote in votes {
+            self.body(2, &format!("Vote: {vote}"));
         }
     }
 

@@ -161,6 +161,7 @@ fn earlier_rulings_reach_the_judge() {
             duplicate_of: None,
         },
         by: Ruler::Policy,
+        votes: Vec::new(),
     });
     let text = render(&request(Task::Judge { dispute: Box::new(dispute), files: Vec::new() }), None).unwrap();
     assert!(text.contains("\n: ESCALATE: names.py was not shown\n"), "{text}");

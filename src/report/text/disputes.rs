@@ -61,6 +61,9 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
         if !ruling.citations.is_empty() {
             say("cites", Tone::Faint, &ruling.citations.join(", "), 2);
         }
+        for vote in &record.votes {
+            say("vote", Tone::Faint, &vote.to_string(), 2);
+        }
     }
     text
 }

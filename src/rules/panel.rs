@@ -1,0 +1,275 @@
+//! A panel of three judges, decided by the vote rules: ENFORCE is KEEP, DISMISS is DROP, DISMISS with a new tag is FLIP,
+//! DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a judge that gave no ruling is a missing vote.
+//!
+//! No panel dismisses what nobody dismissed, and one of which nobody ruled escalates.
+
+use std::collections::BTreeSet;
+
+use crate::domain::{Finding, Grounds, PanelVote, Ruling, RulingWord, Tag};
+use crate::rules::vote::{Action, Decision, FlagReason, GRANULARITY_OVERLAP, Lists, Version, Vote, decide};
+
+/// The action that a ruling stands for.
+pub fn action(ruling: &Ruling) -> Action {
+    match ruling.ruling {
+        RulingWord::Enforce => Action::Keep,
+        RulingWord::Dismiss if ruling.new_tag.is_some() => Action::Flip,
+        RulingWord::Dismiss if ruling.duplicate_of.is_some() => Action::Merge,
+        RulingWord::Dismiss => Action::Drop,
+        RulingWord::Escalate => Action::Flag,
+    }
+}
+
+/// The reason code of a DISMISS.
+fn code(grounds: Grounds) -> &'static str {
+    match grounds {
+        Grounds::FactualError => "FACTUAL_ERROR",
+        Grounds::BreaksFunctionality => "BREAKS_FUNCTIONALITY",
+        Grounds::ConflictsWithRequirements => "CONFLICTS_WITH_REQUIREMENTS",
+        Grounds::MisunderstoodContext => "MISUNDERSTOOD_CONTEXT",
+        Grounds::AlreadyHandled => "ALREADY_HANDLED",
+        Grounds::NotMandatory => "NOT_MANDATORY",
+        Grounds::Duplicate => "DUPLICATE",
+    }
+}
+
+/// The lists of the vote rules with the judges' grounds: a finding that is right but not mandatory is a structural
+/// reason to change its tag, any other ground justifies dropping it.
+fn lists() -> Lists {
+    let mut lists = Lists::default();
+    lists.structural.insert(code(Grounds::NotMandatory).to_owned());
+    let justified = [
+        Grounds::FactualError,
+        Grounds::BreaksFunctionality,
+        Grounds::ConflictsWithRequirements,
+        Grounds::MisunderstoodContext,
+        Grounds::AlreadyHandled,
+        Grounds::Duplicate,
+    ];
+    lists.drop_justified.extend(justified.map(|grounds| code(grounds).to_owned()));
+    lists
+}
+
+/// The type of the judges' conflict: one finding's range contains another's, or what the rulings differ in.
+fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Option<&'static str> {
+    if others.iter().any(|other| other.id != finding.id && overlap(finding, other)) {
+        return Some(GRANULARITY_OVERLAP);
+    }
+    let rulings: Vec<&Ruling> = votes.iter().filter_map(|vote| vote.ruling.as_ref()).collect();
+    let actions: BTreeSet<Action> = rulings.iter().map(|ruling| action(ruling)).collect();
+    let grounds: BTreeSet<&str> = rulings.iter().filter_map(|ruling| ruling.grounds.map(code)).collect();
+    let stands = actions.contains(&Action::Keep) || actions.contains(&Action::Merge);
+    if actions.contains(&Action::Flip) && actions.len() > 1 {
+        Some("severity_disagreement")
+    } else if actions.contains(&Action::Drop) && stands {
+        Some("validity_disagreement")
+    } else if grounds.len() > 1 {
+        Some("cause_disagreement")
+    } else {
+        None
+    }
+}
+
+/// Whether one finding's range of lines contains the other's.
+fn overlap(a: &Finding, b: &Finding) -> bool {
+    let range = |finding: &Finding| {
+        let line = finding.raw.line?;
+        Some((line, finding.raw.end_line.unwrap_or(line)))
+    };
+    let (Some(a_range), Some(b_range)) = (range(a), range(b)) else { return false };
+    let contains = |outer: (u32, u32), inner: (u32, u32)| outer.0 <= inner.0 && inner.1 <= outer.1;
+    a.raw.file.is_some() && a.raw.file == b.raw.file && (contains(a_range, b_range) || contains(b_range, a_range))
+}
+
+/// The ruling of the panel on a finding, among all findings of the run.
+pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> Ruling {
+    let cast: [Option<Vote<Tag>>; 3] = votes.each_ref().map(|vote| {
+        vote.ruling.as_ref().map(|ruling| Vote {
+            action: action(ruling),
+            reason: ruling.grounds.map(|grounds| code(grounds).to_owned()),
+            new_value: ruling.new_tag,
+        })
+    });
+    if cast.iter().all(Option::is_none) {
+        return Ruling {
+            rationale: "no judge of the panel gave a ruling".to_owned(),
+            ..empty(RulingWord::Escalate)
+        };
+    }
+    let conflict = conflict(finding, findings, votes);
+    let decision = decide(cast.each_ref().map(Option::as_ref), conflict, Version::V2, &lists());
+    let word = match decision.action {
+        Action::Keep | Action::Merge => RulingWord::Enforce,
+        Action::Drop | Action::Flip => RulingWord::Dismiss,
+        Action::Flag => RulingWord::Escalate,
+    };
+    let won = |vote: &&PanelVote| {
+        vote.ruling.as_ref().is_some_and(|ruling| {
+            let merged = action(ruling) == Action::Merge && decision.action == Action::Keep;
+            action(ruling) == decision.action || merged
+        })
+    };
+    let winners: Vec<&PanelVote> = votes.iter().filter(won).collect();
+    let rulings = || winners.iter().filter_map(|vote| vote.ruling.as_ref());
+    let mut citations: Vec<String> = Vec::new();
+    for citation in rulings().flat_map(|ruling| &ruling.citations) {
+        if !citations.contains(citation) {
+            citations.push(citation.clone());
+        }
+    }
+    Ruling {
+        rationale: rationale(&decision, conflict, &winners),
+        grounds: if word == RulingWord::Dismiss { rulings().find_map(|ruling| ruling.grounds) } else { None },
+        citations,
+        new_tag: decision.new_value.copied(),
+        ..empty(word)
+    }
+}
+
+fn rationale(decision: &Decision<'_, Tag>, conflict: Option<&str>, winners: &[&PanelVote]) -> String {
+    let names: Vec<&str> = winners.iter().map(|vote| vote.judge.0.as_str()).collect();
+    let said = winners.iter().filter_map(|vote| vote.ruling.as_ref()).map(|ruling| ruling.rationale.trim());
+    let reason = said.clone().find(|text| !text.is_empty()).unwrap_or_default();
+    match (decision.action, decision.reason) {
+        (Action::Flag, Some(why)) => {
+            let about = conflict.map(|conflict| format!(", {conflict}")).unwrap_or_default();
+            format!("the judges do not agree: {} ({why}{about})", meaning(why))
+        }
+        (_, _) if names.is_empty() => {
+            "no majority for anything else: a judge without a ruling lets it stand".to_owned()
+        }
+        (_, _) => format!("{}: {reason}", names.join(" and ")),
+    }
+}
+
+/// What a flag's reason says in words.
+fn meaning(reason: FlagReason) -> &'static str {
+    match reason {
+        FlagReason::FacetMinoritySignal => "the one who looks after overlapping findings stands against two",
+        FlagReason::PolarityUncertain => "each says something else, and one is uncertain",
+        FlagReason::TieUnresolved => "each says something else, and no ground decides",
+        FlagReason::RedundantRefUncertain => "each says something else about findings that overlap",
+    }
+}
+
+fn empty(ruling: RulingWord) -> Ruling {
+    Ruling {
+        ruling,
+        rationale: String::new(),
+        grounds: None,
+        citations: Vec::new(),
+        new_tag: None,
+        duplicate_of: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{AgentName, FindingId, RawFinding, Severity};
+
+    fn finding(id: u32, lines: (u32, u32)) -> Finding {
+        Finding {
+            id: FindingId(id),
+            raw: RawFinding {
+                severity: Severity::known(Tag::Must),
+                title: "it breaks".into(),
+                body: String::new(),
+                file: Some("a.py".into()),
+                line: Some(lines.0),
+                end_line: Some(lines.1),
+                category: None,
+                suggestion: None,
+                confidence: None,
+                evidence: Vec::new(),
+                rule: None,
+            },
+            mandatory: true,
+            raised_by: vec![AgentName::from("r1")],
+            round: 1,
+            anchor: None,
+            reverses: None,
+        }
+    }
+
+    fn votes(words: &str) -> [PanelVote; 3] {
+        let mut words = words.split_whitespace();
+        ["a", "b", "c"].map(|judge| {
+            let (word, grounds) = words.next().map_or(("-", None), |word| match word.split_once(':') {
+                Some((word, "not_mandatory")) => (word, Some(Grounds::NotMandatory)),
+                Some((word, _)) => (word, Some(Grounds::FactualError)),
+                None => (word, None),
+            });
+            let ruled = |ruling: RulingWord| Ruling {
+                rationale: format!("says {judge}"),
+                grounds,
+                citations: vec![format!("a.py:{}", u32::from(judge.as_bytes()[0] - b'a' + 1)), "a.py:9".into()],
+                ..empty(ruling)
+            };
+            let ruling = match word {
+                "ENFORCE" => Some(ruled(RulingWord::Enforce)),
+                "DISMISS" => Some(ruled(RulingWord::Dismiss)),
+                "SHOULD" => Some(Ruling { new_tag: Some(Tag::Should), ..ruled(RulingWord::Dismiss) }),
+                "DUPLICATE" => Some(Ruling { duplicate_of: Some(FindingId(7)), ..ruled(RulingWord::Dismiss) }),
+                "ESCALATE" => Some(ruled(RulingWord::Escalate)),
+                _ => None,
+            };
+            PanelVote { judge: AgentName::from(judge), ruling, error: None }
+        })
+    }
+
+    fn ruled(words: &str, others: &[(u32, u32)]) -> String {
+        let mut findings = vec![finding(1, (10, 20))];
+        findings.extend(others.iter().zip(2..).map(|(lines, id)| finding(id, *lines)));
+        let ruling = rule(&findings[0], &findings, &votes(words));
+        let tag = ruling.new_tag.map(|tag| format!(" [{tag}]")).unwrap_or_default();
+        format!("{}{tag} {}", ruling.ruling, ruling.rationale)
+    }
+
+    #[test]
+    fn the_table_of_panels() {
+        let rows = [
+            ("ENFORCE ENFORCE DISMISS", "ENFORCE a and b: says a"),
+            ("DISMISS ENFORCE DISMISS", "DISMISS a and c: says a"),
+            ("SHOULD SHOULD ENFORCE", "DISMISS [SHOULD] a and b: says a"),
+            ("DUPLICATE ENFORCE DISMISS", "ENFORCE a and b: says a"),
+            ("DUPLICATE DUPLICATE DUPLICATE", "ENFORCE a and b and c: says a"),
+            ("DISMISS - -", "ENFORCE no majority for anything else: a judge without a ruling lets it stand"),
+            ("DISMISS DISMISS -", "DISMISS a and b: says a"),
+            ("- - -", "ESCALATE no judge of the panel gave a ruling"),
+            ("ESCALATE ESCALATE ENFORCE", "ESCALATE a and b: says a"),
+            ("SHOULD:not_mandatory DISMISS:wrong ENFORCE", "DISMISS [SHOULD] a: says a"),
+            ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b"),
+            (
+                "SHOULD DISMISS ENFORCE",
+                "ESCALATE the judges do not agree: each says something else, and no ground decides \
+                 (TIE_UNRESOLVED, severity_disagreement)",
+            ),
+            (
+                "ESCALATE DISMISS ENFORCE",
+                "ESCALATE the judges do not agree: each says something else, and one is uncertain \
+                 (POLARITY_UNCERTAIN, validity_disagreement)",
+            ),
+        ];
+        for (words, expected) in rows {
+            assert_eq!(ruled(words, &[]), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn the_third_judge_is_not_outvoted_where_findings_overlap() {
+        let flagged = "ESCALATE the judges do not agree: the one who looks after overlapping findings stands \
+                       against two (FACET_MINORITY_SIGNAL, granularity_overlap_candidate)";
+        assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(12, 12)]), flagged);
+        assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(1, 99)]), flagged);
+        assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(15, 25), (21, 30)]), "DISMISS a and b: says a");
+        assert_eq!(ruled("ENFORCE DISMISS DISMISS", &[(12, 12)]), "DISMISS b and c: says b");
+    }
+
+    #[test]
+    fn the_winners_evidence_is_kept_once() {
+        let finding = finding(1, (10, 20));
+        let ruling = rule(&finding, &[], &votes("DISMISS:wrong ENFORCE DISMISS"));
+        assert_eq!(ruling.citations, ["a.py:1", "a.py:9", "a.py:3"]);
+        assert_eq!(ruling.grounds, Some(Grounds::FactualError));
+    }
+}

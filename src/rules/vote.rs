@@ -1,0 +1,398 @@
+//! The four rules by which three voters decide: majority, tie, the three-way split, and MERGE counted as KEEP.
+//!
+//! Source: the arbiter's selection rules, both versions. A decision depends on nothing but the three votes, the type of
+//! the conflict and the lists in [`Lists`]; a missing vote counts as KEEP, but is never a voice to protect.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a voter wants done with a tuple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// Leave it as it is.
+    Keep,
+    /// Remove it.
+    Drop,
+    /// Turn it round.
+    Flip,
+    /// Leave it, marked as uncertain.
+    Flag,
+    /// Unite it with another one: counts as KEEP, and is never an outcome.
+    Merge,
+}
+
+impl Action {
+    const ALL: [Self; 5] = [Self::Keep, Self::Drop, Self::Flip, Self::Flag, Self::Merge];
+
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "KEEP",
+            Self::Drop => "DROP",
+            Self::Flip => "FLIP",
+            Self::Flag => "FLAG",
+            Self::Merge => "MERGE",
+        }
+    }
+
+    /// Reads a word, trimmed and in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str().eq_ignore_ascii_case(word.trim()))
+    }
+
+    /// The action it counts as (rule 4).
+    fn adopted(self) -> Self {
+        if self == Self::Merge { Self::Keep } else { self }
+    }
+}
+
+/// One of the three voters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Voter {
+    /// The first.
+    A,
+    /// The second.
+    B,
+    /// The third: the one who sees overlaps, whom the default priority protects.
+    C,
+}
+
+impl Voter {
+    /// All three, in the order in which they are read.
+    pub const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
+
+    /// Reads one letter, in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word.trim() {
+            "A" | "a" => Some(Self::A),
+            "B" | "b" => Some(Self::B),
+            "C" | "c" => Some(Self::C),
+            _ => None,
+        }
+    }
+}
+
+/// A vote that was cast; `V` is what a FLIP would set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vote<V> {
+    /// What the voter wants.
+    pub action: Action,
+    /// Why, as one of the known codes or any other word.
+    pub reason: Option<String>,
+    /// The value that a FLIP sets.
+    pub new_value: Option<V>,
+}
+
+/// The version of the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Version {
+    /// No protected minority, no justified DROP, one reason for every flag.
+    V1,
+    /// All of it.
+    #[default]
+    V2,
+}
+
+/// Why the rules themselves flag a tuple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlagReason {
+    /// The one vote outside the majority is of the voter whom the conflict's type concerns.
+    FacetMinoritySignal,
+    /// No two agree, and one of them is uncertain already.
+    PolarityUncertain,
+    /// FLIP, DROP and KEEP without a reason that decides.
+    TieUnresolved,
+    /// Either of the last two, where two tuples overlap.
+    RedundantRefUncertain,
+}
+
+impl FlagReason {
+    /// The code of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FacetMinoritySignal => "FACET_MINORITY_SIGNAL",
+            Self::PolarityUncertain => "POLARITY_UNCERTAIN",
+            Self::TieUnresolved => "TIE_UNRESOLVED",
+            Self::RedundantRefUncertain => "REDUNDANT_REF_UNCERTAIN",
+        }
+    }
+}
+
+impl fmt::Display for FlagReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The type of conflict in which one finding's place contains another's.
+pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
+
+/// The lists that the rules consult.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lists {
+    /// `_FACET_PRIORITY`: for a type of conflict, the voters whose lone voice is not outvoted.
+    pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
+    /// `_STRUCTURAL_REASON_CODES`: reasons for which a FLIP wins a three-way split. Upper case.
+    pub structural: BTreeSet<String>,
+    /// `_DROP_JUSTIFIED`: reasons for which a DROP wins one without such a FLIP. Upper case.
+    pub drop_justified: BTreeSet<String>,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            facet_priority: [GRANULARITY_OVERLAP, "REDUNDANT_UPPER_REF"]
+                .map(|conflict| (conflict.to_owned(), BTreeSet::from([Voter::C])))
+                .into(),
+            structural: words(&["NEGATION_SCOPE", "CONTRAST_CLAUSE", "STRUCTURAL_INCONSISTENT"]),
+            drop_justified: words(&["WEAK_EVIDENCE", "REDUNDANT_UPPER_REF"]),
+        }
+    }
+}
+
+/// What the votes come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision<'a, V> {
+    /// KEEP, DROP, FLIP or FLAG.
+    pub action: Action,
+    /// Why the rules flag it; nothing where the voters did, by majority.
+    pub reason: Option<FlagReason>,
+    /// What a FLIP sets: the value of the first who voted FLIP and gave one.
+    pub new_value: Option<&'a V>,
+    /// The number of the rule that decided: 1, 2 or 3.
+    pub rule: u8,
+}
+
+/// Decides a tuple by the votes of A, B and C.
+pub fn decide<'a, V>(
+    votes: [Option<&'a Vote<V>>; 3],
+    conflict: Option<&str>,
+    version: Version,
+    lists: &Lists,
+) -> Decision<'a, V> {
+    let actions = votes.map(|vote| vote.map_or(Action::Keep, |vote| vote.action.adopted()));
+    let (action, reason, rule) = match majority(actions) {
+        Some((action, outvoted)) => {
+            let protected = version == Version::V2
+                && outvoted
+                    .is_some_and(|lone| votes[lone].is_some() && is_preferred(Voter::ALL[lone], conflict, lists));
+            if protected { (Action::Flag, Some(FlagReason::FacetMinoritySignal), 1) } else { (action, None, 1) }
+        }
+        None if actions.contains(&Action::Flag) => {
+            (Action::Flag, Some(flag(FlagReason::PolarityUncertain, conflict, version)), 2)
+        }
+        None => {
+            let gives = |action: Action, codes: &BTreeSet<String>| {
+                votes.into_iter().flatten().any(|vote| {
+                    vote.action == action
+                        && vote
+                            .reason
+                            .as_deref()
+                            .is_some_and(|reason| codes.contains(&reason.trim().to_uppercase()))
+                })
+            };
+            if gives(Action::Flip, &lists.structural) {
+                (Action::Flip, None, 3)
+            } else if version == Version::V2 && gives(Action::Drop, &lists.drop_justified) {
+                (Action::Drop, None, 3)
+            } else {
+                (Action::Flag, Some(flag(FlagReason::TieUnresolved, conflict, version)), 3)
+            }
+        }
+    };
+    let flips = || votes.into_iter().flatten().filter(|vote| vote.action == Action::Flip);
+    let new_value = if action == Action::Flip { flips().find_map(|vote| vote.new_value.as_ref()) } else { None };
+    Decision { action, reason, new_value, rule }
+}
+
+/// The action of two or three, and the index of the one vote outside it.
+fn majority([a, b, c]: [Action; 3]) -> Option<(Action, Option<usize>)> {
+    if a == b {
+        Some((a, (c != a).then_some(2)))
+    } else if a == c {
+        Some((a, Some(1)))
+    } else if b == c {
+        Some((b, Some(0)))
+    } else {
+        None
+    }
+}
+
+fn is_preferred(voter: Voter, conflict: Option<&str>, lists: &Lists) -> bool {
+    conflict.and_then(|conflict| lists.facet_priority.get(conflict)).is_some_and(|set| set.contains(&voter))
+}
+
+fn flag(otherwise: FlagReason, conflict: Option<&str>, version: Version) -> FlagReason {
+    match version {
+        Version::V1 => FlagReason::PolarityUncertain,
+        Version::V2 if conflict == Some(GRANULARITY_OVERLAP) => FlagReason::RedundantRefUncertain,
+        Version::V2 => otherwise,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads `KEEP`, `FLIP:REASON`, `FLIP:=value`; `-` is a missing vote.
+    fn vote(text: &str) -> Option<Vote<String>> {
+        let (action, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (reason, value) = rest.split_once('=').unwrap_or((rest, ""));
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        (text != "-").then(|| Vote {
+            action: Action::parse(action).expect("an action"),
+            reason: given(reason),
+            new_value: given(value),
+        })
+    }
+
+    fn shown(votes: &str, conflict: Option<&str>, version: Version) -> String {
+        let votes: Vec<_> = votes.split_whitespace().map(vote).collect();
+        let [a, b, c] = votes.as_slice() else { panic!("three votes: {votes:?}") };
+        let decision = decide([a.as_ref(), b.as_ref(), c.as_ref()], conflict, version, &Lists::default());
+        let mut text = format!("{} by {}", decision.action.as_str(), decision.rule);
+        if let Some(reason) = decision.reason {
+            text = format!("{text} {reason}");
+        }
+        if let Some(value) = decision.new_value {
+            text = format!("{text} ={value}");
+        }
+        text
+    }
+
+    const OVERLAP: Option<&str> = Some(GRANULARITY_OVERLAP);
+    const UPPER: Option<&str> = Some("REDUNDANT_UPPER_REF");
+
+    #[test]
+    fn the_tables_of_the_specification() {
+        let rows = [
+            // Rule 1
+            ("DROP DROP KEEP", None, "DROP by 1", "DROP by 1"),
+            ("KEEP KEEP KEEP", OVERLAP, "KEEP by 1", "KEEP by 1"),
+            ("FLIP FLIP KEEP", None, "FLIP by 1", "FLIP by 1"),
+            ("DROP DROP FLIP", None, "DROP by 1", "DROP by 1"),
+            ("DROP DROP KEEP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "DROP by 1"),
+            ("DROP DROP KEEP", UPPER, "FLAG by 1 FACET_MINORITY_SIGNAL", "DROP by 1"),
+            ("DROP KEEP DROP", OVERLAP, "DROP by 1", "DROP by 1"),
+            ("KEEP DROP DROP", OVERLAP, "DROP by 1", "DROP by 1"),
+            ("DROP DROP KEEP", Some("redundant_upper_ref"), "DROP by 1", "DROP by 1"),
+            ("FLAG FLAG DROP", None, "FLAG by 1", "FLAG by 1"),
+            ("FLAG FLAG DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLAG by 1"),
+            // A missing vote is KEEP, but no voice
+            ("DROP DROP -", OVERLAP, "DROP by 1", "DROP by 1"),
+            ("DROP - -", OVERLAP, "KEEP by 1", "KEEP by 1"),
+            ("- - DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "KEEP by 1"),
+            ("- - -", None, "KEEP by 1", "KEEP by 1"),
+            ("FLIP:NEGATION_SCOPE DROP -", None, "FLIP by 3", "FLIP by 3"),
+            // Rule 2
+            ("FLAG DROP KEEP", None, "FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
+            ("FLIP DROP FLAG", OVERLAP, "FLAG by 2 REDUNDANT_REF_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
+            ("FLIP FLAG KEEP", UPPER, "FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
+            // Rule 3
+            ("FLIP DROP KEEP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("FLIP DROP KEEP", OVERLAP, "FLAG by 3 REDUNDANT_REF_UNCERTAIN", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("FLIP:CONTRAST_CLAUSE DROP:WEAK_EVIDENCE KEEP", None, "FLIP by 3", "FLIP by 3"),
+            ("FLIP:STRUCTURAL_INCONSISTENT DROP KEEP", OVERLAP, "FLIP by 3", "FLIP by 3"),
+            ("FLIP:other DROP:WEAK_EVIDENCE KEEP", None, "DROP by 3", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("DROP:redundant_upper_ref FLIP KEEP", None, "DROP by 3", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("DROP:NEGATION_SCOPE FLIP KEEP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("KEEP:WEAK_EVIDENCE FLIP DROP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            // Rule 4
+            ("MERGE MERGE DROP", None, "KEEP by 1", "KEEP by 1"),
+            ("MERGE KEEP DROP", None, "KEEP by 1", "KEEP by 1"),
+            ("FLIP DROP MERGE", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            // What a FLIP sets
+            ("FLIP FLIP:=b KEEP", None, "FLIP by 1 =b", "FLIP by 1 =b"),
+            ("KEEP:=a FLIP:=b FLIP:=c", None, "FLIP by 1 =b", "FLIP by 1 =b"),
+            ("DROP DROP FLIP:=c", None, "DROP by 1", "DROP by 1"),
+        ];
+        for (votes, conflict, v2, v1) in rows {
+            assert_eq!(shown(votes, conflict, Version::V2), v2, "{votes} {conflict:?} v2");
+            assert_eq!(shown(votes, conflict, Version::V1), v1, "{votes} {conflict:?} v1");
+        }
+    }
+
+    /// The rules once more, written as the specification's sentences rather than as the code above.
+    fn by_the_letter(votes: [Option<(Action, &str)>; 3], conflict: &str, v2: bool) -> (Action, &'static str, u8) {
+        let counted: Vec<Action> = votes
+            .iter()
+            .map(|vote| match vote {
+                None | Some((Action::Merge, _)) => Action::Keep,
+                Some((action, _)) => *action,
+            })
+            .collect();
+        let count = |action| counted.iter().filter(|counted| **counted == action).count();
+        for action in [Action::Keep, Action::Drop, Action::Flip, Action::Flag] {
+            if count(action) < 2 {
+                continue;
+            }
+            let c_is_alone = count(action) == 2 && counted[2] != action && votes[2].is_some();
+            let c_is_protected = ["granularity_overlap_candidate", "REDUNDANT_UPPER_REF"].contains(&conflict);
+            return if v2 && c_is_alone && c_is_protected {
+                (Action::Flag, "FACET_MINORITY_SIGNAL", 1)
+            } else {
+                (action, "", 1)
+            };
+        }
+        let reason = |tie| match (v2, conflict) {
+            (false, _) => "POLARITY_UNCERTAIN",
+            (true, "granularity_overlap_candidate") => "REDUNDANT_REF_UNCERTAIN",
+            (true, _) => tie,
+        };
+        if count(Action::Flag) == 1 {
+            return (Action::Flag, reason("POLARITY_UNCERTAIN"), 2);
+        }
+        let said = |wanted, codes: &[&str]| {
+            votes.iter().flatten().any(|(action, code)| *action == wanted && codes.contains(code))
+        };
+        if said(Action::Flip, &["NEGATION_SCOPE", "CONTRAST_CLAUSE", "STRUCTURAL_INCONSISTENT"]) {
+            (Action::Flip, "", 3)
+        } else if v2 && said(Action::Drop, &["WEAK_EVIDENCE", "REDUNDANT_UPPER_REF"]) {
+            (Action::Drop, "", 3)
+        } else {
+            (Action::Flag, reason("TIE_UNRESOLVED"), 3)
+        }
+    }
+
+    #[test]
+    fn every_combination_in_both_versions() {
+        let codes = [
+            "NEGATION_SCOPE",
+            "CONTRAST_CLAUSE",
+            "STRUCTURAL_INCONSISTENT",
+            "WEAK_EVIDENCE",
+            "REDUNDANT_UPPER_REF",
+            "OTHER",
+            "",
+        ];
+        let mut single: Vec<Option<(Action, &str)>> = vec![None];
+        for action in Action::ALL {
+            single.extend(codes.iter().map(|code| Some((action, *code))));
+        }
+        let lists = Lists::default();
+        let made = |vote: Option<(Action, &str)>| {
+            vote.map(|(action, code)| Vote::<()> { action, reason: Some(code.to_owned()), new_value: None })
+        };
+        let mut cases = 0;
+        for a in &single {
+            for b in &single {
+                for c in &single {
+                    let votes = [made(*a), made(*b), made(*c)];
+                    for conflict in [GRANULARITY_OVERLAP, "REDUNDANT_UPPER_REF", "polarity_mismatch", ""] {
+                        for version in [Version::V1, Version::V2] {
+                            let got = decide(votes.each_ref().map(Option::as_ref), Some(conflict), version, &lists);
+                            let want = by_the_letter([*a, *b, *c], conflict, version == Version::V2);
+                            let reason = got.reason.map_or("", FlagReason::as_str);
+                            assert_eq!((got.action, reason, got.rule), want, "{a:?} {b:?} {c:?} {conflict}");
+                            cases += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(cases, 36 * 36 * 36 * 4 * 2);
+    }
+}
