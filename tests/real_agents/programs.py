@@ -1,0 +1,118 @@
+"""The real programs: what is installed, and how each is led to the loopback model server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+HERE = Path(__file__).resolve().parent
+CACHE = Path(os.environ.get("GLEE_REAL_AGENTS_CACHE", HERE / ".cache"))
+NODE = "22.23.3"
+# Made up, and long: some programs redact every occurrence of their key from all they print.
+KEY = "sk-made-up-0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program at the version that the tests are pinned to."""
+
+    name: str
+    package: str
+    version: str
+    model: str
+    env: Callable[[str], dict[str, str]]
+    """The variables that lead it to the server at the URL."""
+    files: Callable[[str], dict[str, object]] = field(default=lambda url: {})
+    """The files of its HOME: text, or a value to be written as JSON."""
+
+    @property
+    def folder(self) -> Path:
+        return CACHE / self.name
+
+    @property
+    def bin(self) -> Path:
+        return self.folder / "node_modules" / ".bin"
+
+    def install(self) -> None:
+        """Installs it with npm, unless the cache has this very version."""
+        install(self.folder, f"{self.package}@{self.version}")
+
+    def write_home(self, home: Path, url: str) -> None:
+        """Puts its settings into a new HOME."""
+        home.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files(url).items():
+            path = home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def variables(self, home: Path, url: str) -> dict[str, str]:
+        """The whole environment: nothing of the caller's but PATH."""
+        path = [str(self.bin), str(node_bin()), os.environ["PATH"]]
+        temporary = home / "tmp"
+        temporary.mkdir(parents=True, exist_ok=True)
+        return {"PATH": ":".join(path), "HOME": str(home), "TMPDIR": str(temporary), "LANG": "C.UTF-8",
+                **self.env(url)}
+
+
+def node_bin() -> Path:
+    return CACHE / "node" / "node_modules" / "node" / "bin"
+
+
+def install(folder: Path, package: str) -> None:
+    mark = folder / "installed"
+    if mark.is_file() and mark.read_text() == package:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    env = {**os.environ, "PATH": f"{node_bin()}:{os.environ['PATH']}"}
+    words = ["npm", "install", "--prefix", str(folder), "--no-fund", "--no-audit", "--loglevel", "error", package]
+    subprocess.run(words, check=True, env=env, stdout=subprocess.DEVNULL)
+    mark.write_text(package)
+
+
+def codex_files(url: str) -> dict[str, object]:
+    return {".codex/config.toml": f'''model_provider = "loopback"
+[analytics]
+enabled = false
+[model_providers.loopback]
+name = "loopback"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "CODEX_API_KEY"
+'''}
+
+
+def gemini_files(url: str) -> dict[str, object]:
+    return {".gemini/settings.json": {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}}}
+
+
+def opencode_files(url: str) -> dict[str, object]:
+    model = {"tool_call": True, "limit": {"context": 200000, "output": 8000}}
+    return {".config/opencode/opencode.json": {
+        "autoupdate": False, "share": "disabled", "model": "loopback/mock", "small_model": "loopback/mock",
+        "provider": {"loopback": {"npm": "@ai-sdk/openai-compatible", "models": {"mock": model},
+                                  "options": {"baseURL": f"{url}/v1", "apiKey": KEY}}}}}
+
+
+PROGRAMS = {program.name: program for program in [
+    Program("claude", "@anthropic-ai/claude-code", "2.1.330", "claude-sonnet-4-5",
+            lambda url: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}),
+    Program("codex", "@openai/codex", "0.169.0", "gpt-5.5",
+            lambda url: {"CODEX_API_KEY": KEY}, codex_files),
+    Program("gemini", "@google/gemini-cli", "0.61.0", "gemini-2.5-pro",
+            lambda url: {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}, gemini_files),
+    Program("opencode", "opencode-ai", "1.18.33", "loopback/mock",
+            lambda url: {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"},
+            opencode_files),
+    Program("qwen", "@qwen-code/qwen-code", "0.24.4", "mock",
+            lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock"}),
+    Program("copilot", "@github/copilot", "1.0.102", "mock",
+            lambda url: {"COPILOT_PROVIDER_BASE_URL": f"{url}/v1", "COPILOT_PROVIDER_TYPE": "openai",
+                         "COPILOT_PROVIDER_API_KEY": KEY, "COPILOT_MODEL": "mock", "COPILOT_OFFLINE": "true"}),
+]}
