@@ -35,6 +35,7 @@ async fn supervised(folder: &Path, name: usize, script: &str) {
         streams: false,
     };
     let job = Job {
+        confinement: None,
         invocation: &invocation,
         request: None,
         limits: LIMITS,

@@ -157,6 +157,9 @@ pub struct Transcript {
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
+    /// Whether the sandbox held it back from writing.
+    #[serde(default)]
+    pub held: bool,
 }
 
 /// What was read in the answer to a call.
@@ -256,6 +259,14 @@ pub enum EventKind {
         millis: u64,
         /// Tokens and money, where known.
         usage: Usage,
+    },
+    /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
+    /// nothing.
+    ReadOnlyViolated {
+        /// The call.
+        call: CallId,
+        /// What changed, one line each.
+        changes: Vec<String>,
     },
     /// The findings of a round are merged and numbered.
     FindingsMerged {

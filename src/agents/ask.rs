@@ -13,8 +13,9 @@ use super::environment::allowed;
 use super::failure::RunError;
 use super::kind::AdapterKind;
 use super::process::{Activity, Job, Runner};
+use super::sandbox;
 use super::stop::Stop;
-use crate::config::settings::Limits;
+use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, Usage};
 use crate::event::Transcript;
 use crate::protocol::request::Request;
@@ -46,6 +47,10 @@ pub struct Ask<'a> {
     pub prompt: &'a str,
     /// The caps; the agent's own timeout takes the place of `total`.
     pub limits: &'a Limits,
+    /// Whether an agent that may only read is held to that, and what it must not write to under any name.
+    pub sandbox: Sandbox,
+    /// The tree, its git folders and Glee's state.
+    pub protected: &'a [PathBuf],
     /// Where the raw output is kept.
     pub files: &'a TranscriptFiles,
     /// Gets signs of life.
@@ -163,6 +168,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            confinement: None,
             limits: VERSION_LIMITS,
             stdout: &stdout,
             stderr: &folder.path().join("stderr"),
@@ -187,12 +193,15 @@ impl Agents {
     async fn answer(&self, ask: Ask<'_>) -> Result<(Answered, Transcript), (AgentError, Option<Transcript>)> {
         let agent = ask.agent;
         let not_started = |error| (error, None);
-        let adapter = AdapterKind::of(agent).map_err(not_started)?.adapter();
+        let kind = AdapterKind::of(agent).map_err(not_started)?;
+        let adapter = kind.adapter();
         let program = self.program(agent, Path::new(&ask.request.root)).map_err(not_started)?;
         let invocation = adapter.command(agent, &program, ask.request, ask.prompt).map_err(not_started)?;
+        let role = ask.request.task.role();
         let job = Job {
             invocation: &invocation,
             request: Some(ask.request),
+            confinement: sandbox::confinement(ask.sandbox, role, kind, &invocation.env, ask.protected),
             limits: Limits { total: agent.timeout.unwrap_or(ask.limits.total), ..*ask.limits },
             stdout: &ask.files.stdout,
             stderr: &ask.files.stderr,
@@ -266,6 +275,8 @@ mod tests {
                     request: &request,
                     prompt: "the prompt",
                     limits: &LIMITS,
+                    sandbox: Sandbox::Auto,
+                    protected: &[],
                     files: &files,
                     activity: &|_| {},
                     stop,
@@ -291,6 +302,7 @@ mod tests {
                 stderr_bytes: 0,
                 exit_code: Some(0),
                 signal: None,
+                held: false,
             })
         );
         let seen = scene.runner.seen();

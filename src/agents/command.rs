@@ -46,6 +46,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            confinement: None,
             limits: *limits,
             stdout: &files.stdout,
             stderr: &files.stderr,

@@ -59,6 +59,14 @@ pub enum RunError {
         /// Why.
         source: io::Error,
     },
+    /// It may only read, and nothing on this system would have held it to that.
+    #[error(
+        "`{command}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing"
+    )]
+    NotHeld {
+        /// The command line.
+        command: String,
+    },
     /// It was ended because it took too long.
     #[error("`{command}` {cap} {after:?} and was ended")]
     TimedOut {
@@ -152,6 +160,9 @@ impl RunError {
             Self::ExitCode { .. } | Self::Killed { .. } => {
                 Some(format!("see that it works by itself: `{} --help`", agent.command.join(" ")))
                     .filter(|_| !agent.command.first().is_some_and(|word| word.starts_with("builtin:")))
+            }
+            Self::NotHeld { .. } => {
+                Some("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`".to_owned())
             }
             Self::Survivors { .. } | Self::Unwatched { .. } => Some("look for them with `ps -ef`".to_owned()),
             Self::Io { .. } => Some("see that the disk has room".to_owned()),

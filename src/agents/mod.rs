@@ -11,6 +11,7 @@ pub mod failure;
 pub mod kind;
 pub mod locate;
 pub mod process;
+pub mod sandbox;
 pub mod schema;
 pub mod scripted;
 pub mod stop;

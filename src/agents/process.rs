@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin};
 use tokio::time::{Instant, sleep_until};
@@ -20,6 +21,7 @@ use super::adapter::{Invocation, Output};
 use super::clock::{Clock, Due, Source};
 use super::failure::{Cap, Failed, RunError, command_line};
 use super::locate::{self, LocateError};
+use super::sandbox::Confinement;
 use super::spool::{Spool, Stream};
 use super::stop::Stop;
 use super::supervise::{self, End, Report};
@@ -45,6 +47,8 @@ pub struct Job<'a> {
     pub invocation: &'a Invocation,
     /// What the invocation asks, if it asks an agent; for runners that answer by themselves.
     pub request: Option<&'a Request>,
+    /// How it is held back from writing; `None` where it may write.
+    pub confinement: Option<Confinement>,
     /// Its caps.
     pub limits: Limits,
     /// Where the first `limits.output` bytes of stdout go; the folder exists.
@@ -93,23 +97,31 @@ impl ProcessRunner {
     }
 
     fn spawn(&self, job: &Job<'_>) -> io::Result<Running> {
+        let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (liveness_reader, liveness) = io::pipe()?;
         let (report, report_writer) = io::pipe()?;
         unblock(&report)?;
         let mut command = std::process::Command::new(&self.glee);
         command
-            .args(supervise::arguments(&liveness_reader, &report_writer, job.limits.grace))
+            .args(supervise::arguments(
+                &liveness_reader,
+                &report_writer,
+                job.limits.grace,
+                Some(temporary.path()),
+                job.confinement.as_ref(),
+            ))
             .arg(&job.invocation.program)
             .args(&job.invocation.args)
             .env_clear()
             .envs(&job.invocation.env)
+            .env("TMPDIR", temporary.path())
             .current_dir(&job.invocation.cwd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         supervise::hand_over(&mut command, liveness_reader, report_writer);
         let child = tokio::process::Command::from(command).spawn()?;
-        Ok(Running { child, liveness: Some(liveness), report })
+        Ok(Running { child, liveness: Some(liveness), report, _temporary: temporary })
     }
 }
 
@@ -144,6 +156,8 @@ struct Running {
     /// Dropped to have the agent ended.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
+    /// The program's own folder for temporary files, removed with this.
+    _temporary: TempDir,
 }
 
 /// Why Glee ended a program.
@@ -227,14 +241,14 @@ fn conclude(
     out: &Spool,
     err: &Spool,
 ) -> Ran {
-    let (end, left) = match report {
-        Some(Report { end, left }) => (Some(end), left),
-        None => (None, None),
+    let (end, held, left) = match report {
+        Some(Report { end, held, left }) => (Some(end), held, left),
+        None => (None, false, None),
     };
     let (exit_code, signal) = match end {
         Some(End::Exit(code)) => (Some(code), None),
         Some(End::Signal(signal)) => (None, Some(signal)),
-        Some(End::NotStarted(_) | End::Unknown) | None => (None, None),
+        Some(End::NotStarted(_) | End::NotHeld | End::Unknown) | None => (None, None),
     };
     let output = Output {
         stdout: job.stdout.to_owned(),
@@ -245,6 +259,7 @@ fn conclude(
             stderr_bytes: err.total(),
             exit_code,
             signal,
+            held,
         },
     };
     let said = || err.last_line(job.limits.line).or_else(|| out.last_line(job.limits.line));
@@ -261,6 +276,7 @@ fn conclude(
             };
             return Err(failed(error, None));
         }
+        (_, Some(End::NotHeld)) => return Err(failed(RunError::NotHeld { command }, None)),
         _ if left.is_some() => RunError::Survivors { command, pids: left.unwrap_or_default() },
         (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
         (Some(Cause::Stopped), _) => RunError::Stopped { command },

@@ -164,6 +164,7 @@ fn finish(job: &Job<'_>, command: String, script: &Script) -> Ran {
             stderr_bytes: script.stderr.len() as u64,
             exit_code: Some(script.exit_code),
             signal: None,
+            held: false,
         },
     };
     match script.exit_code {

@@ -6,6 +6,10 @@
 //! reaches its end (Glee wants the agent to stop, or Glee is gone, even by SIGKILL) the tree is asked to end, and
 //! killed after the grace period. That no child is left is known from the system (`ECHILD`), not assumed.
 //!
+//! An agent that may only read is started by a thread that has put itself into the sandbox (see `sandbox`), which
+//! holds for everything below it and leaves the supervisor itself free to clean up: the agent's temporary folder is
+//! removed when the agent is gone, even if Glee is gone as well.
+//!
 //! It has no runtime and no configuration: one thread waits for children, one for the pipe, one for signals, and the
 //! first thread decides.
 
@@ -15,6 +19,7 @@ use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Write as _, copy, sink};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::str::FromStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -29,18 +34,54 @@ use nix::unistd::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::sandbox::{self, Confinement};
+use crate::config::settings::Sandbox;
+
 /// The hidden first argument.
 pub const NAME: &str = "__supervise";
 
 /// How long killing may take before survivors are reported.
 const SWEEP: Duration = Duration::from_secs(2);
 
-/// The arguments up to the agent's own command line: the two pipes' numbers and the grace period in milliseconds.
-pub(super) fn arguments(liveness: &PipeReader, report: &PipeWriter, grace: Duration) -> [OsString; 5] {
+/// The arguments up to the agent's own command line: the two pipes' numbers, the grace period in milliseconds, the
+/// temporary folder to remove at the end (empty for none), how the agent is held, and where it may write.
+pub(super) fn arguments(
+    liveness: &PipeReader,
+    report: &PipeWriter,
+    grace: Duration,
+    temporary: Option<&Path>,
+    confinement: Option<&Confinement>,
+) -> Vec<OsString> {
     let number = |fd: RawFd| fd.to_string().into();
+    let held = match confinement.map(|confinement| confinement.sandbox) {
+        None | Some(Sandbox::Off) => FREE,
+        Some(Sandbox::Auto) => IF_POSSIBLE,
+        Some(Sandbox::Required) => HELD,
+    };
     let grace = grace.as_millis().to_string().into();
-    [NAME.into(), number(liveness.as_raw_fd()), number(report.as_raw_fd()), grace, "--".into()]
+    let temporary_argument = temporary.map(OsString::from).unwrap_or_default();
+    let mut arguments: Vec<OsString> = vec![
+        NAME.into(),
+        number(liveness.as_raw_fd()),
+        number(report.as_raw_fd()),
+        grace,
+        temporary_argument,
+        held.into(),
+    ];
+    if let Some(confinement) = confinement {
+        arguments
+            .extend(confinement.writable.iter().map(|path| path.as_path()).chain(temporary).map(OsString::from));
+    }
+    arguments.push("--".into());
+    arguments
 }
+
+/// An agent is not held.
+const FREE: &str = "free";
+/// It is held where the system can.
+const IF_POSSIBLE: &str = "auto";
+/// It is held, or not started.
+const HELD: &str = "held";
 
 /// Lets the command, and no other process, inherit its ends of the two pipes. They keep their numbers: mapping them
 /// to fixed ones could hit a descriptor that the standard library has open in the child until its exec.
@@ -57,6 +98,8 @@ pub(super) enum End {
     Signal(i32),
     /// It never began; the system's error number.
     NotStarted(i32),
+    /// It was not started, because it could not be held.
+    NotHeld,
     /// It would not die, or its end was not seen.
     Unknown,
 }
@@ -66,6 +109,8 @@ pub(super) enum End {
 pub(super) struct Report {
     /// How the agent ended.
     pub(super) end: End,
+    /// Whether the sandbox held it.
+    pub(super) held: bool,
     /// The processes that could not be ended; `None` is the proof that there are none.
     pub(super) left: Option<Vec<i32>>,
 }
@@ -76,8 +121,10 @@ impl fmt::Display for Report {
             End::Exit(code) => write!(f, "exit {code}")?,
             End::Signal(signal) => write!(f, "signal {signal}")?,
             End::NotStarted(errno) => write!(f, "errno {errno}")?,
+            End::NotHeld => f.write_str("refused 0")?,
             End::Unknown => f.write_str("unknown 0")?,
         }
+        f.write_str(if self.held { " held" } else { " free" })?;
         if let Some(left) = &self.left {
             f.write_str(" left")?;
             // More would not fit into one write to a pipe.
@@ -98,7 +145,13 @@ impl FromStr for Report {
             "exit" => End::Exit(number),
             "signal" => End::Signal(number),
             "errno" => End::NotStarted(number),
+            "refused" => End::NotHeld,
             "unknown" => End::Unknown,
+            _ => return Err(()),
+        };
+        let held = match words.next() {
+            Some("held") => true,
+            Some("free") => false,
             _ => return Err(()),
         };
         let left = match words.next() {
@@ -106,37 +159,65 @@ impl FromStr for Report {
             Some("left") => Some(words.map(str::parse).collect::<Result<_, _>>().map_err(drop)?),
             Some(_) => return Err(()),
         };
-        Ok(Self { end, left })
+        Ok(Self { end, held, left })
     }
 }
 
 /// Runs the supervisor with the arguments after its [`NAME`].
 pub fn main(args: &[OsString]) -> ExitCode {
-    let Some((liveness, report, grace, program, args)) = parse(args) else {
-        return ExitCode::from(2);
-    };
-    let (Ok(liveness), Ok(mut report)) = (adopt_reader(liveness), adopt_writer(report)) else {
+    let Some(orders) = parse(args) else { return ExitCode::from(2) };
+    let (Ok(liveness), Ok(mut report)) = (adopt_reader(orders.liveness), adopt_writer(orders.report)) else {
         return ExitCode::from(2);
     };
     close_inherited(&[liveness.as_raw_fd(), report.as_raw_fd()]);
-    let ended = supervise(liveness, grace, program, args);
+    let ended = supervise(liveness, &orders);
+    if let Some(folder) = orders.temporary {
+        // Glee removes it as well; whoever comes second finds nothing.
+        drop(std::fs::remove_dir_all(folder));
+    }
     // Nobody reads it if Glee is gone.
     drop(report.write_all(ended.to_string().as_bytes()));
     ExitCode::from(match ended.end {
         End::Exit(code) => u8::try_from(code).unwrap_or(u8::MAX),
         End::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
         End::NotStarted(_) => 127,
+        End::NotHeld => 126,
         End::Unknown => 137,
     })
 }
 
-fn parse(args: &[OsString]) -> Option<(RawFd, RawFd, Duration, &OsStr, &[OsString])> {
-    let [liveness, report, grace, dashes, program, args @ ..] = args else { return None };
-    if dashes != "--" {
-        return None;
-    }
-    let grace = Duration::from_millis(grace.to_str()?.parse().ok()?);
-    Some((liveness.to_str()?.parse().ok()?, report.to_str()?.parse().ok()?, grace, program, args))
+/// What the arguments say.
+#[derive(Debug, PartialEq, Eq)]
+struct Orders<'a> {
+    liveness: RawFd,
+    report: RawFd,
+    grace: Duration,
+    temporary: Option<&'a Path>,
+    sandbox: Sandbox,
+    writable: Vec<PathBuf>,
+    program: &'a OsStr,
+    args: &'a [OsString],
+}
+
+fn parse(args: &[OsString]) -> Option<Orders<'_>> {
+    let dashes = args.iter().position(|word| word == "--")?;
+    let [liveness, report, grace, temporary, held, writable @ ..] = &args[..dashes] else { return None };
+    let (program, args) = args[dashes + 1..].split_first()?;
+    Some(Orders {
+        liveness: liveness.to_str()?.parse().ok()?,
+        report: report.to_str()?.parse().ok()?,
+        grace: Duration::from_millis(grace.to_str()?.parse().ok()?),
+        temporary: Some(Path::new(temporary)).filter(|path| path.is_absolute()),
+        sandbox: match held.to_str()? {
+            FREE => Sandbox::Off,
+            IF_POSSIBLE => Sandbox::Auto,
+            HELD => Sandbox::Required,
+            _ => return None,
+        },
+        writable: writable.iter().map(PathBuf::from).collect(),
+        program,
+        args,
+    })
 }
 
 #[cfg(target_os = "linux")]
@@ -173,29 +254,44 @@ enum Note {
     Stop,
 }
 
-fn supervise(liveness: File, grace: Duration, program: &OsStr, args: &[OsString]) -> Report {
+fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
     // It fails only for the leader of a group, which is then out of the terminal's reach as well.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
     let not_started = |error: std::io::Error| {
         let errno = error.raw_os_error().unwrap_or(Errno::EINVAL as i32);
-        Report { end: End::NotStarted(errno), left: None }
+        Report { end: End::NotStarted(errno), held: false, left: None }
     };
     // Caught from before there is an agent, by handlers and not by a mask: the agent would inherit a mask.
     let signals = match Signals::new([SIGTERM, SIGINT, SIGHUP]) {
         Ok(signals) => signals,
         Err(error) => return not_started(error),
     };
-    let agent = match Command::new(program).args(args).process_group(0).spawn() {
-        Ok(child) => Pid::from_raw(child.id().cast_signed()),
-        Err(error) => return not_started(error),
+    // A thread of its own, because what is held stays held.
+    let (held, started) = thread::scope(|scope| scope.spawn(|| start(orders)).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let agent = match started {
+        Some(Ok(agent)) => agent,
+        Some(Err(error)) => return not_started(error),
+        None => return Report { end: End::NotHeld, held, left: None },
     };
     release_stdin();
     let (notes, inbox) = channel();
     listen(agent, liveness, signals, &notes);
-    let end = wait(agent, grace, &inbox);
-    sweep(agent, end, &inbox)
+    let end = wait(agent, orders.grace, &inbox);
+    let (end, left) = sweep(agent, end, &inbox);
+    Report { end, held, left }
+}
+
+/// Starts the agent, held as ordered: whether it is, and its process, or nothing where it would have to be held.
+fn start(orders: &Orders<'_>) -> (bool, Option<std::io::Result<Pid>>) {
+    let held = orders.sandbox != Sandbox::Off && sandbox::hold(&orders.writable);
+    if orders.sandbox == Sandbox::Required && !held {
+        return (held, None);
+    }
+    let child = Command::new(orders.program).args(orders.args).process_group(0).spawn();
+    (held, Some(child.map(|child| Pid::from_raw(child.id().cast_signed()))))
 }
 
 /// Lets go of the agent's stdin, so that Glee sees it when the agent closes it.
@@ -251,14 +347,14 @@ fn wait(agent: Pid, grace: Duration, inbox: &Receiver<Note>) -> End {
     }
 }
 
-/// Kills what is left until nothing is.
-fn sweep(agent: Pid, mut end: End, inbox: &Receiver<Note>) -> Report {
+/// Kills what is left until nothing is; returns how the agent ended and what could not be ended.
+fn sweep(agent: Pid, mut end: End, inbox: &Receiver<Note>) -> (End, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);
     loop {
         signal(agent, Signal::SIGKILL);
         match inbox.recv_timeout(pause.min(until(deadline))) {
-            Ok(Note::Alone) => return Report { end, left: None },
+            Ok(Note::Alone) => return (end, None),
             Ok(Note::Ended(ended)) => end = ended,
             Ok(Note::Stop) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -268,7 +364,7 @@ fn sweep(agent: Pid, mut end: End, inbox: &Receiver<Note>) -> Report {
         }
         pause = (pause * 2).min(Duration::from_millis(50));
     }
-    Report { end, left: Some(descendants().iter().map(|pid| pid.as_raw()).collect()) }
+    (end, Some(descendants().iter().map(|pid| pid.as_raw()).collect()))
 }
 
 fn until(deadline: Instant) -> Duration {
@@ -323,16 +419,17 @@ mod tests {
     #[test]
     fn a_report_survives_the_pipe() {
         let reports = [
-            ("exit 3", Report { end: End::Exit(3), left: None }),
-            ("signal 11 left", Report { end: End::Signal(11), left: Some(vec![]) }),
-            ("errno 2", Report { end: End::NotStarted(2), left: None }),
-            ("unknown 0 left 5 6", Report { end: End::Unknown, left: Some(vec![5, 6]) }),
+            ("exit 3 free", Report { end: End::Exit(3), held: false, left: None }),
+            ("signal 11 held left", Report { end: End::Signal(11), held: true, left: Some(vec![]) }),
+            ("errno 2 free", Report { end: End::NotStarted(2), held: false, left: None }),
+            ("refused 0 free", Report { end: End::NotHeld, held: false, left: None }),
+            ("unknown 0 held left 5 6", Report { end: End::Unknown, held: true, left: Some(vec![5, 6]) }),
         ];
         for (line, report) in reports {
             assert_eq!(report.to_string(), line);
             assert_eq!(line.parse(), Ok(report));
         }
-        for line in ["", "exit", "exit x", "stop 1", "exit 1 left x", "exit 1 more"] {
+        for line in ["", "exit", "exit 1", "exit x free", "stop 1 free", "exit 1 held left x", "exit 1 free more"] {
             assert_eq!(line.parse::<Report>(), Err(()), "{line}");
         }
     }
@@ -340,10 +437,28 @@ mod tests {
     #[test]
     fn arguments_are_read_strictly() {
         let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let args = words("7 9 250 -- sh -c x");
-        let rest = words("-c x");
-        assert_eq!(parse(&args), Some((7, 9, Duration::from_millis(250), OsStr::new("sh"), rest.as_slice())));
-        for line in ["", "7 9 250 --", "7 9 250 sh x y", "a 9 250 -- sh", "7 9 1.5 -- sh"] {
+        let args = words("7 9 250 /tmp/x auto /a /b -- sh -c --");
+        let rest = words("-c --");
+        let orders = Orders {
+            liveness: 7,
+            report: 9,
+            grace: Duration::from_millis(250),
+            temporary: Some(Path::new("/tmp/x")),
+            sandbox: Sandbox::Auto,
+            writable: vec!["/a".into(), "/b".into()],
+            program: OsStr::new("sh"),
+            args: &rest,
+        };
+        assert_eq!(parse(&args), Some(orders));
+        assert_eq!(parse(&words("7 9 250  free -- sh")).map(|orders| orders.temporary), Some(None));
+        for line in [
+            "",
+            "7 9 250  free --",
+            "7 9 250  free sh x",
+            "a 9 250  free -- sh",
+            "7 9 1.5  free -- sh",
+            "7 9 1  x -- sh",
+        ] {
             assert_eq!(parse(&words(line)), None, "{line}");
         }
     }

@@ -25,7 +25,8 @@ Examples:
   git diff | glee review --diff -   review a patch
 
 Exit codes: 0 clean, 1 mandatory findings open, 2 usage, 3 a dispute waits for a person,
-4 an agent failed, 6 another run holds this tree, 7 history, 8 not trusted, 75 over budget.")]
+4 an agent failed, 5 a reader may have written, 6 another run holds this tree, 7 history,
+8 not trusted, 75 over budget.")]
 pub(crate) struct Args {
     /// Files and folders to review, or a range of commits `A..B`; without any: what is not committed
     #[arg(value_name = "PATH")]

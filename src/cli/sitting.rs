@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
-use crate::config::settings::Settings;
+use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, sandbox};
+use crate::config::settings::{Sandbox, Settings};
 use crate::domain::{Agent, ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
 use crate::event::{Mode, Plan};
@@ -84,6 +84,17 @@ pub(crate) fn agents(agents: &[Agent], root: &Path) -> Result<Agents, CommandErr
     Ok(programs)
 }
 
+/// Refuses what `sandbox: required` forbids, before anything costs money.
+fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
+    if settings.sandbox == Sandbox::Required && !sandbox::layers().landlock {
+        return Err(CommandError::usage(
+            "`sandbox` is `required`, and this system cannot hold an agent back from writing",
+        )
+        .hint("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`"));
+    }
+    Ok(())
+}
+
 /// Starts a run and reports how it ended.
 pub(crate) fn start(
     sitting: &Sitting<'_>,
@@ -120,6 +131,7 @@ fn sit(
     id: &RunId,
     run: impl FnOnce(Setup) -> Running,
 ) -> CommandResult {
+    require_sandbox(&settings)?;
     let _lock: Option<TreeLock> = match sitting.mode {
         Mode::Review => None,
         Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id).map_err(workspace_error)?),

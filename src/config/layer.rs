@@ -346,7 +346,10 @@ mod tests {
             ),
             ("rounds: 2\n", "c.yml:1:1: unknown key `rounds` | did you mean `review.rounds`?"),
             ("review.rounds: 2\n", "c.yml:1:1: unknown key `review.rounds` | write `rounds` under `review`"),
-            ("xyz: 2\n", "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, budget, limits"),
+            (
+                "xyz: 2\n",
+                "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, sandbox, budget, limits",
+            ),
             ("budget: {tokens: null}\n", "c.yml:1:10: unknown key `budget.tokens` | known here: budget.wall"),
             (
                 "review:\n  on_dispute:\n    default: judg\n",
@@ -362,7 +365,7 @@ mod tests {
             ),
             (
                 "- a\n",
-                "c.yml:1:1: the file is made of keys, not a value | known here: version, agents, review, budget, limits",
+                "c.yml:1:1: the file is made of keys, not a value | known here: version, agents, review, sandbox, budget, limits",
             ),
             (
                 "agents: {a: b}\n",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
 use super::load::ConfigError;
 use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
-use super::settings::{Budget, Limits, ReviewSettings, ReviewerChoice, Settings};
+use super::settings::{Budget, Limits, ReviewSettings, ReviewerChoice, Sandbox, Settings};
 use super::suggest::closest;
 use super::units;
 use crate::domain::{Agent, AgentName, Role, Route};
@@ -84,6 +84,7 @@ fn guard(
         Guard::Open => false,
         Guard::StaysOn => value == &json!(false) && than == &json!(true),
         Guard::Smaller => amount(value) > amount(than),
+        Guard::Later(words) => place_in(words, value) < place_in(words, than),
     };
     if looser(&project.value, &below.value) {
         if looser(&project.value, default) {
@@ -107,6 +108,11 @@ fn amount(value: &Value) -> u128 {
         .map(|time| time.as_millis())
         .or_else(|| units::size(text).map(u128::from))
         .unwrap_or_default()
+}
+
+/// Where a word stands in a list.
+fn place_in(words: &[&str], value: &Value) -> Option<usize> {
+    words.iter().position(|word| value == word)
 }
 
 /// A tag is mandatory or optional: where one layer names it as the one and a higher layer as the other, the higher
@@ -248,6 +254,11 @@ impl Resolved {
                 escalate_to: self.route("review.judge.escalate_to"),
                 require_evidence: self.switch("review.judge.require_evidence"),
             },
+            sandbox: match self.get("sandbox").as_str() {
+                Some("off") => Sandbox::Off,
+                Some("required") => Sandbox::Required,
+                _ => Sandbox::Auto,
+            },
             budget: Budget { wall: self.time("budget.wall") },
             limits: Limits {
                 total: self.time("limits.total"),
@@ -378,6 +389,7 @@ mod tests {
                     escalate_to: Route::Human,
                     require_evidence: true,
                 },
+                sandbox: Sandbox::Auto,
                 budget: Budget { wall: seconds(3600) },
                 limits: Limits {
                     total: seconds(1800),
@@ -507,6 +519,13 @@ review: {issues: {mandatory: [HIGH]}}
             "project.yml:1:36: a project may not loosen `review.judge.require_evidence` from true to false | only you may, for yourself: `glee config set --user review.judge.require_evidence false`"
         );
         assert!(resolve(&layers(&evidence(false), &evidence(false))).is_ok());
+        let sandbox = |word: &str| format!("sandbox: {word}");
+        assert_eq!(
+            refusal("", &sandbox("off")),
+            "project.yml:1:10: a project may not loosen `sandbox` from auto to off | only you may, for yourself: `glee config set --user sandbox off`"
+        );
+        assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
+        assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
         assert!(resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings().review.require_evidence);
         assert!(refusal("", "limits: {output: 1GiB}").contains("from 64MiB to 1GiB"));
         assert!(refusal("", "budget: {wall: 2h}").contains("from 60m to 2h"));

@@ -32,6 +32,8 @@ pub(crate) enum Guard {
     Smaller,
     /// Only to `true`.
     StaysOn,
+    /// Only to a word that stands later in the list.
+    Later(&'static [&'static str]),
 }
 
 /// The adapters that exist: two protocols, the embedded agents, and the programs Glee knows.
@@ -47,6 +49,9 @@ pub const BUILTINS: [(&str, crate::domain::Role); 3] = [
     ("fixer", crate::domain::Role::Coder),
     ("referee", crate::domain::Role::Judge),
 ];
+
+/// How much Glee insists on the sandbox, from the loosest to the strictest.
+pub(crate) const SANDBOX: &[&str] = &["off", "auto", "required"];
 
 /// The words of the four roles.
 pub(crate) const ROLES: [&str; 4] = ["coder", "reviewer", "judge", "aggregator"];
@@ -86,6 +91,13 @@ pub(crate) const KEYS: &[Key] = &[
         "true",
         Guard::StaysOn,
         "a DISMISS must cite the reviewed code",
+    ),
+    guarded(
+        "sandbox",
+        Kind::OneOf(SANDBOX),
+        "auto",
+        Guard::Later(SANDBOX),
+        "hold reviewers and judges back from writing; required: never ask one that is not held",
     ),
     guarded("budget.wall", Kind::Time, "60m", Guard::Smaller, "wall time of a whole run"),
     guarded("limits.total", Kind::Time, "30m", Guard::Smaller, "wall time of one call of an agent"),
@@ -250,7 +262,7 @@ mod tests {
 
     #[test]
     fn sections_know_their_children() {
-        assert_eq!(children(""), ["version", "agents", "review", "budget", "limits"]);
+        assert_eq!(children(""), ["version", "agents", "review", "sandbox", "budget", "limits"]);
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
         assert_eq!(children("review.rounds"), Vec::<&str>::new());
         assert_eq!(children("rev"), Vec::<&str>::new());

@@ -15,6 +15,8 @@ pub struct Settings {
     pub agents: Vec<Agent>,
     /// How reviews are done.
     pub review: ReviewSettings,
+    /// Whether reviewers and judges are held back from writing.
+    pub sandbox: Sandbox,
     /// What a run may cost.
     pub budget: Budget,
     /// What one agent process may take.
@@ -67,6 +69,18 @@ pub enum ReviewerChoice {
     First,
     /// These.
     Named(Vec<String>),
+}
+
+/// `sandbox`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Nobody is held; what reviewers and judges change is still found by comparing.
+    Off,
+    /// They are held where the system can.
+    #[default]
+    Auto,
+    /// They are held, or not asked.
+    Required,
 }
 
 /// `budget.*`

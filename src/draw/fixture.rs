@@ -165,6 +165,7 @@ pub(crate) fn finished(call: CallId, answer: CallAnswer) -> EventKind {
         stderr_bytes: 0,
         exit_code: Some(0),
         signal: None,
+        held: false,
     };
     EventKind::CallFinished { call, answer, transcript: Some(transcript), millis: 1250, usage: Usage::default() }
 }

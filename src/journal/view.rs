@@ -59,6 +59,7 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         EventKind::RoundStarted { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallFinished { .. }
+        | EventKind::ReadOnlyViolated { .. }
         | EventKind::AlreadyRuled { .. }
         | EventKind::StillDisputed { .. }
         | EventKind::BeforeImage { .. }

@@ -25,6 +25,7 @@ use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, PersonAnsw
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
+use crate::pipeline::watch::{Found, Watch};
 use crate::pipeline::{RunError, merge, outcome, resolve};
 use crate::protocol::prompts;
 use crate::protocol::request::Request;
@@ -49,6 +50,7 @@ pub(crate) struct Engine {
     pub(crate) decider: Option<Box<dyn Decider>>,
     pub(crate) stop: Stop,
     pub(crate) started: Instant,
+    pub(crate) watch: Watch,
 }
 
 /// What a step that takes time brings back.
@@ -202,7 +204,9 @@ impl Engine {
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         })?;
+        self.watch.begin(&self.workspace, call)?;
         let files = self.files(&call.file_stem())?;
+        let (sandbox, protected) = (self.settings.sandbox, self.protected());
         let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
         let (sink, step, call) = (Arc::clone(&self.sink), step.clone(), call.clone());
         Ok(Box::pin(async move {
@@ -212,6 +216,8 @@ impl Engine {
                 request: &request,
                 prompt: &prompt,
                 limits: &limits,
+                sandbox,
+                protected: &protected,
                 files: &files,
                 activity: &activity,
                 stop,
@@ -235,6 +241,14 @@ impl Engine {
             let done = Done::Called { call, answer, transcript: asked.transcript, millis: asked.millis, usage };
             (step, done)
         }))
+    }
+
+    /// What no agent that only reads may write to, whatever folder of its own it lies in.
+    fn protected(&self) -> Vec<PathBuf> {
+        let mut protected = self.workspace.folders();
+        protected.push(self.state_dir.clone());
+        protected.extend(self.journal.path().parent().map(PathBuf::from));
+        protected
     }
 
     fn question(&self, dispute: DisputeNumber) -> Option<Question> {
@@ -306,6 +320,7 @@ impl Engine {
             Done::Called { call, answer, transcript, millis, usage } => {
                 // What a stop cut off has not answered; it is asked again when the run is carried on.
                 let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
+                let answer = self.watched(&call, answer, transcript.as_ref())?;
                 if !cut_off {
                     self.append(EventKind::CallFinished { call, answer, transcript, millis, usage })?;
                 }
@@ -352,6 +367,48 @@ impl Engine {
             }
         }
         Ok(false)
+    }
+
+    /// The answer as it counts after a look at what else the agent did.
+    fn watched(
+        &mut self,
+        call: &CallId,
+        answer: CallAnswer,
+        transcript: Option<&Transcript>,
+    ) -> Result<CallAnswer, RunError> {
+        let notice = |text: String| EventKind::Notice { text };
+        if call.purpose.is_coder() {
+            for done in self.watch.end_of_coder(&self.workspace, call)? {
+                self.append(notice(format!("{} {done}", call.agent)))?;
+            }
+            return Ok(answer);
+        }
+        // What never ran has not written.
+        let held = transcript.is_none_or(|transcript| transcript.held);
+        let Found { violations, stale } = self.watch.end(&self.workspace, call, held);
+        for file in stale {
+            if self.state.covers(&file) {
+                let text = format!(
+                    "`{file}` was changed while {} worked, not by it; findings there may be stale",
+                    call.agent
+                );
+                self.append(notice(text))?;
+            }
+        }
+        if violations.is_empty() {
+            return Ok(answer);
+        }
+        let shown = match violations.as_slice() {
+            [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),
+            few => few.join(", "),
+        };
+        let error = format!(
+            "`{}` may only read, yet while it worked somebody {shown}: its answer is discarded",
+            call.agent
+        );
+        self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations })?;
+        let hint = "see what it did with `git status`; if it was you, `glee runs resume` asks it again".to_owned();
+        Ok(CallAnswer::Failed { error, hint: Some(hint) })
     }
 
     fn merge(&mut self, round: u32) -> Result<(), RunError> {

@@ -16,6 +16,7 @@ mod resolve;
 mod sources;
 mod state;
 mod trees;
+mod watch;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ use crate::pipeline::ports::{Decider, EventSink};
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
+use crate::pipeline::watch::Watch;
 use crate::protocol::prompts::PromptError;
 use crate::workspace::{Target, Workspace, WorkspaceError};
 
@@ -219,6 +221,7 @@ fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
         decider: Some(setup.decider),
         stop: setup.stop,
         started: Instant::now(),
+        watch: Watch::default(),
     })
 }
 

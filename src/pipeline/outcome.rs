@@ -27,6 +27,7 @@ pub(crate) fn exit(state: &State, quorum: Option<u32>) -> ExitReason {
         complete: count(reviewers.iter().filter(|report| report.status.is_complete()).count()),
         quorum,
         agent_failed: agent_failed(state),
+        violated: !state.violated.is_empty(),
         verify_failed: state.verified.iter().any(|verified| !verified.passed),
     })
 }

@@ -63,6 +63,8 @@ pub(crate) struct State {
     /// Commands of `review.verify` that ran on the tree as it stands now.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
+    /// Calls of this sitting whose agents may have written though they may only read.
+    pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
 }
@@ -89,6 +91,7 @@ impl State {
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
                 });
+                self.violated.clear();
                 self.ended = None;
             }
             EventKind::RoundStarted { shards, .. } => self.rounds.push(shards.clone()),
@@ -98,6 +101,7 @@ impl State {
                 let call_record = Call { answer: answer.clone(), millis: *millis, usage: *usage };
                 self.calls.insert(call.clone(), call_record);
             }
+            EventKind::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
             EventKind::FindingsMerged { findings, .. } => {
                 self.merged.extend(self.unmerged().cloned().collect::<Vec<_>>());
                 self.findings.extend(findings.iter().cloned());
@@ -217,6 +221,11 @@ impl State {
     /// The current round, counted from 1.
     pub(crate) fn round(&self) -> u32 {
         u32::try_from(self.rounds.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Whether a file is under review in the current round.
+    pub(crate) fn covers(&self, file: &str) -> bool {
+        self.rounds.last().into_iter().flatten().flatten().any(|covered| covered.file == file)
     }
 
     /// The agents of a role that take part.

@@ -105,6 +105,7 @@ fn settings() -> Settings {
             escalate_to: Route::Human,
             require_evidence: true,
         },
+        sandbox: crate::config::settings::Sandbox::Auto,
         budget: Budget { wall: Duration::from_secs(60) },
         limits: Limits {
             total: Duration::from_secs(30),
@@ -473,4 +474,47 @@ fn a_later_round_that_undoes_an_earlier_one_is_a_dispute() {
     assert_eq!(left.asked(), ["r review", "c respond", "r review"], "never handed to the coder");
     assert_eq!(left.ended.outcome.disputes.len(), 1);
     assert_eq!(left.ended.outcome.exit, ExitReason::DisputeOpen);
+}
+
+#[test]
+fn an_answer_of_a_reader_that_may_have_written_counts_for_nothing_until_it_is_asked_again() {
+    let bench = Bench::new();
+    let change = edit(&bench, "md5", "sha");
+    let writes = move |request: &Request| {
+        change();
+        review(TWO, 2)(request)
+    };
+    let left = bench.review(Mode::Review, ScriptedRunner::new().on("r", "review", writes));
+    assert_eq!(left.ended.outcome.exit, ExitReason::ReadOnlyViolation);
+    assert_eq!(left.ended.outcome.findings, []);
+    assert_eq!(
+        left.ended.outcome.failures[0].error,
+        "`r` may only read, yet while it worked somebody changed `app.py`: its answer is discarded"
+    );
+    assert_eq!(left.heard.events, ["run_started", "ask review-1-0.r.1", "read_only_violated", "run_ended"]);
+    let run = left.ended.outcome.run;
+    let left = bench.resume(&run, ScriptedRunner::new().on("r", "review", review(TWO, 2)));
+    assert_eq!(left.ended.outcome.exit, ExitReason::FindingsOpen);
+    assert_eq!(left.states().len(), 2);
+}
+
+#[test]
+fn what_a_coder_does_beyond_editing_code_is_told() {
+    let bench = Bench::new();
+    let settings = bench.file().with_file_name(".claude");
+    let change = edit(&bench, "md5", "sha256");
+    let reaches = move |request: &Request| {
+        change();
+        fs::create_dir_all(&settings).unwrap();
+        fs::write(settings.join("settings.json"), "{}").unwrap();
+        respond("[F1] IMPLEMENTED: done", 1)(request)
+    };
+    let runner = ScriptedRunner::new()
+        .on("r", "review", review("[MUST] app.py:2 Replace the weak hash", 1))
+        .on("c", "respond", reaches);
+    let left = bench.review(Mode::Fix, runner);
+    assert_eq!(
+        left.ended.outcome.notices,
+        ["c created `.claude/settings.json`, which steers the tools that open this tree"]
+    );
 }

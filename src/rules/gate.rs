@@ -17,6 +17,8 @@ pub struct Facts {
     pub quorum: Option<u32>,
     /// Whether the coder or a judge failed and what it was to settle is still open.
     pub agent_failed: bool,
+    /// Whether an agent that may only read may have written.
+    pub violated: bool,
     /// Whether a command of `review.verify` failed on the coder's edits.
     pub verify_failed: bool,
 }
@@ -34,6 +36,9 @@ pub fn exit(facts: &Facts) -> ExitReason {
     let needed = facts.quorum.unwrap_or(facts.reviewers).min(facts.reviewers).max(1);
     if facts.agent_failed || facts.complete < needed {
         reason = reason.strongest(ExitReason::AgentFailed);
+    }
+    if facts.violated {
+        reason = reason.strongest(ExitReason::ReadOnlyViolation);
     }
     reason
 }
@@ -65,6 +70,7 @@ mod tests {
             (Facts { complete: 1, quorum: Some(1), ..facts() }, ExitReason::Clean),
             (Facts { complete: 0, quorum: Some(0), ..facts() }, ExitReason::AgentFailed),
             (Facts { agent_failed: true, ..facts() }, ExitReason::AgentFailed),
+            (Facts { violated: true, complete: 1, ..facts() }, ExitReason::ReadOnlyViolation),
             (Facts { verify_failed: true, ..facts() }, ExitReason::FindingsOpen),
         ];
         for (facts, expected) in rows {

@@ -88,6 +88,13 @@ impl Narrator {
                 Starts::Live => Vec::new(),
             },
             EventKind::CallFinished { call, answer, millis, .. } => self.finish(look, call, answer, *millis),
+            EventKind::ReadOnlyViolated { call, changes } => {
+                let agent = printable::line(&call.agent.0);
+                let mark = look.paint(Tone::Bad, look.glyph(Glyph::Failed));
+                let line =
+                    |change: &String| format!("{mark} while {agent} read, somebody {}", printable::line(change));
+                changes.iter().map(line).collect()
+            }
             EventKind::FindingsMerged { findings, .. } => vec![merged(look, findings)],
             EventKind::AlreadyRuled { finding, dispute, disposition } if verbose => {
                 vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]

@@ -7,6 +7,7 @@
 pub mod blocks;
 mod changed;
 mod content;
+pub mod control;
 mod copy;
 mod difference;
 mod error;
@@ -15,6 +16,7 @@ mod ignores;
 mod image;
 mod key;
 mod lock;
+mod look;
 mod modes;
 mod names;
 mod patch;
@@ -36,6 +38,7 @@ pub use error::WorkspaceError;
 pub use image::{BeforeImage, TreeId};
 pub use key::history_key;
 pub use lock::TreeLock;
+pub use look::{Difference, Fate, Look, Subject};
 pub use target::{SelectOptions, Target, TargetSpec};
 pub use undo::Undone;
 
@@ -83,6 +86,12 @@ impl Workspace {
     /// The commit `HEAD` stands on; `None` outside git and before the first commit.
     pub fn head(&self) -> Option<&str> {
         self.repository.as_ref()?.head.as_deref()
+    }
+
+    /// The tree and the folders of its repository: what an agent that only reads must not write to.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let git = self.repository.iter().flat_map(|git| [git.git_dir.clone(), git.common.clone()]);
+        std::iter::once(self.root.clone()).chain(git).collect()
     }
 
     /// The key of this repository's history: the BLAKE3 hash (hex) of the folder that holds the common `.git`, so

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use glee::agents::adapter::Invocation;
 use glee::agents::failure::{Cap, RunError};
 use glee::agents::process::{Job, Ran};
+use glee::agents::sandbox::Confinement;
 use glee::agents::{ProcessRunner, Runner as _, Stop};
-use glee::config::settings::Limits;
+use glee::config::settings::{Limits, Sandbox};
 
 /// Long enough that only a hang reaches it.
 const NEVER: Duration = Duration::from_secs(60);
@@ -32,6 +33,7 @@ struct Scene {
     folder: tempfile::TempDir,
     tag: String,
     invocation: Invocation,
+    confinement: Option<Confinement>,
     limits: Limits,
     said: Mutex<Vec<String>>,
 }
@@ -53,7 +55,7 @@ impl Scene {
             stdin: Vec::new(),
             streams: true,
         };
-        Self { folder, tag, invocation, limits: LIMITS, said: Mutex::default() }
+        Self { folder, tag, invocation, confinement: None, limits: LIMITS, said: Mutex::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -71,6 +73,7 @@ impl Scene {
             .run(Job {
                 invocation: &self.invocation,
                 request: None,
+                confinement: self.confinement.clone(),
                 limits: self.limits,
                 stdout: &stdout,
                 stderr: &stderr,
@@ -141,6 +144,7 @@ async fn a_program_that_ends_well() {
             stderr_bytes: 6,
             exit_code: Some(0),
             signal: None,
+            held: false,
         }
     );
     assert_eq!(scene.stdout(), b"question \xff\n");
@@ -404,7 +408,10 @@ async fn an_agent_gets_its_own_environment() {
     scene.run().await.expect("it ends well");
     let stdout = String::from_utf8(scene.stdout()).expect("text");
     let path = std::env::var("PATH").expect("the tests run with a PATH");
-    assert_eq!(stdout, format!("PATH={path}\nSCENE={}\n", scene.tag));
+    let (temporary, rest): (Vec<&str>, Vec<&str>) = stdout.lines().partition(|line| line.starts_with("TMPDIR="));
+    assert_eq!(rest, [format!("PATH={path}"), format!("SCENE={}", scene.tag)]);
+    let folder = temporary[0].trim_start_matches("TMPDIR=");
+    assert!(temporary.len() == 1 && !Path::new(folder).exists(), "{temporary:?}");
 }
 
 #[tokio::test]
@@ -454,4 +461,48 @@ async fn arguments_arrive_as_they_are() {
     scene.invocation.args.extend(words);
     scene.run().await.expect("it ends well");
     assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "<--><a b><><-n><é><*><$HOME>");
+}
+
+/// A scene that may only read, with a folder to write to beside it.
+fn held(script: &str) -> (Scene, tempfile::TempDir) {
+    let own = tempfile::tempdir().expect("a temporary folder");
+    let mut scene = Scene::new(script);
+    scene.confinement =
+        Some(Confinement { sandbox: Sandbox::Required, writable: vec![own.path().to_owned(), "/dev/null".into()] });
+    scene.invocation.env.insert("OWN".into(), own.path().into());
+    (scene, own)
+}
+
+#[tokio::test]
+async fn who_is_held_writes_nothing_but_its_own() {
+    if !glee::agents::sandbox::layers().landlock {
+        return;
+    }
+    let (scene, own) = held(
+        "echo a > made; mkdir folder; true > agent.sh; rm agent.sh; mv agent.sh other; ln agent.sh linked; ln -s x soft
+         (setsid sh -c 'echo b > later')
+         echo kept > \"$OWN/file\"; echo gone > \"$TMPDIR/file\"; cat \"$TMPDIR/file\" 2> /dev/null",
+    );
+    let output = scene.run().await.expect("it ends well");
+    assert!(output.transcript.held);
+    assert_eq!(scene.stdout(), b"gone\n");
+    assert_eq!(std::fs::read(own.path().join("file")).expect("it may write there"), b"kept\n");
+    let left = std::fs::read_dir(scene.folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
+    let mut left: Vec<OsString> = left.collect();
+    left.sort();
+    assert_eq!(left, ["agent.sh", "stderr", "stdout"]);
+    assert!(std::fs::metadata(scene.path("agent.sh")).expect("the script").len() > 0);
+}
+
+#[tokio::test]
+async fn who_is_held_cannot_end_who_watches_it() {
+    if !glee::agents::sandbox::layers().landlock {
+        return;
+    }
+    let (scene, _own) = held("kill -9 $PPID; kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat); echo alive");
+    match scene.run().await {
+        Ok(output) => assert!(output.transcript.held),
+        // Before Linux 6.12 signals are not held, and it is found out.
+        Err(failed) => assert!(matches!(failed.error, RunError::Unwatched { .. }), "{failed}"),
+    }
 }

@@ -11,6 +11,7 @@ use super::*;
 
 mod hostile;
 mod images;
+mod looks;
 mod targets;
 
 /// A work tree with a state folder beside it.

@@ -1,0 +1,115 @@
+//! Watches what agents do to the tree and its repository beside what they are asked for.
+//!
+//! The tree is looked at before an agent that may only read is asked, and again when it has answered. What differs is
+//! laid at the door of everybody who worked meanwhile, except where the sandbox is an alibi: whom it held cannot have
+//! written, so somebody else has, most likely the person at the keyboard, and findings on that file may be stale.
+//! Permissions are not held by the sandbox, so there nobody has an alibi. An answer of an agent without an alibi
+//! counts for nothing: nobody could show that it was not the agent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use crate::event::CallId;
+use crate::workspace::control::{Steers, steers};
+use crate::workspace::{Difference, Fate, Look, Subject, Workspace, WorkspaceError};
+
+/// Agents that begin within this time of each other share one look.
+const SHARED: Duration = Duration::from_millis(500);
+
+/// What is known of the tree while agents work.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    last: Option<(Look, Instant)>,
+    /// What changed while each of the calls at work was at it.
+    calls: BTreeMap<CallId, Vec<Difference>>,
+}
+
+/// What the watch found when a call that may only read has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// What the agent may have done though it may only read.
+    pub(crate) violations: Vec<String>,
+    /// Files that somebody else changed meanwhile.
+    pub(crate) stale: Vec<String>,
+}
+
+impl Watch {
+    /// A call begins.
+    pub(crate) fn begin(&mut self, workspace: &Workspace, call: &CallId) -> Result<(), WorkspaceError> {
+        let is_fresh = self.last.as_ref().is_some_and(|(_, at)| at.elapsed() < SHARED);
+        if self.calls.is_empty() || !is_fresh {
+            self.look(workspace)?;
+        }
+        self.calls.insert(call.clone(), Vec::new());
+        Ok(())
+    }
+
+    /// A call that may only read has ended; `held` says whether the sandbox held its agent all the time.
+    pub(crate) fn end(&mut self, workspace: &Workspace, call: &CallId, held: bool) -> Found {
+        let looked = self.look(workspace);
+        let seen = self.calls.remove(call).unwrap_or_default();
+        let mut found = Found::default();
+        if let Err(error) = looked {
+            // It was readable when the agent began.
+            found.violations.push(format!("left a tree that cannot be looked at: {error}"));
+        }
+        for difference in seen {
+            match difference.subject {
+                Subject::Content if held => found.stale.push(difference.name),
+                Subject::Repository if held => {}
+                Subject::Content | Subject::Repository | Subject::Permissions => {
+                    found.violations.push(difference.to_string());
+                }
+            }
+        }
+        found
+    }
+
+    /// A call of the coder has ended: what it did beyond editing code, one line each.
+    pub(crate) fn end_of_coder(
+        &mut self,
+        workspace: &Workspace,
+        call: &CallId,
+    ) -> Result<Vec<String>, WorkspaceError> {
+        self.look(workspace)?;
+        let seen = self.calls.remove(call).unwrap_or_default();
+        Ok(seen.iter().filter_map(beyond).collect::<BTreeSet<_>>().into_iter().collect())
+    }
+
+    /// Looks, and notes what changed since for everybody at work.
+    fn look(&mut self, workspace: &Workspace) -> Result<(), WorkspaceError> {
+        let at = Instant::now();
+        let earlier = self.last.as_ref().map(|(look, _)| look);
+        let look = workspace.look(earlier)?;
+        if let Some(earlier) = earlier.filter(|_| !self.calls.is_empty()) {
+            let differences = workspace.differences(earlier, &look)?;
+            for seen in self.calls.values_mut() {
+                seen.extend(differences.iter().cloned());
+            }
+        }
+        self.last = Some((look, at));
+        Ok(())
+    }
+}
+
+/// What a difference says of a coder besides that it edited code.
+fn beyond(difference: &Difference) -> Option<String> {
+    let name = &difference.name;
+    match difference.subject {
+        Subject::Repository => Some(match (name.as_str(), difference.fate) {
+            ("HEAD", _) => "switched HEAD to another branch or commit".to_owned(),
+            ("the index", _) => "changed the index".to_owned(),
+            (name, Fate::Changed) if name.starts_with("refs/") => format!("moved `{name}`"),
+            _ => difference.to_string(),
+        }),
+        Subject::Content | Subject::Permissions => {
+            let steered = match steers(name)? {
+                Steers::Tools => "which steers the tools that open this tree",
+                Steers::Ci => "which the continuous integration runs",
+                Steers::Glee => "which steers Glee",
+                Steers::Git => "which steers git",
+            };
+            Some(format!("{difference}, {steered}"))
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What two looks at a tree tell of what happened between them.
+
+use super::*;
+
+/// What differs after something was done, one line each.
+fn after(tree: &Tree, act: impl FnOnce()) -> Vec<String> {
+    let workspace = tree.open();
+    let before = workspace.look(None).unwrap();
+    act();
+    let after = workspace.look(Some(&before)).unwrap();
+    workspace.differences(&before, &after).unwrap().iter().map(ToString::to_string).collect()
+}
+
+/// Clean, dirty, untracked and ignored files, and a link.
+fn tree() -> Tree {
+    let tree = Tree::git();
+    tree.write("clean", "clean\n");
+    tree.write("dirty", "as committed\n");
+    tree.write(".gitignore", "ignored\n.env\n");
+    std::os::unix::fs::symlink("clean", tree.root().join("link")).unwrap();
+    tree.commit("begin");
+    tree.write("dirty", "as edited\n");
+    tree.write("untracked", "new\n");
+    tree.write("ignored", "ignored\n");
+    tree.write(".env", "A=b\n");
+    tree
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn files_of_every_kind() {
+    let tree = tree();
+    let root = tree.root();
+    assert_eq!(after(&tree, || {}), NOTHING);
+    assert_eq!(after(&tree, || tree.write("clean", "Clean\n")), ["changed `clean`"]);
+    assert_eq!(after(&tree, || tree.write("dirty", "as Edited\n")), ["changed `dirty`"]);
+    assert_eq!(after(&tree, || tree.write("untracked", "neW\n")), ["changed `untracked`"]);
+    assert_eq!(after(&tree, || tree.write("ignored", "other\n")), NOTHING);
+    assert_eq!(after(&tree, || tree.write(".env", "A=c\n")), ["changed `.env`"]);
+    assert_eq!(after(&tree, || tree.write("another", "")), ["created `another`"]);
+    assert_eq!(after(&tree, || tree.remove("untracked")), ["removed `untracked`"]);
+    let swapped = || {
+        tree.remove("link");
+        std::os::unix::fs::symlink("dirty", root.join("link")).unwrap();
+    };
+    assert_eq!(after(&tree, swapped), ["changed `link`"]);
+    let linked = || {
+        tree.remove("clean");
+        std::os::unix::fs::symlink("dirty", root.join("clean")).unwrap();
+    };
+    assert_eq!(after(&tree, linked), ["changed `clean`"]);
+}
+
+#[test]
+fn the_same_content_written_again_is_no_difference() {
+    let tree = tree();
+    let act = || ["clean", "dirty"].iter().zip(["Clean", "as edited\n"]).for_each(|(f, t)| tree.write(f, t));
+    assert_eq!(after(&tree, act), ["changed `clean`"]);
+    let again = || {
+        tree.write("dirty", "something else\n");
+        tree.write("dirty", "as edited\n");
+        tree.write("untracked", "new\n");
+    };
+    assert_eq!(after(&tree, again), NOTHING);
+}
+
+#[test]
+fn a_write_that_sets_the_times_back_is_found() {
+    let tree = tree();
+    let path = tree.root().join("clean");
+    let act = || {
+        let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+        tree.write("clean", "cleaN\n");
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+    };
+    assert_eq!(after(&tree, act), ["changed `clean`"]);
+}
+
+#[test]
+fn permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let tree = tree();
+    let set = |mode| {
+        std::fs::set_permissions(tree.root().join("clean"), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    assert_eq!(after(&tree, || set(0o755)), ["changed the permissions of `clean`"]);
+    assert_eq!(after(&tree, || set(0o700)), ["changed the permissions of `clean`"]);
+}
+
+#[test]
+fn the_repository() {
+    let tree = tree();
+    let run = |args: &[&str]| drop(tree.run(args));
+    assert_eq!(after(&tree, || run(&["branch", "other"])), ["created `refs/heads/other`"]);
+    assert_eq!(after(&tree, || run(&["symbolic-ref", "HEAD", "refs/heads/other"])), ["changed `HEAD`"]);
+    assert_eq!(after(&tree, || run(&["add", "untracked"])), ["changed `the index`"]);
+    // A status that only refreshes what the index remembers of times is none.
+    assert_eq!(after(&tree, || run(&["status"])), NOTHING);
+    assert_eq!(after(&tree, || run(&["commit", "-q", "-m", "more"])), ["changed `refs/heads/other`"]);
+    assert_eq!(after(&tree, || run(&["config", "core.pager", "x"])), ["changed `.git/config`"]);
+    assert_eq!(after(&tree, || run(&["update-ref", "refs/glee/run/x/before", "HEAD"])), NOTHING);
+    let hook = || {
+        std::fs::create_dir_all(tree.root().join(".git/hooks")).unwrap();
+        tree.write(".git/hooks/pre-commit", "#!/bin/sh\n");
+    };
+    assert_eq!(after(&tree, hook), ["created `.git/hooks/pre-commit`"]);
+    assert_eq!(after(&tree, || tree.write(".git/info/attributes", "* text\n")), ["created `.git/info/attributes`"]);
+}
+
+#[test]
+fn a_folder_outside_git() {
+    let tree = Tree::plain();
+    tree.write("a", "a");
+    assert_eq!(after(&tree, || tree.write("a", "b")), ["changed `a`"]);
+    assert_eq!(after(&tree, || tree.write("b", "b")), ["created `b`"]);
+}
