@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Agent, AgentName, AnswerStatus, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange, Finding,
-    FindingId, RawFinding, Recheck, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Skip, Usage,
+    Agent, AgentName, AnswerStatus, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FailureKind,
+    FileChange, Finding, FindingId, RawFinding, Recheck, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId,
+    Skip, Told, Usage,
 };
 
 /// One thing that happened in a run.
@@ -203,6 +204,9 @@ pub enum CallAnswer {
         error: String,
         /// What to do about it.
         hint: Option<String>,
+        /// The kind of failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<FailureKind>,
     },
 }
 
@@ -257,8 +261,11 @@ pub enum EventKind {
         transcript: Option<Transcript>,
         /// Wall time in milliseconds.
         millis: u64,
-        /// Tokens and money, where known.
+        /// Tokens and money, where known; of all tries together.
         usage: Usage,
+        /// What the program told of the call.
+        #[serde(default, skip_serializing_if = "Told::is_empty")]
+        told: Told,
     },
     /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
     /// nothing.

@@ -4,10 +4,30 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::domain::{Agent, Usage};
+use jiff::Timestamp;
+
+use super::program::Program;
+use crate::domain::{Agent, FailureKind, Told, Usage};
 use crate::protocol::request::Request;
+
+/// One question, with everything that a command line is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// Who is asked.
+    pub agent: &'a Agent,
+    /// Its program.
+    pub program: &'a Program,
+    /// What it is asked.
+    pub request: &'a Request,
+    /// The same in prose.
+    pub prompt: &'a str,
+    /// The session that the answer carries on, if it does.
+    pub session: Option<&'a str>,
+    /// The folder for files that the program reads beside its stdin; outside the tree.
+    pub folder: &'a Path,
+}
 
 /// A program about to be run: everything its process gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +44,8 @@ pub struct Invocation {
     pub stdin: Vec<u8>,
     /// Whether its output comes piece by piece, so that `first_output` and `idle` mean something.
     pub streams: bool,
+    /// Files that have to lie there before it starts, with what is in them.
+    pub files: Vec<(PathBuf, String)>,
 }
 
 /// What a process left behind. Its bytes lie in files, so that no size of output takes memory.
@@ -33,6 +55,8 @@ pub struct Output {
     pub stdout: PathBuf,
     /// The end of stderr, at most 4 KiB, as text.
     pub stderr_tail: String,
+    /// When it ended.
+    pub ended: Timestamp,
     /// Sizes, hash and exit.
     pub transcript: crate::event::Transcript,
 }
@@ -46,42 +70,69 @@ pub enum Body {
     Text(String),
 }
 
-/// An answer before it is parsed.
+/// What was read in an output, which may be that of a process that failed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    /// The text.
-    pub body: Body,
+pub struct Reading {
+    /// The answer before it is parsed, or why there is none.
+    pub answer: Result<Body, AgentError>,
+    /// What there was of an answer before it broke off.
+    pub partial: Option<String>,
     /// Tokens and money, where the program says.
     pub usage: Usage,
+    /// What else it says.
+    pub told: Told,
+}
+
+impl Reading {
+    /// All of stdout is the answer, and nothing else is known.
+    pub fn stdout() -> Self {
+        Self { answer: Ok(Body::Stdout), partial: None, usage: Usage::default(), told: Told::default() }
+    }
 }
 
 /// Why an agent gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentError {
+    /// The kind of failure.
+    pub kind: FailureKind,
     /// What happened: a lowercase fragment without a period, names in backticks.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
-/// The two pure functions.
+impl AgentError {
+    /// An error without a hint.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None }
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// The two pure functions, and what a line of output tells while the program is at work.
 pub trait Adapter: Send + Sync {
-    /// The command that asks `agent` the request. `program` is the resolved absolute path of its program.
+    /// The command that asks.
     ///
     /// # Errors
     /// When the request cannot be put to this program at all (too long, a missing safety flag).
-    fn command(
-        &self,
-        agent: &Agent,
-        program: &std::path::Path,
-        request: &Request,
-        prompt: &str,
-    ) -> Result<Invocation, AgentError>;
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError>;
 
     /// What the program answered.
-    ///
-    /// # Errors
-    /// When the output shows that the program failed.
-    fn reply(&self, output: &Output) -> Result<Reply, AgentError>;
+    fn reading(&self, output: &Output) -> Reading;
+
+    /// What a line of stdout or stderr tells of the work, for people; `None` if it tells nothing.
+    fn telling(&self, line: &str) -> Option<String> {
+        Some(line.to_owned())
+    }
+
+    /// What the program is asked to find out which flags it has: arguments that print help and do nothing.
+    fn helps(&self) -> &'static [&'static [&'static str]] {
+        &[]
+    }
 }

@@ -6,34 +6,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::adapter::{AgentError, Body, Invocation, Output};
-use super::environment::allowed;
+use super::adapter::{AgentError, Body, Output, Query, Reading};
+use super::detect::Known;
 use super::failure::RunError;
 use super::kind::AdapterKind;
-use super::process::{Activity, Job, Runner};
+use super::memory::Memory;
+use super::process::{Job, Runner};
 use super::sandbox;
 use super::stop::Stop;
 use crate::config::settings::{Limits, Sandbox};
-use crate::domain::{Agent, Usage};
+use crate::domain::{Agent, FailureKind, Told, Usage};
 use crate::event::Transcript;
 use crate::protocol::request::Request;
-
-/// The caps on a program that tells its version.
-const VERSION_LIMITS: Limits = Limits {
-    total: Duration::from_secs(5),
-    first_output: Duration::from_secs(5),
-    idle: Duration::from_secs(5),
-    output: 4096,
-    line: 4096,
-    grace: Duration::from_millis(500),
-};
 
 /// The way to every agent.
 #[derive(Clone)]
 pub struct Agents {
     runner: Arc<dyn Runner>,
+    memory: Memory,
+    known: Arc<Mutex<Known>>,
 }
 
 /// One question to one agent.
@@ -53,8 +47,10 @@ pub struct Ask<'a> {
     pub protected: &'a [PathBuf],
     /// Where the raw output is kept.
     pub files: &'a TranscriptFiles,
-    /// Gets signs of life.
-    pub activity: Activity<'a>,
+    /// The session that the answer carries on, if it does.
+    pub session: Option<&'a str>,
+    /// Gets signs of life, in words.
+    pub activity: &'a (dyn Fn(&str) + Send + Sync),
     /// Ends the agent.
     pub stop: Stop,
 }
@@ -71,21 +67,16 @@ pub struct TranscriptFiles {
 /// What came of a question.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The answer, or why there is none.
-    pub result: Result<Answered, AgentError>,
+    /// The text of the answer, or why there is none.
+    pub result: Result<AnswerText, AgentError>,
     /// What the process left behind, also if it failed; absent if it could not be started.
     pub transcript: Option<Transcript>,
     /// Wall time in milliseconds.
     pub millis: u64,
-}
-
-/// An answer before it is parsed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answered {
-    /// Its text.
-    pub text: AnswerText,
     /// Tokens and money, where known.
     pub usage: Usage,
+    /// What else the program told.
+    pub told: Told,
 }
 
 /// The text of an answer. It may be larger than memory should be, and need not be valid UTF-8.
@@ -113,11 +104,25 @@ impl AnswerText {
 impl Agents {
     /// Agents that are run by `runner`.
     pub fn new(runner: Arc<dyn Runner>) -> Self {
-        Self { runner }
+        Self { runner, memory: Memory::default(), known: Arc::default() }
+    }
+
+    /// Remembers in a folder of the state folder what is worth knowing in the next run.
+    #[must_use]
+    pub fn remembering(self, state_dir: &Path) -> Self {
+        Self { memory: Memory::in_folder(state_dir.join("agents")), ..self }
     }
 
     pub(super) fn runner(&self) -> &dyn Runner {
         &*self.runner
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(super) fn known(&self) -> &Mutex<Known> {
+        &self.known
     }
 
     /// Makes sure, before anything costs money, that every agent's adapter and program exist.
@@ -135,69 +140,70 @@ impl Agents {
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
         AdapterKind::of(agent)?;
         self.runner.find(&agent.command, root).map_err(|error| AgentError {
+            kind: FailureKind::NotInstalled,
             message: format!("agent `{}` cannot be run: {error}", agent.name),
             hint: error.hint(&agent.name.0),
         })
     }
 
-    /// The version of an agent's program: Glee's own for an embedded agent, otherwise what it tells with `--version`
-    /// within five seconds.
-    ///
-    /// Only known programs are asked: what a user's own script does with an argument it does not expect is not ours
-    /// to try.
+    /// The version of an agent's program: Glee's own for an embedded agent, otherwise what it tells with `--version`.
     pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
         let kind = AdapterKind::of(agent).ok()?;
         if kind == AdapterKind::Builtin {
             return Some(env!("CARGO_PKG_VERSION").to_owned());
         }
-        if !AdapterKind::PROGRAMS.contains(&kind) {
-            return None;
-        }
         let program = self.program(agent, root).ok()?;
-        // Not in the reviewed tree: its settings are no business of a program that only tells its version.
-        let folder = tempfile::tempdir().ok()?;
-        let invocation = Invocation {
-            program,
-            args: vec!["--version".into()],
-            env: allowed(&[], std::env::vars_os()),
-            cwd: folder.path().to_owned(),
-            stdin: Vec::new(),
-            streams: false,
-        };
-        let stdout = folder.path().join("stdout");
-        let job = Job {
-            invocation: &invocation,
-            request: None,
-            confinement: None,
-            limits: VERSION_LIMITS,
-            stdout: &stdout,
-            stderr: &folder.path().join("stderr"),
-            activity: &|_| {},
-            stop: Stop::never(),
-        };
-        self.runner.run(job).await.ok()?;
-        let text = std::fs::read_to_string(&stdout).ok()?;
-        text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
+        self.detect(kind, agent, &program).await.version
     }
 
     /// Asks an agent. Dropping the future ends the agent.
     pub async fn ask(&self, ask: Ask<'_>) -> Asked {
         let started = Instant::now();
-        let (result, transcript) = match self.answer(ask).await {
-            Ok((answered, transcript)) => (Ok(answered), Some(transcript)),
-            Err((error, transcript)) => (Err(error), transcript),
+        let mut asked = match self.answer(ask).await {
+            Ok(asked) => asked,
+            Err(error) => Asked {
+                result: Err(error),
+                transcript: None,
+                millis: 0,
+                usage: Usage::default(),
+                told: Told::default(),
+            },
         };
-        Asked { result, transcript, millis: millis(started.elapsed()) }
+        asked.millis = millis(started.elapsed());
+        asked
     }
 
-    async fn answer(&self, ask: Ask<'_>) -> Result<(Answered, Transcript), (AgentError, Option<Transcript>)> {
+    /// Fails if nothing could be started.
+    async fn answer(&self, ask: Ask<'_>) -> Result<Asked, AgentError> {
         let agent = ask.agent;
-        let not_started = |error| (error, None);
-        let kind = AdapterKind::of(agent).map_err(not_started)?;
+        let kind = AdapterKind::of(agent)?;
         let adapter = kind.adapter();
-        let program = self.program(agent, Path::new(&ask.request.root)).map_err(not_started)?;
-        let invocation = adapter.command(agent, &program, ask.request, ask.prompt).map_err(not_started)?;
+        let path = self.program(agent, Path::new(&ask.request.root))?;
+        let program = self.detect(kind, agent, &path).await;
+        let folder = ask.files.stdout.parent().unwrap_or(Path::new("/"));
+        let query = Query {
+            agent,
+            program: &program,
+            request: ask.request,
+            prompt: ask.prompt,
+            session: ask.session,
+            folder,
+        };
+        let invocation = adapter.command(&query)?;
+        for (path, content) in &invocation.files {
+            std::fs::write(path, content).map_err(|error| {
+                let message = format!("failed to write `{}` for `{}`: {error}", path.display(), agent.name);
+                AgentError::new(FailureKind::Crashed, message)
+            })?;
+        }
         let role = ask.request.task.role();
+        let activity = |line: &str| match adapter.telling(line) {
+            Some(told) => {
+                (ask.activity)(&told);
+                true
+            }
+            None => false,
+        };
         let job = Job {
             invocation: &invocation,
             request: Some(ask.request),
@@ -205,31 +211,32 @@ impl Agents {
             limits: Limits { total: agent.timeout.unwrap_or(ask.limits.total), ..*ask.limits },
             stdout: &ask.files.stdout,
             stderr: &ask.files.stderr,
-            activity: ask.activity,
+            activity: &activity,
             stop: ask.stop,
         };
-        let output = match self.runner.run(job).await {
-            Ok(output) => output,
-            Err(failed) => {
-                // An agent that ends by itself may say why better than its exit code does.
-                let said = match (&failed.error, &failed.output) {
-                    (RunError::ExitCode { .. }, Some(output)) => adapter.reply(output).err(),
-                    _ => None,
-                };
-                let error = said.unwrap_or_else(|| failed.error.for_agent(agent));
-                return Err((error, failed.output.map(|output| output.transcript)));
-            }
+        let (output, failed) = match self.runner.run(job).await {
+            Ok(output) => (Some(output), None),
+            Err(failed) => (failed.output, Some(failed.error)),
         };
-        let reply = match adapter.reply(&output) {
-            Ok(reply) => reply,
-            Err(error) => return Err((error, Some(output.transcript))),
+        let Some(output) = output else {
+            return Err(failed.map_or_else(
+                || AgentError::new(FailureKind::Crashed, format!("`{}` left nothing behind", agent.name)),
+                |error| error.for_agent(agent),
+            ));
+        };
+        let Reading { answer, usage, told, .. } = adapter.reading(&output);
+        let result = match (failed, answer) {
+            (None, answer) => answer,
+            // An agent that ends by itself may say why better than its exit code does.
+            (Some(RunError::ExitCode { .. }), Err(said)) => Err(said),
+            (Some(failed), _) => Err(failed.for_agent(agent)),
         };
         let Output { stdout, transcript, .. } = output;
-        let text = match reply.body {
+        let result = result.map(|body| match body {
             Body::Stdout => AnswerText::File(stdout),
             Body::Text(text) => AnswerText::Text(text),
-        };
-        Ok((Answered { text, usage: reply.usage }, transcript))
+        });
+        Ok(Asked { result, transcript: Some(transcript), millis: 0, usage, told })
     }
 }
 
@@ -278,6 +285,7 @@ mod tests {
                     sandbox: Sandbox::Auto,
                     protected: &[],
                     files: &files,
+                    session: None,
                     activity: &|_| {},
                     stop,
                 })
@@ -292,7 +300,7 @@ mod tests {
         let agent = samples::agent("rev", "text", &["rev", "-x"]);
         let asked = scene.ask(&agent, Stop::never()).await;
         let mut text = String::new();
-        asked.result.unwrap().text.reader().unwrap().read_to_string(&mut text).unwrap();
+        asked.result.unwrap().reader().unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, samples::NONCE);
         assert_eq!(
             asked.transcript,
@@ -337,7 +345,7 @@ mod tests {
         let (handle, stop) = Stop::new();
         handle.stop();
         let asked = scene.ask(&samples::agent("rev", "text", &["rev"]), stop).await;
-        assert_eq!(asked.result.unwrap_err(), AgentError { message: "`rev` was stopped".to_owned(), hint: None });
+        assert_eq!(asked.result.unwrap_err(), AgentError::new(FailureKind::Stopped, "`rev` was stopped"));
     }
 
     #[test]
@@ -350,6 +358,7 @@ mod tests {
         assert_eq!(
             check(samples::agent("bad", "text", &["./"])),
             Err(AgentError {
+                kind: FailureKind::NotInstalled,
                 message: format!(
                     "agent `bad` cannot be run: `{}` is a folder, not a program",
                     folder.path().display()

@@ -42,6 +42,7 @@ impl Agents {
             cwd: root.to_owned(),
             stdin: Vec::new(),
             streams: false,
+            files: Vec::new(),
         };
         let job = Job {
             invocation: &invocation,
@@ -50,7 +51,7 @@ impl Agents {
             limits: *limits,
             stdout: &files.stdout,
             stderr: &files.stderr,
-            activity: &|_| {},
+            activity: &|_| true,
             stop,
         };
         match self.runner().run(job).await {

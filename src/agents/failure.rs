@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::adapter::{AgentError, Invocation, Output};
-use crate::domain::Agent;
+use crate::domain::{Agent, FailureKind};
 
 /// How much of a command line and of an agent's words stands in a message, in characters.
 const SHOWN: usize = 200;
@@ -136,7 +136,21 @@ impl RunError {
             Self::Spawn { source, .. } | Self::Io { source, .. } => format!("{self}: {source}"),
             _ => self.to_string(),
         };
-        AgentError { message, hint: self.hint(agent) }
+        AgentError { kind: self.kind(), message, hint: self.hint(agent) }
+    }
+
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::NotFound { .. } | Self::Spawn { .. } => FailureKind::NotInstalled,
+            Self::TimedOut { .. } => FailureKind::TimedOut,
+            Self::Killed { .. } => FailureKind::Killed,
+            Self::Stopped { .. } => FailureKind::Stopped,
+            Self::ExitCode { .. }
+            | Self::Survivors { .. }
+            | Self::Unwatched { .. }
+            | Self::NotHeld { .. }
+            | Self::Io { .. } => FailureKind::Crashed,
+        }
     }
 
     fn hint(&self, agent: &Agent) -> Option<String> {
@@ -255,8 +269,8 @@ mod tests {
         ];
         let agent = samples::agent("rev", "text", &["rev"]);
         for (error, message, hint) in cases {
-            let expected = AgentError { message: message.to_owned(), hint: hint.map(ToOwned::to_owned) };
-            assert_eq!(error.for_agent(&agent), expected);
+            let told = error.for_agent(&agent);
+            assert_eq!((told.message.as_str(), told.hint.as_deref()), (message, hint));
         }
     }
 
@@ -269,6 +283,7 @@ mod tests {
             cwd: "/".into(),
             stdin: Vec::new(),
             streams: false,
+            files: Vec::new(),
         };
         assert_eq!(command_line(&invocation(&["-x", "a b", ""])), "/bin/rev -x 'a b' ''");
         let long = command_line(&invocation(&[&"ü".repeat(500)]));

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use super::adapter::{Adapter, AgentError};
-use super::{builtin, json, text, vendors};
-use crate::domain::Agent;
+use super::{builtin, claude, codex, copilot, gemini, json, opencode, qwen, text};
+use crate::domain::{Agent, FailureKind};
 
 /// The name of an adapter, as in `agents.<name>.adapter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,9 +86,10 @@ impl AdapterKind {
         if agent.adapter.is_empty() {
             return Ok(Self::guess(&agent.command));
         }
-        Self::parse(&agent.adapter).ok_or_else(|| AgentError {
-            message: format!("agent `{}` has an unknown adapter `{}`", agent.name, agent.adapter),
-            hint: Some(format!("the adapters are {}", Self::ALL.map(|kind| format!("`{kind}`")).join(", "))),
+        Self::parse(&agent.adapter).ok_or_else(|| {
+            let known = Self::ALL.map(|kind| format!("`{kind}`")).join(", ");
+            let message = format!("agent `{}` has an unknown adapter `{}`", agent.name, agent.adapter);
+            AgentError::new(FailureKind::NotInstalled, message).hint(format!("the adapters are {known}"))
         })
     }
 
@@ -98,12 +99,12 @@ impl AdapterKind {
             Self::Text => &text::Text,
             Self::Json => &json::Json,
             Self::Builtin => &builtin::BuiltinAdapter,
-            Self::Claude => &vendors::CLAUDE,
-            Self::Codex => &vendors::CODEX,
-            Self::Gemini => &vendors::GEMINI,
-            Self::Opencode => &vendors::OPENCODE,
-            Self::Qwen => &vendors::QWEN,
-            Self::Copilot => &vendors::COPILOT,
+            Self::Claude => &claude::Claude,
+            Self::Codex => &codex::Codex,
+            Self::Gemini => &gemini::Gemini,
+            Self::Opencode => &opencode::Opencode,
+            Self::Qwen => &qwen::Qwen,
+            Self::Copilot => &copilot::Copilot,
         }
     }
 }

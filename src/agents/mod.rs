@@ -11,21 +11,33 @@ pub mod failure;
 pub mod kind;
 pub mod locate;
 pub mod process;
+pub mod program;
 pub mod sandbox;
 pub mod schema;
 pub mod scripted;
 pub mod stop;
 pub mod supervise;
 
+mod blame;
+mod claude;
 mod clock;
+mod codex;
+mod copilot;
+mod detect;
+mod gemini;
 mod json;
+mod memory;
+mod opencode;
+mod qwen;
+#[cfg(test)]
+mod roles;
 #[cfg(test)]
 mod samples;
 mod spool;
+mod stream;
 mod text;
-mod vendors;
 
-pub use ask::{Agents, AnswerText, Answered, Ask, Asked, TranscriptFiles};
+pub use ask::{Agents, AnswerText, Ask, Asked, TranscriptFiles};
 pub use kind::{AdapterKind, adapter_for};
 pub use process::{ProcessRunner, Runner};
 pub use scripted::ScriptedRunner;

@@ -34,8 +34,9 @@ const STDERR_KEPT: u64 = 1 << 20;
 /// How long output is read once every process is gone or given up.
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// Takes the last line of a program's output, as a sign of life; unescaped, at most ten times a second.
-pub type Activity<'a> = &'a (dyn Fn(&str) + Send + Sync);
+/// Takes a line of a program's output, as a sign of life; unescaped, at most ten times a second. Says whether the line
+/// told something; if not, the line before it is offered.
+pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 /// What a run of a program comes to.
 pub type Ran = Result<Output, Box<Failed>>;
@@ -197,9 +198,7 @@ impl Running {
                     Due::Nothing => {}
                     Due::Activity(source) => {
                         let spool = match source { Source::Out => &out.spool, Source::Err => &err.spool };
-                        if let Some(line) = spool.last_line(job.limits.line) {
-                            (job.activity)(&line);
-                        }
+                        spool.last_lines(job.limits.line).any(|line| (job.activity)(&line));
                     }
                     Due::Over(cap) => ending = Some(Cause::TimedOut(cap)),
                     // The supervisor itself does not do its work; nobody is left to do it better.
@@ -253,6 +252,7 @@ fn conclude(
     let output = Output {
         stdout: job.stdout.to_owned(),
         stderr_tail: err.tail(),
+        ended: jiff::Timestamp::now(),
         transcript: Transcript {
             stdout_bytes: out.total(),
             stdout_hash: out.hash(),

@@ -1,5 +1,9 @@
 //! An agent and requests for this folder's tests.
 
+use std::path::Path;
+
+use super::adapter::Query;
+use super::program::Program;
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use crate::protocol::request::{Request, Task};
 
@@ -18,6 +22,11 @@ pub(super) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
         env: Default::default(),
         timeout: None,
     }
+}
+
+/// The question that a request is, without a session.
+pub(super) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Request) -> Query<'a> {
+    Query { agent, program, request, prompt: "the prompt", session: None, folder: Path::new("/kept") }
 }
 
 /// An empty review of `/tree`.

@@ -158,6 +158,7 @@ fn finish(job: &Job<'_>, command: String, script: &Script) -> Ran {
     let output = Output {
         stdout: job.stdout.to_owned(),
         stderr_tail: script.stderr.clone(),
+        ended: jiff::Timestamp::now(),
         transcript: Transcript {
             stdout_bytes: script.stdout.len() as u64,
             stdout_hash: blake3::hash(&script.stdout).to_hex().to_string(),

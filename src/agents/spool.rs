@@ -73,10 +73,17 @@ impl Spool {
 
     /// The last line that is not blank, at most `limit` bytes of it, as far as it lies in the last 4 KiB.
     pub(super) fn last_line(&self, limit: u64) -> Option<String> {
-        let line =
-            self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r')).find(|line| !line.trim_ascii().is_empty())?;
-        let end = usize::try_from(limit).map_or(line.len(), |limit| limit.min(line.len()));
-        Some(String::from_utf8_lossy(&line[..end]).trim().to_owned())
+        self.last_lines(limit).next()
+    }
+
+    /// The lines that are not blank, from the last to the first, at most `limit` bytes of each, as far as they lie in
+    /// the last 4 KiB.
+    pub(super) fn last_lines(&self, limit: u64) -> impl Iterator<Item = String> {
+        let lines = self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
+        lines.filter(|line| !line.trim_ascii().is_empty()).map(move |line| {
+            let end = usize::try_from(limit).map_or(line.len(), |limit| limit.min(line.len()));
+            String::from_utf8_lossy(&line[..end]).trim().to_owned()
+        })
     }
 }
 

@@ -1,59 +1,47 @@
 //! The adapter `text`: the prompt on stdin, prose on stdout. Any program that reads and writes can be an agent.
 
-use std::path::Path;
-
-use super::adapter::{Adapter, AgentError, Body, Invocation, Output, Reply};
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
 use super::environment::environment;
-use crate::domain::{Agent, Usage};
-use crate::protocol::request::Request;
 
 /// Runs the configured command as it stands.
 pub(super) struct Text;
 
 impl Adapter for Text {
-    fn command(
-        &self,
-        agent: &Agent,
-        program: &Path,
-        request: &Request,
-        prompt: &str,
-    ) -> Result<Invocation, AgentError> {
-        Ok(plain(agent, program, request, prompt.into()))
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        Ok(plain(query, query.prompt.into()))
     }
 
-    fn reply(&self, _output: &Output) -> Result<Reply, AgentError> {
-        Ok(stdout())
+    fn reading(&self, _output: &Output) -> Reading {
+        Reading::stdout()
     }
 }
 
 /// The configured command with `stdin`, in the tree's root. Whether it prints piece by piece is unknown.
-pub(super) fn plain(agent: &Agent, program: &Path, request: &Request, stdin: Vec<u8>) -> Invocation {
+pub(super) fn plain(query: &Query<'_>, stdin: Vec<u8>) -> Invocation {
     Invocation {
-        program: program.to_owned(),
-        args: agent.command.iter().skip(1).map(Into::into).collect(),
-        env: environment(agent, request, &[], std::env::vars_os()),
-        cwd: request.root.clone().into(),
+        program: query.program.path.clone(),
+        args: query.agent.command.iter().skip(1).map(Into::into).collect(),
+        env: environment(query.agent, query.request, &[], std::env::vars_os()),
+        cwd: query.request.root.clone().into(),
         stdin,
         streams: false,
+        files: Vec::new(),
     }
-}
-
-/// All of stdout is the answer.
-pub(super) fn stdout() -> Reply {
-    Reply { body: Body::Stdout, usage: Usage::default() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::program::Program;
     use crate::agents::samples;
 
     #[test]
     fn the_command_is_run_as_configured() {
         let agent = samples::agent("rev", "text", &["review", "--deep", "a b"]);
         let request = samples::review(&agent);
-        let mut invocation =
-            Text.command(&agent, Path::new("/bin/review"), &request, "prompt ü").expect("text takes any request");
+        let program = Program::new("/bin/review");
+        let query = Query { prompt: "prompt ü", ..samples::query(&agent, &program, &request) };
+        let mut invocation = Text.command(&query).expect("text takes any request");
         assert_eq!(invocation.env.remove(std::ffi::OsStr::new("GLEE_TASK")), Some("review".into()));
         invocation.env.clear();
         assert_eq!(
@@ -65,6 +53,7 @@ mod tests {
                 cwd: "/tree".into(),
                 stdin: "prompt ü".into(),
                 streams: false,
+                files: Vec::new(),
             }
         );
     }

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let (places, loaded) = super::load::settings(globals, Vec::new())?;
-    let agents = Agents::new(Arc::new(ProcessRunner::new()?));
+    let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // What an untrusted project names is found, but not run.
     let trusted = loaded.untrusted.is_none();
@@ -131,7 +131,7 @@ async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) 
         // An embedded agent's program is Glee itself, wherever it lies.
         Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
         Ok(program) => (Some(program), None),
-        Err(AgentError { message, hint }) => (None, Some(Missing { error: message, hint })),
+        Err(AgentError { message, hint, .. }) => (None, Some(Missing { error: message, hint })),
     };
     let version = if trusted { agents.version(agent, root).await } else { None };
     Row {

@@ -5,21 +5,25 @@
 
 mod agent;
 mod dispute;
+mod failing;
 mod finding;
 mod location;
 mod outcome;
 mod response;
 mod ruling;
 mod severity;
+mod usage;
 
 pub use agent::{Agent, AgentName, Role};
 pub use dispute::{Disposition, Dispute, DisputeNumber, Route};
+pub use failing::FailureKind;
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
 pub use location::{Location, meanings};
 pub use outcome::{
     AnswerStatus, Coverage, ExitReason, Failure, FileChange, Outcome, Proof, ReviewerReport, RunId, SettledFinding,
-    Skip, SkipReason, Usage,
+    Skip, SkipReason,
 };
 pub use response::{Answer, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
+pub use usage::{Told, Usage};

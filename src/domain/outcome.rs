@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, Answer, Dispute, Finding, FindingId, FindingState, Response, Role};
+use super::{AgentName, Answer, Dispute, FailureKind, Finding, FindingId, FindingState, Response, Role, Usage};
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -54,35 +54,6 @@ impl AnswerStatus {
             Self::Clean => "clean",
             Self::Incomplete => "incomplete",
             Self::NotReviewed => "not_reviewed",
-        }
-    }
-}
-
-/// Tokens and money of a call or a run; unknown is absent, never zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Usage {
-    /// Tokens read by the model.
-    pub input_tokens: Option<u64>,
-    /// Tokens written by the model.
-    pub output_tokens: Option<u64>,
-    /// Cost in US dollars.
-    pub usd: Option<f64>,
-}
-
-impl Usage {
-    /// Adds another call's usage; what neither knows stays unknown.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
-            match (a, b) {
-                (Some(a), Some(b)) => Some(a + b),
-                (a, b) => a.or(b),
-            }
-        }
-        Self {
-            input_tokens: add(self.input_tokens, other.input_tokens),
-            output_tokens: add(self.output_tokens, other.output_tokens),
-            usd: add(self.usd, other.usd),
         }
     }
 }
@@ -282,6 +253,9 @@ pub struct Failure {
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The kind of failure, where the process failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<FailureKind>,
 }
 
 /// One file the coder changed.

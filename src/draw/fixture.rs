@@ -3,7 +3,7 @@
 use crate::domain::{
     Agent, AgentName, Answer, AnswerStatus, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId,
     FindingState, Outcome, Proof, RawFinding, Response, ReviewerReport, Role, Ruler, Ruling, RulingRecord,
-    RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Usage,
+    RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose, Transcript};
 
@@ -167,5 +167,12 @@ pub(crate) fn finished(call: CallId, answer: CallAnswer) -> EventKind {
         signal: None,
         held: false,
     };
-    EventKind::CallFinished { call, answer, transcript: Some(transcript), millis: 1250, usage: Usage::default() }
+    EventKind::CallFinished {
+        call,
+        answer,
+        transcript: Some(transcript),
+        millis: 1250,
+        usage: Usage::default(),
+        told: Told::default(),
+    }
 }

@@ -258,7 +258,7 @@ mod tests {
     use super::*;
     use crate::domain::{
         Agent, Anchor, Answer, Coverage, Dispute, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord,
-        RunId, Severity, Tag, Usage,
+        RunId, Severity, Tag, Told, Usage,
     };
     use crate::event::{Event, EventKind, Plan};
 
@@ -359,6 +359,7 @@ mod tests {
                 transcript: None,
                 millis: 1,
                 usage: Usage::default(),
+                told: Told::default(),
             })
         }
 
@@ -468,7 +469,7 @@ mod tests {
         assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 1)), Step::Ask(call("r2", REVIEW, 1))]);
         let answer = |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new() };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
-            .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None });
+            .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
         assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");
         play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
         assert_eq!(play.due(), [Step::Merge { round: 1 }]);
@@ -480,7 +481,7 @@ mod tests {
     fn a_resumed_run_asks_again_what_failed_and_nothing_else() {
         let mut play = Play::new(Mode::Review);
         play.reviewed(Vec::new());
-        play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None });
+        play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
         assert_eq!(play.due(), [Step::Finish]);
         play.event(EventKind::RunResumed);
         assert_eq!(play.due(), [Step::Ask(call("r2", REVIEW, 1))]);

@@ -11,11 +11,13 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
+use crate::agents::adapter::AgentError;
 use crate::agents::command::Checked;
-use crate::agents::{Agents, Ask, Stop, TranscriptFiles};
+use crate::agents::{Agents, Ask, Asked, Stop, TranscriptFiles};
 use crate::config::settings::Settings;
 use crate::domain::{
-    Answer, DisputeNumber, ExitReason, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Usage,
+    Answer, DisputeNumber, ExitReason, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Told,
+    Usage,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::journal::{Binding, Journal};
@@ -55,10 +57,28 @@ pub(crate) struct Engine {
 
 /// What a step that takes time brings back.
 enum Done {
-    Called { call: CallId, answer: CallAnswer, transcript: Option<Transcript>, millis: u64, usage: Usage },
-    Chosen { dispute: DisputeNumber, choice: Option<Choice>, decider: Box<dyn Decider> },
-    Ruled { dispute: DisputeNumber, ruling: PersonAnswer, decider: Box<dyn Decider> },
-    Verified { round: u32, results: Vec<(String, Checked)> },
+    Called {
+        call: CallId,
+        answer: CallAnswer,
+        transcript: Option<Transcript>,
+        millis: u64,
+        usage: Usage,
+        told: Told,
+    },
+    Chosen {
+        dispute: DisputeNumber,
+        choice: Option<Choice>,
+        decider: Box<dyn Decider>,
+    },
+    Ruled {
+        dispute: DisputeNumber,
+        ruling: PersonAnswer,
+        decider: Box<dyn Decider>,
+    },
+    Verified {
+        round: u32,
+        results: Vec<(String, Checked)>,
+    },
 }
 
 /// How the engine came to rest.
@@ -219,26 +239,28 @@ impl Engine {
                 sandbox,
                 protected: &protected,
                 files: &files,
+                session: None,
                 activity: &activity,
                 stop,
             };
-            let asked = agents.ask(ask).await;
-            let (answer, usage) = match asked.result {
-                Ok(answered) => {
-                    let usage = answered.usage;
+            let Asked { result, transcript, millis, usage, told } = agents.ask(ask).await;
+            let answer = match result {
+                Ok(text) => {
                     let read = tokio::task::spawn_blocking(move || {
-                        answered.text.reader().and_then(|reader| asks::read(reader, &request))
+                        text.reader().and_then(|reader| asks::read(reader, &request))
                     });
                     let answer = read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-                    let answer = answer.unwrap_or_else(|error| CallAnswer::Failed {
+                    answer.unwrap_or_else(|error| CallAnswer::Failed {
                         error: format!("the kept answer cannot be read: {error}"),
                         hint: None,
-                    });
-                    (answer, usage)
+                        cause: None,
+                    })
                 }
-                Err(error) => (CallAnswer::Failed { error: error.message, hint: error.hint }, Usage::default()),
+                Err(AgentError { kind, message, hint }) => {
+                    CallAnswer::Failed { error: message, hint, cause: Some(kind) }
+                }
             };
-            let done = Done::Called { call, answer, transcript: asked.transcript, millis: asked.millis, usage };
+            let done = Done::Called { call, answer, transcript, millis, usage, told };
             (step, done)
         }))
     }
@@ -317,12 +339,12 @@ impl Engine {
     /// Takes what a step brought. Returns whether the run stops here.
     fn take(&mut self, done: Done, stopped: bool, parked: &mut BTreeSet<DisputeNumber>) -> Result<bool, RunError> {
         match done {
-            Done::Called { call, answer, transcript, millis, usage } => {
+            Done::Called { call, answer, transcript, millis, usage, told } => {
                 // What a stop cut off has not answered; it is asked again when the run is carried on.
                 let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
                 let answer = self.watched(&call, answer, transcript.as_ref())?;
                 if !cut_off {
-                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage })?;
+                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told })?;
                 }
             }
             Done::Chosen { dispute, choice, decider } => {
@@ -408,7 +430,7 @@ impl Engine {
         );
         self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations })?;
         let hint = "see what it did with `git status`; if it was you, `glee runs resume` asks it again".to_owned();
-        Ok(CallAnswer::Failed { error, hint: Some(hint) })
+        Ok(CallAnswer::Failed { error, hint: Some(hint), cause: None })
     }
 
     fn merge(&mut self, round: u32) -> Result<(), RunError> {

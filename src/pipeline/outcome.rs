@@ -170,9 +170,9 @@ fn failures(state: &State) -> Vec<Failure> {
     last_calls(state)
         .into_iter()
         .filter_map(|(id, call)| {
-            let (error, hint) = match &call.answer {
-                CallAnswer::Failed { error, hint } => (error.clone(), hint.clone()),
-                CallAnswer::Invalid { error } => (error.clone(), None),
+            let (error, hint, cause) = match &call.answer {
+                CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
+                CallAnswer::Invalid { error } => (error.clone(), None, None),
                 _ => return None,
             };
             let role = match id.purpose {
@@ -180,7 +180,7 @@ fn failures(state: &State) -> Vec<Failure> {
                 Purpose::Respond { .. } | Purpose::Enforce { .. } => Role::Coder,
                 Purpose::Judge { .. } => Role::Judge,
             };
-            Some(Failure { agent: id.agent.clone(), role, error, hint })
+            Some(Failure { agent: id.agent.clone(), role, error, hint, cause })
         })
         .collect()
 }

@@ -368,6 +368,7 @@ mod tests {
                 CallAnswer::Failed {
                     error: "timed out after 30m".to_owned(),
                     hint: Some("raise `limits.total`".to_owned()),
+                    cause: None,
                 },
             ),
             EventKind::FindingsMerged { round: 1, findings: vec![weak.clone(), url] },

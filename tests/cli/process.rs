@@ -54,6 +54,7 @@ impl Scene {
             cwd: folder.path().to_owned(),
             stdin: Vec::new(),
             streams: true,
+            files: Vec::new(),
         };
         Self { folder, tag, invocation, confinement: None, limits: LIMITS, said: Mutex::default() }
     }
@@ -68,7 +69,10 @@ impl Scene {
 
     async fn run_until(&self, stop: Stop) -> Ran {
         let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
-        let activity = |line: &str| self.said.lock().expect("no test panics in here").push(line.to_owned());
+        let activity = |line: &str| {
+            self.said.lock().expect("no test panics in here").push(line.to_owned());
+            true
+        };
         runner()
             .run(Job {
                 invocation: &self.invocation,

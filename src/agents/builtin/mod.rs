@@ -41,8 +41,8 @@ mod waiver;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::adapter::{Adapter, AgentError, Body, Invocation, Output, Reply};
-use crate::domain::{Agent, Role, Usage};
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use crate::domain::{FailureKind, Role};
 use crate::protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
@@ -178,46 +178,41 @@ fn dispatch(_request: &Request, _root: &Path) -> Result<String, BuiltinError> {
 pub struct BuiltinAdapter;
 
 impl Adapter for BuiltinAdapter {
-    fn command(
-        &self,
-        agent: &Agent,
-        program: &Path,
-        request: &Request,
-        _prompt: &str,
-    ) -> Result<Invocation, AgentError> {
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        let Query { agent, program, request, .. } = query;
         let name = agent.command.first().map(String::as_str).unwrap_or_default();
         let builtin = Builtin::parse(name).ok_or_else(|| AgentError {
-            message: format!("`{name}` is no embedded agent"),
             hint: BuiltinError::Unknown(name.to_owned()).hint(),
+            ..AgentError::new(FailureKind::NotInstalled, format!("`{name}` is no embedded agent"))
         })?;
         if builtin.role() != agent.role {
-            return Err(AgentError {
-                message: format!("`{name}` cannot be a {}", agent.role),
-                hint: Some(format!("its role is {}", builtin.role())),
-            });
+            let message = format!("`{name}` cannot be a {}", agent.role);
+            return Err(
+                AgentError::new(FailureKind::NotInstalled, message).hint(format!("its role is {}", builtin.role()))
+            );
         }
-        let stdin = serde_json::to_vec(request)
-            .map_err(|error| AgentError { message: format!("failed to write the request: {error}"), hint: None })?;
+        let stdin = serde_json::to_vec(request).map_err(|error| {
+            AgentError::new(FailureKind::Protocol, format!("failed to write the request: {error}"))
+        })?;
         Ok(Invocation {
-            program: program.to_owned(),
+            program: program.path.clone(),
             args: vec![ARGUMENT.into(), builtin.as_str().into()],
             env: BTreeMap::new(),
             cwd: request.root.clone().into(),
             stdin,
             streams: false,
+            files: Vec::new(),
         })
     }
 
-    fn reply(&self, output: &Output) -> Result<Reply, AgentError> {
-        match output.transcript.exit_code {
-            Some(0) => Ok(Reply { body: Body::Stdout, usage: Usage::default() }),
-            _ => Err(AgentError {
-                message: match output.stderr_tail.trim() {
-                    "" => "the embedded agent failed".to_owned(),
-                    said => said.strip_prefix("error: ").unwrap_or(said).to_owned(),
-                },
-                hint: None,
-            }),
+    fn reading(&self, output: &Output) -> Reading {
+        if output.transcript.exit_code == Some(0) {
+            return Reading::stdout();
         }
+        let message = match output.stderr_tail.trim() {
+            "" => "the embedded agent failed",
+            said => said.strip_prefix("error: ").unwrap_or(said),
+        };
+        Reading { answer: Err(AgentError::new(FailureKind::Crashed, message)), ..Reading::stdout() }
     }
 }

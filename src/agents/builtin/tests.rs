@@ -567,14 +567,15 @@ fn the_adapter_runs_glee_itself_with_nothing_in_its_environment() {
     }))
     .unwrap();
     assert_eq!(agent.name, AgentName::from("rules"));
-    let invocation = BuiltinAdapter.command(&agent, Path::new("/bin/glee"), &request, "").unwrap();
+    let program = crate::agents::program::Program::new("/bin/glee");
+    let invocation = BuiltinAdapter.command(&crate::agents::samples::query(&agent, &program, &request)).unwrap();
     assert_eq!(invocation.program, Path::new("/bin/glee"));
     assert_eq!(invocation.args, ["__builtin", "rules"]);
     assert!(invocation.env.is_empty());
     assert_eq!(invocation.cwd, Path::new("/tree"));
     assert_eq!(serde_json::from_slice::<Request>(&invocation.stdin).unwrap(), request);
     agent.role = Role::Judge;
-    let error = BuiltinAdapter.command(&agent, Path::new("/bin/glee"), &request, "").unwrap_err();
+    let error = BuiltinAdapter.command(&crate::agents::samples::query(&agent, &program, &request)).unwrap_err();
     assert_eq!(error.message, "`builtin:rules` cannot be a judge");
     assert_eq!(Builtin::ALL.map(Builtin::role), [Role::Reviewer, Role::Coder, Role::Judge]);
 }

@@ -63,7 +63,7 @@ fn reviewed() -> Outcome {
     ];
     outcome.proof.reviewers =
         vec![reviewer("rules", AnswerStatus::Complete, 6), reviewer("codex", AnswerStatus::Complete, 2)];
-    outcome.proof.usage = Usage { input_tokens: Some(45_210), output_tokens: None, usd: Some(0.125) };
+    outcome.proof.usage = Usage { input_tokens: Some(45_210), usd: Some(0.125), ..Usage::default() };
     outcome.proof.skipped = vec![
         Skip { file: "shop/logo.png".to_owned(), reason: SkipReason::Binary },
         Skip { file: "Cargo.lock".to_owned(), reason: SkipReason::Generated },
@@ -149,6 +149,7 @@ fn failed() -> Outcome {
         role: Role::Reviewer,
         error: "timed out after 30m".to_owned(),
         hint: Some("give it more time: `glee config set agents.codex.timeout 1h`".to_owned()),
+        cause: None,
     }];
     outcome
 }

@@ -1,0 +1,314 @@
+//! From the words in which programs and services say that they failed to the kind of the failure.
+//!
+//! Every program words it differently and none promises its words, so a status number goes before words, and what is
+//! not recognised stays `crashed`, which nobody tries again.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::domain::FailureKind;
+
+/// What failures are known by, in lowercase; the first list with a match decides.
+const WORDS: [(Kind, &[&str]); 8] = [
+    (
+        Kind::TooLong,
+        &[
+            "prompt is too long",
+            "context length",
+            "context window",
+            "maximum context",
+            "too many tokens",
+            "input too long",
+            "exceeds the maximum length",
+        ],
+    ),
+    (Kind::Truncated, &["max_output_tokens", "max_tokens", "output token limit", "output token maximum"]),
+    (
+        Kind::Quota,
+        &[
+            "quota",
+            "billing",
+            "credit balance",
+            "insufficient credit",
+            "usage limit",
+            "spending limit",
+            "spend limit",
+            "limit reached|",
+            "hit your limit",
+            "out of credits",
+            "premium requests",
+            "payment required",
+        ],
+    ),
+    (
+        Kind::Rate,
+        &[
+            "rate limit",
+            "rate_limit",
+            "ratelimit",
+            "too many requests",
+            "status: 429",
+            "(429)",
+            "status 429",
+            "http 429",
+            "resource_exhausted",
+            "resource exhausted",
+        ],
+    ),
+    (
+        Kind::Login,
+        &[
+            "not logged in",
+            "please run /login",
+            "invalid api key",
+            "incorrect api key",
+            "authentication",
+            "authenticate",
+            "unauthorized",
+            "unauthenticated",
+            "auth method",
+            "login required",
+            "log in",
+            "api key not",
+            "missing api key",
+            "no api key",
+            "permission_denied",
+            "status 401",
+            "http 401",
+            "status 403",
+            "environment variable: `",
+        ],
+    ),
+    (
+        Kind::Service,
+        &[
+            "overloaded",
+            "high demand",
+            "server error",
+            "internal error",
+            "internal_error",
+            "service unavailable",
+            "bad gateway",
+            "gateway timeout",
+            "temporarily",
+            "econnrefused",
+            "econnreset",
+            "enotfound",
+            "etimedout",
+            "eai_again",
+            "connection",
+            "network",
+            "fetch failed",
+            "socket",
+            "stream disconnected",
+            "transport error",
+            "dns",
+            "terminated",
+            "malformed response",
+            "incomplete json",
+            "unexpected end of json",
+            "timed out",
+            "timeout",
+            "stream error",
+            "error decoding",
+            "empty or malformed",
+            "unable to connect",
+            "failed to parse",
+            "json parse",
+            "unexpected token",
+            "invalid json",
+        ],
+    ),
+    (Kind::Empty, &["empty response", "no visible output", "no response", "invalid_stream"]),
+    (
+        Kind::Flags,
+        &[
+            "unknown option",
+            "unknown argument",
+            "unexpected argument",
+            "unrecognized option",
+            "unrecognised option",
+            "invalid value",
+            "unknown flag",
+            "invalid option",
+            "unknown feature",
+            "argument missing",
+            "error loading config",
+            "model not found",
+            "unknown model",
+            "invalid model",
+        ],
+    ),
+];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    TooLong,
+    Truncated,
+    Quota,
+    Rate,
+    Login,
+    Service,
+    Empty,
+    Flags,
+}
+
+/// The kind of a failure from an HTTP status, if there is one, and from what is said about it.
+pub(super) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKind {
+    let text = text.to_lowercase();
+    let said = WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(kind, _)| *kind);
+    let kind = match (status, said) {
+        (Some(402), _) | (Some(403 | 429), Some(Kind::Quota)) => Some(Kind::Quota),
+        (Some(401 | 403), _) => Some(Kind::Login),
+        (Some(413), _) => Some(Kind::TooLong),
+        (Some(429), _) => Some(Kind::Rate),
+        (Some(408 | 409 | 425 | 500..=599), _) => Some(Kind::Service),
+        (_, said) => said,
+    };
+    match kind {
+        Some(Kind::TooLong) => FailureKind::TooLong,
+        Some(Kind::Truncated) => FailureKind::Truncated,
+        Some(Kind::Quota) => FailureKind::OverQuota { reset: reset(&text, now) },
+        Some(Kind::Rate) => FailureKind::RateLimited { reset: reset(&text, now) },
+        Some(Kind::Login) => FailureKind::NotLoggedIn,
+        Some(Kind::Service) => FailureKind::Unavailable,
+        Some(Kind::Empty) => FailureKind::Empty,
+        Some(Kind::Flags) => FailureKind::BadFlags,
+        None => FailureKind::Crashed,
+    }
+}
+
+/// The HTTP status that a text gives behind `"code":`, `status`, `error:` or `HTTP`, or in parentheses.
+pub(super) fn status(text: &str) -> Option<u16> {
+    let text = text.to_lowercase();
+    ["\"code\":", "status code", "status:", "status", "api error:", "http", "(", "error"].iter().find_map(|mark| {
+        text.match_indices(mark).find_map(|(at, _)| {
+            let rest = text[at + mark.len()..].trim_start_matches([' ', ':', '"']);
+            let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+            digits.parse().ok().filter(|code| digits.len() == 3 && (400..600).contains(code))
+        })
+    })
+}
+
+/// When it works again: `try again in 20s`, `retry after 3 minutes`, `reset after 3h21m`, or seconds since 1970
+/// behind a bar. A clock time without its day and zone is not guessed at.
+pub(super) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let text = text.to_lowercase();
+    if let Some((_, epoch)) = text.rsplit_once('|') {
+        let digits: String = epoch.trim().chars().take_while(char::is_ascii_digit).collect();
+        if digits.len() == 10 {
+            return digits.parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+        }
+    }
+    let marks =
+        ["again in ", "retry in ", "retry after ", "reset after ", "resets in ", "reset in ", "retry-after: "];
+    let wait = marks.iter().find_map(|mark| wait(text.split_once(mark)?.1))?;
+    now.checked_add(wait).ok()
+}
+
+/// Reads `20s`, `1.5 seconds`, `3 days 4 hours`, `3h21m50.2s`, and a bare number as seconds.
+fn wait(text: &str) -> Option<SignedDuration> {
+    let mut total = 0.0;
+    let mut rest = text.trim_start();
+    let mut found = false;
+    loop {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let Ok(number) = rest[..end].trim_end_matches('.').parse::<f64>() else { break };
+        let after = rest[end..].trim_start();
+        let unit: String = after.chars().take_while(char::is_ascii_alphabetic).collect();
+        let seconds = match unit.as_str() {
+            "ms" => 0.001,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+            "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+            "d" | "day" | "days" => 86400.0,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            _ if found => break,
+            _ => 1.0,
+        };
+        total += number * seconds;
+        found = true;
+        rest = after[unit.len()..].trim_start_matches([' ', ',']);
+    }
+    let sane = found && total <= 366.0 * 86400.0;
+    sane.then(|| SignedDuration::from_secs_f64(total))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_decide_the_kind() {
+        let now = Timestamp::UNIX_EPOCH;
+        let in_20s = Some(now + SignedDuration::from_secs(20));
+        let cases = [
+            (
+                Some(401),
+                "Failed to authenticate. API Error: 401 Invalid API key provided",
+                FailureKind::NotLoggedIn,
+            ),
+            (None, "Not logged in · Please run /login", FailureKind::NotLoggedIn),
+            (
+                Some(429),
+                "API Error: Request rejected (429) · Rate limit reached. Please try again in 20s.",
+                FailureKind::RateLimited { reset: in_20s },
+            ),
+            (
+                Some(429),
+                "API Error: Request rejected (429) · You exceeded your current quota",
+                FailureKind::OverQuota { reset: None },
+            ),
+            (
+                None,
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                FailureKind::RateLimited { reset: None },
+            ),
+            (None, "Quota exceeded. Check your plan and billing details.", FailureKind::OverQuota { reset: None }),
+            (Some(500), "API Error: 500 internal error", FailureKind::Unavailable),
+            (Some(529), "Overloaded", FailureKind::Unavailable),
+            (None, "We’re currently experiencing high demand", FailureKind::Unavailable),
+            (None, "API Error: Connection dropped (ECONNRESET).", FailureKind::Unavailable),
+            (None, "Prompt is too long", FailureKind::TooLong),
+            (None, "Incomplete response returned, reason: max_output_tokens", FailureKind::Truncated),
+            (None, "The model returned an empty response with no text", FailureKind::Empty),
+            (None, "error: unexpected argument '--jsn' found", FailureKind::BadFlags),
+            (None, "segmentation fault", FailureKind::Crashed),
+        ];
+        for (status, text, expected) in cases {
+            assert_eq!(kind(status, text, now), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_status_is_found_in_text() {
+        let cases = [
+            (r#"[API Error: {"error":{"code":401,"message":"Invalid"}}]"#, Some(401)),
+            ("unexpected status 401 Unauthorized: x, url: http://127.0.0.1:33191/v1", Some(401)),
+            ("exceeded retry limit, last status: 429 Too Many Requests", Some(429)),
+            ("API Error: 500 internal error", Some(500)),
+            ("Authentication failed with provider at http://127.0.0.1:500/v1 (HTTP 401)", Some(401)),
+            ("API Error: Connection dropped (ECONNRESET)", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(status(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_the_reset_is_read_where_it_is_plain() {
+        let now = Timestamp::from_second(1_000).unwrap();
+        let cases = [
+            ("Please try again in 20s.", Some(1_020)),
+            ("Please retry in 1.5s", Some(1_001)),
+            ("Try again in 3 days 4 hours 5 minutes.", Some(1_000 + 3 * 86400 + 4 * 3600 + 300)),
+            ("Your quota will reset after 3h21m50s.", Some(1_000 + 3 * 3600 + 21 * 60 + 50)),
+            ("retry-after: 7", Some(1_007)),
+            ("Claude AI usage limit reached|1763802000", Some(1_763_802_000)),
+            ("You've hit your limit · resets 3pm", None),
+            ("try again in a moment", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(reset(text, now).map(Timestamp::as_second), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Claude Code, as `claude -p` prints it with `--output-format stream-json`.
+//!
+//! `--setting-sources ""` keeps the reviewed tree's hooks, permissions and `CLAUDE.md` out, `--strict-mcp-config` its
+//! MCP servers; nobody gets a shell, because an allow-list of commands does not hold. `--tools` takes all words that
+//! follow it, so it never stands last. Seen with 2.1.197 and 2.1.330.
+
+use serde_json::Value;
+
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::schema::Form;
+use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use crate::domain::{FailureKind, Role, Usage};
+use jiff::Timestamp;
+
+/// The longest prompt it takes on stdin, in bytes.
+const LONGEST: usize = 10_000_000;
+
+/// The flags without which a role has no bounds.
+const NEEDED: [&str; 4] = ["--setting-sources", "--strict-mcp-config", "--tools", "--permission-mode"];
+
+const SEES: [&str; 5] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CONFIG_DIR",
+];
+
+/// Claude Code.
+pub(super) struct Claude;
+
+impl Adapter for Claude {
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        stream::fits(query, "claude", query.prompt.len(), LONGEST, "bytes")?;
+        query.program.need(&NEEDED)?;
+        let mut args = list(&["-p", "--output-format", "stream-json", "--verbose"]);
+        if query.program.words.is_none() || query.program.names("--include-partial-messages") {
+            args.push("--include-partial-messages".to_owned());
+        }
+        args.extend(list(&["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"]));
+        // It also confines reading to the tree; a coder that is confined may not edit.
+        let role = query.request.task.role();
+        if role != Role::Coder && query.program.names("--restricted") {
+            args.push("--restricted".to_owned());
+        }
+        args.extend(match role {
+            Role::Coder => list(&["--tools", "Read,Grep,Glob,Edit,Write", "--permission-mode", "acceptEdits"]),
+            Role::Reviewer => {
+                list(&["--tools", "Read,Grep,Glob", "--permission-mode", "dontAsk", "--no-session-persistence"])
+            }
+            Role::Judge | Role::Aggregator => {
+                list(&["--tools", "", "--permission-mode", "dontAsk", "--no-session-persistence"])
+            }
+        });
+        if role == Role::Judge && query.program.names("--json-schema") {
+            args.extend(["--json-schema".to_owned(), Form::Ruling.schema().to_value().to_string()]);
+        }
+        if let Some(session) = query.session {
+            args.extend(["--resume".to_owned(), session.to_owned()]);
+        }
+        if let Some(model) = &query.agent.model {
+            args.extend(["--model".to_owned(), model.clone()]);
+        }
+        args.extend(stream::own_args(query));
+        let set = [
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+            ("DISABLE_AUTOUPDATER", "1".to_owned()),
+            ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
+        ];
+        Ok(stream::invocation(query, args, &SEES, &set))
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        stream::reading(self, output)
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        match text(&event, "/type")? {
+            "stream_event" => stream::writing(text(&event, "/event/delta/text")?),
+            "assistant" => blocks(&event).find_map(|block| match text(block, "/type")? {
+                "tool_use" => Some(stream::using(text(block, "/name")?, &block["input"])),
+                "text" => stream::writing(text(block, "/text")?),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+
+    fn helps(&self) -> &'static [&'static [&'static str]] {
+        &[&["--help"]]
+    }
+}
+
+impl Dialect for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn hear(&self, heard: &mut Heard, event: &Value) {
+        hear(heard, event);
+    }
+
+    fn login(&self) -> &'static str {
+        "log in: run `claude` and type `/login`, or set ANTHROPIC_API_KEY"
+    }
+}
+
+fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
+    event.pointer("/message/content").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Takes an event of the form that Claude Code introduced and Qwen Code speaks too.
+pub(super) fn hear(heard: &mut Heard, event: &Value) {
+    // What a subagent says is not said by the agent.
+    if event.get("parent_tool_use_id").is_some_and(|id| !id.is_null()) {
+        return;
+    }
+    match text(event, "/type").unwrap_or_default() {
+        "system" if text(event, "/subtype") == Some("init") => {
+            heard.told.session = text(event, "/session_id").map(ToOwned::to_owned);
+            heard.told.model = text(event, "/model").map(ToOwned::to_owned);
+        }
+        "stream_event" => heard.piece(text(event, "/event/delta/text").unwrap_or_default()),
+        "assistant" if event.get("is_api_error_message").is_none() => {
+            blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| heard.message(text));
+        }
+        "user" if blocks(event).any(|block| text(block, "/type") == Some("tool_result")) => heard.tool_used(),
+        "rate_limit_event" if text(event, "/rate_limit_info/status") == Some("rejected") => {
+            let seconds = number(event, "/rate_limit_info/resetsAt").and_then(|at| i64::try_from(at).ok());
+            heard.reset = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
+        }
+        "result" => result(heard, event),
+        _ => {}
+    }
+}
+
+fn result(heard: &mut Heard, event: &Value) {
+    heard.done = true;
+    if let Some(session) = text(event, "/session_id") {
+        heard.told.session = Some(session.to_owned());
+    }
+    heard.usage = usage(event);
+    for denial in event["permission_denials"].as_array().into_iter().flatten() {
+        heard.denied(text(denial, "/tool_name").unwrap_or("a tool"));
+    }
+    let said = text(event, "/result").or_else(|| text(event, "/error/message")).unwrap_or_default();
+    let errors = event["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let errors = || errors.clone().collect::<Vec<_>>().join("; ");
+    let failed = event["is_error"].as_bool() == Some(true);
+    heard.failure = match text(event, "/subtype").unwrap_or_default() {
+        "error_max_turns" => Some(Said::of(FailureKind::MaxTurns, "it used up its turns")),
+        "error_max_budget_usd" => {
+            Some(Said::of(FailureKind::OverQuota { reset: None }, "it used up the budget that was set for it"))
+        }
+        _ if failed && text(event, "/terminal_reason") == Some("blocking_limit") => {
+            Some(Said::of(FailureKind::TooLong, said))
+        }
+        _ if failed => {
+            let text = if said.is_empty() { errors() } else { said.to_owned() };
+            let status = number(event, "/api_error_status").and_then(|status| u16::try_from(status).ok());
+            let words = Said::text(&text);
+            let lost = text_is(event, "/api_error", "connection_failed");
+            Some(Said { kind: lost.then_some(FailureKind::Unavailable), status: status.or(words.status), ..words })
+        }
+        _ => None,
+    };
+    // Where the output was cut and went on, `result` holds its last part only.
+    let continued = heard.text.ends_with(said) && heard.text.len() > said.len();
+    heard.answer = match event.get("structured_output") {
+        Some(value) if !value.is_null() => Some(value.to_string()),
+        _ if continued => None,
+        _ => Some(said.to_owned()),
+    };
+}
+
+fn text_is(event: &Value, pointer: &str, expected: &str) -> bool {
+    text(event, pointer) == Some(expected)
+}
+
+fn usage(event: &Value) -> Usage {
+    let of = |name: &str| number(event, &format!("/usage/{name}"));
+    let cached = of("cache_read_input_tokens");
+    let input = of("input_tokens")
+        .map(|input| input + cached.unwrap_or(0) + of("cache_creation_input_tokens").unwrap_or(0));
+    Usage {
+        input_tokens: input,
+        output_tokens: of("output_tokens"),
+        usd: event["total_cost_usd"].as_f64(),
+        cached_tokens: cached,
+        reasoning_tokens: of("output_tokens_details/thinking_tokens"),
+        turns: event["num_turns"].as_u64(),
+        estimated: false,
+    }
+}

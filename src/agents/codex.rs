@@ -1,0 +1,145 @@
+//! Codex, as `codex exec --json` prints it.
+//!
+//! Its sandbox is always named. It has no flag for its retries; those of a provider that the configuration names are
+//! turned off, the built-in ones end after half a minute because `unbounded_connection_retries` is. Settings of the
+//! reviewed tree are ignored by itself, its `AGENTS.md` by `project_doc_max_bytes=0`. Seen with 0.169.0.
+
+use serde_json::Value;
+
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use crate::domain::{FailureKind, Role, Usage};
+
+/// The longest prompt it takes on stdin, in characters.
+const LONGEST: usize = 1_048_576;
+
+/// Tools and features that a judge has no use for.
+const NOT_FOR_A_JUDGE: [&str; 7] =
+    ["shell_tool", "unified_exec", "multi_agent", "goals", "view_image", "image_generation", "hooks"];
+
+/// Codex.
+pub(super) struct Codex;
+
+impl Adapter for Codex {
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        stream::fits(query, "codex", query.prompt.chars().count(), LONGEST, "characters")?;
+        query.program.need(&["--sandbox", "--json"])?;
+        let role = query.request.task.role();
+        let sandbox = if role == Role::Coder { "workspace-write" } else { "read-only" };
+        let mut args = list(&["exec", "--json", "-s", sandbox, "--skip-git-repo-check"]);
+        if role != Role::Coder {
+            args.push("--ephemeral".to_owned());
+        }
+        let mut off = vec!["plugins", "apps", "unbounded_connection_retries"];
+        if matches!(role, Role::Judge | Role::Aggregator) {
+            off.extend(NOT_FOR_A_JUDGE);
+        }
+        // A feature that it does not know is an error to it.
+        for feature in off.into_iter().filter(|name| query.program.words.is_none() || query.program.names(name)) {
+            args.extend(list(&["--disable", feature]));
+        }
+        let mut settings = list(&["analytics.enabled=false", "project_doc_max_bytes=0"]);
+        if role != Role::Coder {
+            settings.push("web_search=\"disabled\"".to_owned());
+        }
+        if let Some(provider) = provider(&query.agent.command) {
+            settings.push(format!("model_providers.{provider}.request_max_retries=0"));
+            settings.push(format!("model_providers.{provider}.stream_max_retries=0"));
+        }
+        for setting in settings {
+            args.extend(["-c".to_owned(), setting]);
+        }
+        if let Some(model) = &query.agent.model {
+            args.extend(["-m".to_owned(), model.clone()]);
+        }
+        args.extend(stream::own_args(query));
+        if let Some(session) = query.session {
+            args.extend(["resume".to_owned(), session.to_owned()]);
+        }
+        args.push("-".to_owned());
+        Ok(stream::invocation(query, args, &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"], &[]))
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        stream::reading(self, output)
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        match text(&event, "/item/type")? {
+            "agent_message" | "reasoning" => stream::writing(text(&event, "/item/text")?),
+            "command_execution" => Some(text(&event, "/item/command")?.to_owned()),
+            "file_change" => {
+                let path = text(&event, "/item/changes/0/path").unwrap_or_default();
+                Some(format!("edit {path}").trim().to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn helps(&self) -> &'static [&'static [&'static str]] {
+        &[&["exec", "--help"], &["features", "list"]]
+    }
+}
+
+impl Dialect for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn hear(&self, heard: &mut Heard, event: &Value) {
+        match text(event, "/type").unwrap_or_default() {
+            "thread.started" => heard.told.session = text(event, "/thread_id").map(ToOwned::to_owned),
+            "item.completed" => item(heard, event),
+            // A warning, unless nothing comes after it: it says so of every try to reconnect.
+            "error" => heard.failure = text(event, "/message").map(Said::text),
+            "turn.failed" => {
+                let said = text(event, "/error/message").unwrap_or("it did not say why");
+                heard.failure = Some(Said::text(said));
+            }
+            "turn.completed" => {
+                heard.done = true;
+                heard.failure = None;
+                let of = |name: &str| number(event, &format!("/usage/{name}"));
+                heard.usage = Usage {
+                    input_tokens: of("input_tokens"),
+                    output_tokens: of("output_tokens"),
+                    cached_tokens: of("cached_input_tokens"),
+                    reasoning_tokens: of("reasoning_output_tokens"),
+                    ..Usage::default()
+                };
+            }
+            _ => {}
+        }
+    }
+
+    fn blame(&self, code: i32) -> Option<FailureKind> {
+        (code == 2).then_some(FailureKind::BadFlags)
+    }
+
+    fn login(&self) -> &'static str {
+        "log in with `codex login`, or set the key that its provider names"
+    }
+}
+
+fn item(heard: &mut Heard, event: &Value) {
+    match text(event, "/item/type").unwrap_or_default() {
+        // The last message is the answer; those before it comment on the work.
+        "agent_message" => heard.answer = text(event, "/item/text").map(ToOwned::to_owned),
+        "command_execution" | "file_change" | "mcp_tool_call"
+            if text(event, "/item/status") == Some("declined") =>
+        {
+            heard.denied(text(event, "/item/type").unwrap_or_default());
+        }
+        _ => {}
+    }
+    if let Some(answer) = &heard.answer {
+        heard.text.clone_from(answer);
+    }
+}
+
+/// The provider that a command names with `-c model_provider=...`.
+fn provider(command: &[String]) -> Option<&str> {
+    let value = command.iter().find_map(|word| word.strip_prefix("model_provider="))?;
+    Some(value.trim_matches(['"', '\''])).filter(|name| !name.is_empty())
+}

@@ -1,0 +1,121 @@
+//! Asking a program what it is: its version, and the flags that its help names.
+//!
+//! The answers are kept by path, size and time of change, because some programs take seconds for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::adapter::Invocation;
+use super::ask::Agents;
+use super::environment::allowed;
+use super::kind::AdapterKind;
+use super::process::Job;
+use super::program::{Program, words};
+use super::stop::Stop;
+use crate::config::settings::Limits;
+use crate::domain::Agent;
+
+/// The caps on a program that tells about itself.
+const LIMITS: Limits = Limits {
+    total: Duration::from_secs(30),
+    first_output: Duration::from_secs(30),
+    idle: Duration::from_secs(30),
+    output: 256 << 10,
+    line: 4096,
+    grace: Duration::from_millis(500),
+};
+
+/// The file of what programs told.
+const FILE: &str = "programs.json";
+
+/// What is known of the programs, by path.
+pub(super) type Known = BTreeMap<String, Entry>;
+
+/// What a program told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// The size of its file in bytes.
+    size: u64,
+    /// When the file was changed, in nanoseconds since 1970.
+    changed: u64,
+    version: Option<String>,
+    words: Option<BTreeSet<String>>,
+}
+
+impl Agents {
+    /// The program at `path`, with what it tells of itself. Only known programs are asked: what a user's own script
+    /// does with an argument it does not expect is not ours to try.
+    pub(super) async fn detect(&self, kind: AdapterKind, agent: &Agent, path: &Path) -> Program {
+        let mut program = Program::new(path);
+        if !AdapterKind::PROGRAMS.contains(&kind) {
+            return program;
+        }
+        let mut known = self.known().lock().await;
+        let name = path.to_string_lossy().into_owned();
+        let stamp = stamp(path);
+        let fits = |entry: &Entry| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
+        let kept = known.get(&name).cloned().or_else(|| self.memory().read::<Known>(FILE).remove(&name));
+        if let Some(entry) = kept.filter(fits) {
+            (program.version, program.words) = (entry.version.clone(), entry.words.clone());
+            known.insert(name, entry);
+            return program;
+        }
+        let version = self.told(agent, path, &["--version"]).await;
+        let version = version
+            .as_deref()
+            .and_then(|text| text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())));
+        program.version = version.map(ToOwned::to_owned);
+        for help in kind.adapter().helps() {
+            if let Some(text) = self.told(agent, path, help).await {
+                program.words.get_or_insert_default().extend(words(&text));
+            }
+        }
+        if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
+            let entry = Entry { size, changed, version: program.version.clone(), words: program.words.clone() };
+            known.insert(name.clone(), entry.clone());
+            self.memory().change(FILE, |known: &mut Known| drop(known.insert(name, entry)));
+        }
+        program
+    }
+
+    /// What a program prints to arguments that do nothing; nothing if it fails.
+    async fn told(&self, agent: &Agent, path: &Path, args: &[&str]) -> Option<String> {
+        // Not in the reviewed tree: its settings are no business of a program that only tells of itself.
+        let folder = tempfile::tempdir().ok()?;
+        let mut env = allowed(&[], std::env::vars_os());
+        env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
+        let invocation = Invocation {
+            program: path.to_owned(),
+            args: args.iter().map(Into::into).collect(),
+            env,
+            cwd: folder.path().to_owned(),
+            stdin: Vec::new(),
+            streams: false,
+            files: Vec::new(),
+        };
+        let (stdout, stderr) = (folder.path().join("stdout"), folder.path().join("stderr"));
+        let job = Job {
+            invocation: &invocation,
+            request: None,
+            confinement: None,
+            limits: LIMITS,
+            stdout: &stdout,
+            stderr: &stderr,
+            activity: &|_| true,
+            stop: Stop::never(),
+        };
+        self.runner().run(job).await.ok()?;
+        let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+        Some(read(&stdout) + &read(&stderr)).filter(|text| !text.trim().is_empty())
+    }
+}
+
+/// Size and time of change of the file behind a path.
+fn stamp(path: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((metadata.len(), u64::try_from(changed.as_nanos()).ok()?))
+}

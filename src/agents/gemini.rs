@@ -1,0 +1,141 @@
+//! Gemini CLI, as it prints its work with `-o stream-json`.
+//!
+//! `--skip-trust` starts it in a tree that it does not know, without the tree's hooks and MCP servers; in its default
+//! approval mode it offers tools that read only. Its retries can be turned down in a settings file alone: one of the
+//! lowest rank, so that the user's own settings stand. A prompt that is too long it would cut silently. Seen with
+//! 0.61.0.
+
+use serde_json::Value;
+
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use crate::domain::{FailureKind, Role, Usage};
+
+/// The longest prompt it takes on stdin, in bytes.
+const LONGEST: usize = 8 << 20;
+
+const DEFAULTS: &str =
+    r#"{"general":{"maxAttempts":1,"enableAutoUpdate":false,"enableAutoUpdateNotification":false}}"#;
+
+const SEES: [&str; 6] = [
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+];
+
+/// Gemini CLI.
+pub(super) struct Gemini;
+
+impl Adapter for Gemini {
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        stream::fits(query, "gemini", query.prompt.len(), LONGEST, "bytes")?;
+        query.program.need(&["--skip-trust", "--approval-mode", "--extensions", "--allowed-mcp-server-names"])?;
+        let mode = if query.request.task.role() == Role::Coder { "auto_edit" } else { "default" };
+        let mut args = list(&["--skip-trust", "--approval-mode", mode, "-e", "none"]);
+        args.extend(list(&["--allowed-mcp-server-names", "none", "-o", "stream-json"]));
+        if let Some(session) = query.session {
+            args.extend(["--resume".to_owned(), session.to_owned()]);
+        }
+        if let Some(model) = &query.agent.model {
+            args.extend(["-m".to_owned(), model.clone()]);
+        }
+        args.extend(stream::own_args(query));
+        let defaults = query.folder.join("gemini-defaults.json");
+        let set = [
+            ("GEMINI_CLI_NO_RELAUNCH", "true".to_owned()),
+            ("NO_COLOR", "1".to_owned()),
+            ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", defaults.to_string_lossy().into_owned()),
+        ];
+        let invocation = stream::invocation(query, args, &SEES, &set);
+        Ok(Invocation { files: vec![(defaults, DEFAULTS.to_owned())], ..invocation })
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        stream::reading(self, output)
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        match text(&event, "/type")? {
+            "message" if text(&event, "/role") == Some("assistant") => stream::writing(text(&event, "/content")?),
+            "tool_use" => Some(stream::using(text(&event, "/tool_name")?, &event["parameters"])),
+            _ => None,
+        }
+    }
+
+    fn helps(&self) -> &'static [&'static [&'static str]] {
+        &[&["--help"]]
+    }
+}
+
+impl Dialect for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn hear(&self, heard: &mut Heard, event: &Value) {
+        match text(event, "/type").unwrap_or_default() {
+            "init" => {
+                heard.told.session = text(event, "/session_id").map(ToOwned::to_owned);
+                heard.told.model = text(event, "/model").map(ToOwned::to_owned);
+            }
+            "message" if text(event, "/role") == Some("assistant") => {
+                heard.piece(text(event, "/content").unwrap_or_default());
+            }
+            "tool_use" => {
+                if let (Some(id), Some(name)) = (text(event, "/tool_id"), text(event, "/tool_name")) {
+                    heard.tools.insert(id.to_owned(), name.to_owned());
+                }
+            }
+            "tool_result" => {
+                heard.tool_used();
+                let name = text(event, "/tool_id").and_then(|id| heard.tools.remove(id));
+                let refused = ["tool_not_registered", "policy_violation", "execution_denied", "denied"];
+                let kind = text(event, "/error/type").unwrap_or_default();
+                if let (Some(name), true) = (name, refused.contains(&kind)) {
+                    heard.denied(&name);
+                }
+            }
+            "error" if text(event, "/severity") == Some("error") => {
+                heard.failure = text(event, "/message").map(Said::text);
+            }
+            "result" => {
+                heard.done = true;
+                if text(event, "/status") == Some("success") {
+                    heard.failure = None;
+                } else if let Some(said) = text(event, "/error/message") {
+                    // What follows the first line is advice, and speaks of quotas whatever happened.
+                    heard.failure = said.lines().next().map(Said::text);
+                } else if heard.failure.is_none() {
+                    heard.failure = Some(Said::text("it did not say why"));
+                }
+                let of = |name: &str| number(event, &format!("/stats/{name}"));
+                heard.usage = Usage {
+                    input_tokens: of("input_tokens"),
+                    output_tokens: of("output_tokens"),
+                    cached_tokens: of("cached"),
+                    ..Usage::default()
+                };
+            }
+            _ => {}
+        }
+    }
+
+    /// HTTP errors come out as the status modulo 256.
+    fn blame(&self, code: i32) -> Option<FailureKind> {
+        match code {
+            41 | 145 | 147 => Some(FailureKind::NotLoggedIn),
+            53 => Some(FailureKind::MaxTurns),
+            173 => Some(FailureKind::RateLimited { reset: None }),
+            244..=248 => Some(FailureKind::Unavailable),
+            _ => None,
+        }
+    }
+
+    fn login(&self) -> &'static str {
+        "log in: run `gemini` once, or set GEMINI_API_KEY"
+    }
+}

@@ -1,0 +1,87 @@
+//! What Glee remembers of the agents' programs between runs: small JSON files in the state folder.
+//!
+//! Nothing here is needed: a file that is gone, broken or cannot be written costs time, never an answer.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A folder of remembered things, or none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory(Option<PathBuf>);
+
+impl Memory {
+    pub(super) fn in_folder(folder: PathBuf) -> Self {
+        Self(Some(folder))
+    }
+
+    /// What is remembered under a name.
+    pub(super) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
+        let path = self.0.as_deref().map(|folder| folder.join(name));
+        path.and_then(|path| fs::read(path).ok())
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    /// Changes what is remembered under a name; several runs may do so at the same time.
+    pub(super) fn change<T: DeserializeOwned + Default + Serialize>(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut T),
+    ) {
+        let Some(folder) = &self.0 else { return };
+        let changed = locked(folder, || {
+            let mut value = self.read(name);
+            change(&mut value);
+            write(folder, name, &value)
+        });
+        // Not to remember is no failure.
+        drop(changed);
+    }
+}
+
+fn locked<T>(folder: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    fs::create_dir_all(folder)?;
+    let lock = File::options().create(true).truncate(false).write(true).open(folder.join("lock"))?;
+    lock.lock()?;
+    work()
+}
+
+fn write(folder: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&serde_json::to_vec_pretty(value)?)?;
+    file.persist(folder.join(name))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn what_is_changed_is_remembered_and_what_is_broken_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Memory::in_folder(folder.path().join("agents"));
+        type Numbers = BTreeMap<String, u32>;
+        memory.change("numbers.json", |numbers: &mut Numbers| {
+            numbers.insert("a".to_owned(), 1);
+        });
+        memory.change("numbers.json", |numbers: &mut Numbers| {
+            numbers.insert("b".to_owned(), 2);
+        });
+        let expected = BTreeMap::from([("a".to_owned(), 1), ("b".to_owned(), 2)]);
+        assert_eq!(memory.read::<Numbers>("numbers.json"), expected);
+        fs::write(folder.path().join("agents/numbers.json"), "{").unwrap();
+        assert_eq!(memory.read::<Numbers>("numbers.json"), Numbers::new());
+        let nowhere = Memory::default();
+        nowhere.change("numbers.json", |numbers: &mut Numbers| {
+            numbers.insert("a".to_owned(), 1);
+        });
+        assert_eq!(nowhere.read::<Numbers>("numbers.json"), Numbers::new());
+    }
+}

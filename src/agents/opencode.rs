@@ -1,0 +1,121 @@
+//! opencode, as `opencode run --format json` prints its work.
+//!
+//! What it may do is a matter of its configuration, which Glee gives it in a variable; its agent `plan` is not
+//! read-only. `--pure` keeps the reviewed tree's plug-ins out, `OPENCODE_DISABLE_PROJECT_CONFIG` its settings and MCP
+//! servers. Seen with 1.18.33.
+
+use serde_json::Value;
+
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use crate::domain::{Role, Usage};
+
+const CODER: &str = r#"{"permission":{"bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
+const REVIEWER: &str =
+    r#"{"permission":{"edit":"deny","bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
+const JUDGE: &str = r#"{"permission":{"*":"deny"}}"#;
+
+/// opencode.
+pub(super) struct Opencode;
+
+impl Adapter for Opencode {
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        query.program.need(&["--pure", "--format"])?;
+        let mut args = list(&["run", "--pure", "--format", "json", "--title", "glee"]);
+        if let Some(session) = query.session {
+            args.extend(["-s".to_owned(), session.to_owned()]);
+        }
+        if let Some(model) = &query.agent.model {
+            args.extend(["-m".to_owned(), model.clone()]);
+        }
+        args.extend(stream::own_args(query));
+        let permissions = match query.request.task.role() {
+            Role::Coder => CODER,
+            Role::Reviewer => REVIEWER,
+            Role::Judge | Role::Aggregator => JUDGE,
+        };
+        let set = [
+            ("OPENCODE_CONFIG_CONTENT", permissions.to_owned()),
+            ("OPENCODE_DISABLE_PROJECT_CONFIG", "1".to_owned()),
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
+            ("NO_COLOR", "1".to_owned()),
+        ];
+        let sees = ["OPENCODE_CONFIG", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"];
+        Ok(stream::invocation(query, args, &sees, &set))
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        stream::reading(self, output)
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        match text(&event, "/type")? {
+            "text" => stream::writing(text(&event, "/part/text")?),
+            "tool_use" => Some(stream::using(text(&event, "/part/tool")?, &event["part"]["state"]["input"])),
+            _ => None,
+        }
+    }
+
+    fn helps(&self) -> &'static [&'static [&'static str]] {
+        &[&["run", "--help"]]
+    }
+}
+
+impl Dialect for Opencode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn hear(&self, heard: &mut Heard, event: &Value) {
+        if let Some(session) = text(event, "/sessionID") {
+            heard.told.session = Some(session.to_owned());
+        }
+        match text(event, "/type").unwrap_or_default() {
+            "text" => heard.message(text(event, "/part/text").unwrap_or_default()),
+            "tool_use" => {
+                heard.tool_used();
+                let tool = text(event, "/part/tool").unwrap_or("a tool");
+                let error = text(event, "/part/state/error").unwrap_or_default().to_lowercase();
+                let refused = ["permission", "rejected", "unavailable", "denied", "prevents"];
+                if refused.iter().any(|word| error.contains(word)) {
+                    heard.denied(tool);
+                }
+            }
+            "step_finish" => {
+                heard.done = text(event, "/part/reason") != Some("tool-calls");
+                if text(event, "/part/reason") == Some("length") {
+                    heard.failure = Some(Said::text("the answer was cut off: max_tokens"));
+                }
+                heard.usage = heard.usage.plus(step(event));
+            }
+            "error" => {
+                let name = text(event, "/error/name").unwrap_or("an error");
+                let said = text(event, "/error/data/message").unwrap_or(name);
+                let words = Said::text(said);
+                let status = number(event, "/error/data/statusCode").and_then(|status| u16::try_from(status).ok());
+                heard.failure = Some(Said { status: status.or(words.status), ..words });
+            }
+            _ => {}
+        }
+    }
+
+    fn login(&self) -> &'static str {
+        "log in with `opencode auth login`"
+    }
+}
+
+/// What one step took: it tells of each by itself.
+fn step(event: &Value) -> Usage {
+    let of = |name: &str| number(event, &format!("/part/tokens/{name}"));
+    let cached = of("cache/read");
+    Usage {
+        input_tokens: of("input").map(|input| input + cached.unwrap_or(0) + of("cache/write").unwrap_or(0)),
+        output_tokens: of("output").map(|output| output + of("reasoning").unwrap_or(0)),
+        usd: event.pointer("/part/cost").and_then(Value::as_f64).filter(|cost| *cost > 0.0),
+        cached_tokens: cached,
+        reasoning_tokens: of("reasoning"),
+        turns: Some(1),
+        estimated: false,
+    }
+}

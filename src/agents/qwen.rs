@@ -1,0 +1,73 @@
+//! Qwen Code, which prints its work in the form of Claude Code with `-o stream-json`.
+//!
+//! `--safe-mode` keeps hooks, MCP servers and settings of the reviewed tree out, and with them its own memory keeper;
+//! `--approval-mode plan` offers no tool that writes. Seen with 0.24.4.
+
+use serde_json::Value;
+
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::claude;
+use super::schema::Form;
+use super::stream::{self, Dialect, Heard, list};
+use crate::domain::{FailureKind, Role};
+
+/// Qwen Code.
+pub(super) struct Qwen;
+
+impl Adapter for Qwen {
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        query.program.need(&["--safe-mode", "--approval-mode"])?;
+        let role = query.request.task.role();
+        let mode = if role == Role::Coder { "auto-edit" } else { "plan" };
+        let mut args = list(&["--safe-mode", "--approval-mode", mode, "-o", "stream-json"]);
+        if query.program.words.is_none() || query.program.names("--include-partial-messages") {
+            args.push("--include-partial-messages".to_owned());
+        }
+        if role == Role::Judge && query.program.names("--json-schema") {
+            args.extend(["--json-schema".to_owned(), Form::Ruling.schema().to_value().to_string()]);
+        }
+        if let Some(session) = query.session {
+            args.extend(["--resume".to_owned(), session.to_owned()]);
+        }
+        if let Some(model) = &query.agent.model {
+            args.extend(["-m".to_owned(), model.clone()]);
+        }
+        args.extend(stream::own_args(query));
+        let sees = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"];
+        let set = [("NO_COLOR", "1".to_owned()), ("QWEN_CODE_NO_RELAUNCH", "true".to_owned())];
+        Ok(stream::invocation(query, args, &sees, &set))
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        stream::reading(self, output)
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        claude::Claude.telling(line)
+    }
+
+    fn helps(&self) -> &'static [&'static [&'static str]] {
+        &[&["--help"]]
+    }
+}
+
+impl Dialect for Qwen {
+    fn name(&self) -> &'static str {
+        "qwen"
+    }
+
+    fn hear(&self, heard: &mut Heard, event: &Value) {
+        claude::hear(heard, event);
+    }
+
+    fn blame(&self, code: i32) -> Option<FailureKind> {
+        match code {
+            53 | 55 => Some(FailureKind::MaxTurns),
+            _ => None,
+        }
+    }
+
+    fn login(&self) -> &'static str {
+        "log in: run `qwen` once, or set OPENAI_API_KEY with `--auth-type openai` in its `command`"
+    }
+}
