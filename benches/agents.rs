@@ -33,6 +33,7 @@ async fn supervised(folder: &Path, name: usize, script: &str) {
         cwd: folder.to_owned(),
         stdin: b"the prompt".to_vec(),
         streams: false,
+        files: Vec::new(),
     };
     let job = Job {
         confinement: None,
@@ -41,7 +42,7 @@ async fn supervised(folder: &Path, name: usize, script: &str) {
         limits: LIMITS,
         stdout: &folder.join(format!("{name}.out")),
         stderr: &folder.join(format!("{name}.err")),
-        activity: &|_| {},
+        activity: &|_| true,
         stop: Stop::never(),
     };
     ProcessRunner::with_program(env!("CARGO_BIN_EXE_glee")).run(job).await.expect("it ends well");

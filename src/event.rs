@@ -262,10 +262,10 @@ pub enum EventKind {
         /// Wall time in milliseconds.
         millis: u64,
         /// Tokens and money, where known; of all tries together.
-        usage: Usage,
+        usage: Box<Usage>,
         /// What the program told of the call.
         #[serde(default, skip_serializing_if = "Told::is_empty")]
-        told: Told,
+        told: Box<Told>,
     },
     /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
     /// nothing.

@@ -125,7 +125,8 @@ pub(super) fn hear(heard: &mut Heard, event: &Value) {
         "assistant" if event.get("is_api_error_message").is_none() => {
             blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| heard.message(text));
         }
-        "user" if blocks(event).any(|block| text(block, "/type") == Some("tool_result")) => heard.tool_used(),
+        // What is written after any word to it is a new answer, unless it was told to go on where its output was cut.
+        "user" if !blocks(event).any(|block| text(block, "/text").is_some_and(goes_on)) => heard.tool_used(),
         "rate_limit_event" if text(event, "/rate_limit_info/status") == Some("rejected") => {
             let seconds = number(event, "/rate_limit_info/resetsAt").and_then(|at| i64::try_from(at).ok());
             heard.reset = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
@@ -133,6 +134,10 @@ pub(super) fn hear(heard: &mut Heard, event: &Value) {
         "result" => result(heard, event),
         _ => {}
     }
+}
+
+fn goes_on(said: &str) -> bool {
+    said.starts_with("Output token limit hit")
 }
 
 fn result(heard: &mut Heard, event: &Value) {

@@ -30,6 +30,8 @@ mod memory;
 mod opencode;
 mod qwen;
 #[cfg(test)]
+mod recorded;
+#[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod samples;

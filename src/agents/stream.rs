@@ -169,9 +169,11 @@ fn conclude(dialect: &dyn Dialect, heard: &mut Heard, output: &Output) -> Result
             FailureKind::Crashed => dialect.blame(code).unwrap_or(FailureKind::Crashed),
             kind => dialect.blame(code).unwrap_or(kind),
         };
-        let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let first = said.lines().find(|line| line.to_lowercase().contains("error")).unwrap_or(line);
-        return Err(error(dialect, kind, &format!("exit code {code}: {first}")));
+        return Err(error(
+            dialect,
+            kind,
+            format!("exit code {code}: {}", telling_line(said, output)).trim_end_matches(": "),
+        ));
     }
     if output.transcript.stdout_bytes == 0 {
         return Err(AgentError::new(FailureKind::Empty, format!("`{name}` ended without a word")));
@@ -194,6 +196,14 @@ fn conclude(dialect: &dyn Dialect, heard: &mut Heard, output: &Output) -> Result
             format!("`{name}` gave no answer after it was refused {}", denied.join(", ")),
         ),
     })
+}
+
+/// The line of stderr that tells most about a failure.
+fn telling_line<'a>(said: &'a str, output: &Output) -> &'a str {
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let blamed = lines().find(|line| blame::kind(None, line, output.ended) != FailureKind::Crashed);
+    let named = || lines().find(|line| line.to_lowercase().contains("error"));
+    blamed.or_else(named).or_else(|| lines().next_back()).unwrap_or_default()
 }
 
 fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {

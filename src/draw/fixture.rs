@@ -3,7 +3,7 @@
 use crate::domain::{
     Agent, AgentName, Answer, AnswerStatus, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId,
     FindingState, Outcome, Proof, RawFinding, Response, ReviewerReport, Role, Ruler, Ruling, RulingRecord,
-    RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Told, Usage,
+    RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose, Transcript};
 
@@ -172,7 +172,7 @@ pub(crate) fn finished(call: CallId, answer: CallAnswer) -> EventKind {
         answer,
         transcript: Some(transcript),
         millis: 1250,
-        usage: Usage::default(),
-        told: Told::default(),
+        usage: Box::default(),
+        told: Box::default(),
     }
 }

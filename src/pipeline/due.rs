@@ -258,7 +258,7 @@ mod tests {
     use super::*;
     use crate::domain::{
         Agent, Anchor, Answer, Coverage, Dispute, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord,
-        RunId, Severity, Tag, Told, Usage,
+        RunId, Severity, Tag,
     };
     use crate::event::{Event, EventKind, Plan};
 
@@ -358,8 +358,8 @@ mod tests {
                 answer,
                 transcript: None,
                 millis: 1,
-                usage: Usage::default(),
-                told: Told::default(),
+                usage: Box::default(),
+                told: Box::default(),
             })
         }
 

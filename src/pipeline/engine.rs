@@ -62,8 +62,8 @@ enum Done {
         answer: CallAnswer,
         transcript: Option<Transcript>,
         millis: u64,
-        usage: Usage,
-        told: Told,
+        usage: Box<Usage>,
+        told: Box<Told>,
     },
     Chosen {
         dispute: DisputeNumber,
@@ -260,6 +260,7 @@ impl Engine {
                     CallAnswer::Failed { error: message, hint, cause: Some(kind) }
                 }
             };
+            let (usage, told) = (Box::new(usage), Box::new(told));
             let done = Done::Called { call, answer, transcript, millis, usage, told };
             (step, done)
         }))

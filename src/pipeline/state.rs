@@ -98,7 +98,7 @@ impl State {
             EventKind::CallStarted { .. } => {}
             EventKind::CallFinished { call, answer, millis, usage, .. } => {
                 self.finish_call(call, answer);
-                let call_record = Call { answer: answer.clone(), millis: *millis, usage: *usage };
+                let call_record = Call { answer: answer.clone(), millis: *millis, usage: **usage };
                 self.calls.insert(call.clone(), call_record);
             }
             EventKind::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
