@@ -1,0 +1,208 @@
+//! The agent that does as it is told: this very program, run again with a script of steps.
+//!
+//! A script is a file named by `$FAULTS`: one JSON object of task to steps. It plays every role through every
+//! adapter, because all it knows of its call is what the environment and its own name say.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, getpid, getppid};
+use serde::{Deserialize, Serialize};
+
+/// Names the script; its presence makes this program an agent.
+pub(crate) const SCRIPT: &str = "FAULTS";
+/// Marks every process of a scene.
+pub(crate) const TAG: &str = "FAULTS_TAG";
+/// Steps instead of a script, for forks.
+const STEPS: &str = "FAULTS_STEPS";
+
+/// One thing an agent does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Step {
+    /// Prints text; `{nonce}` and `{dispute}` are replaced.
+    Emit(String),
+    /// Prints to stderr.
+    Mutter(String),
+    /// Prints bytes as they are, given in hexadecimal digits.
+    Bytes(String),
+    /// Prints this many bytes of one letter, in lines of a length (0: in one line).
+    Spray { bytes: u64, line: u64 },
+    /// Prints the prompt back.
+    Echo,
+    /// Waits.
+    Sleep(u64),
+    /// Reads all of stdin.
+    Listen,
+    /// Closes a descriptor.
+    Close(i32),
+    /// Writes a file.
+    Write(String, String),
+    /// Replaces text in a file.
+    Replace(String, String, String),
+    /// Removes a file or a folder.
+    Remove(String),
+    /// Makes a folder.
+    Folder(String),
+    /// Sets permissions.
+    Mode(String, u32),
+    /// Makes a link in the place of whatever is there: the place, then the target.
+    Link(String, String),
+    /// Runs a program, and goes on whatever comes of it.
+    Run(Vec<String>),
+    /// Starts a copy of itself that takes some steps, and does not wait for it.
+    Fork(Vec<Self>),
+    /// Leads a session of its own.
+    Setsid,
+    /// Ignores the signals that ask to end.
+    Ignore,
+    /// Sends a signal: to itself, its parent, or its parent's parent.
+    Kill(Whom, i32),
+    /// Tries to use the terminal.
+    Terminal,
+    /// Ends with a code.
+    Exit(u8),
+}
+
+/// Who gets a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Whom {
+    Itself,
+    Parent,
+    Grandparent,
+}
+
+/// What an agent does, by task (`review`, `respond`, `judge`, `recheck`).
+pub(crate) type Script = BTreeMap<String, Vec<Step>>;
+
+/// Plays, if this process is to be an agent.
+pub(crate) fn play() -> Option<ExitCode> {
+    let steps = if let Some(steps) = std::env::var_os(STEPS) {
+        serde_json::from_str(steps.to_str()?).ok()?
+    } else {
+        let text = std::fs::read_to_string(std::env::var_os(SCRIPT)?).ok()?;
+        let mut script: Script = serde_json::from_str(&text).ok()?;
+        script.remove(&std::env::var("GLEE_TASK").unwrap_or_default()).unwrap_or_default()
+    };
+    for step in steps {
+        if let Some(code) = take(step) {
+            return Some(code);
+        }
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+/// Takes one step; a step that cannot be taken is passed over, as a careless program would.
+fn take(step: Step) -> Option<ExitCode> {
+    match step {
+        Step::Emit(text) => print(filled(&text).as_bytes()),
+        Step::Mutter(text) => drop(std::io::stderr().write_all(text.as_bytes())),
+        Step::Bytes(digits) => {
+            let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+            print(&digits.as_bytes().chunks(2).filter_map(byte).collect::<Vec<_>>());
+        }
+        Step::Spray { bytes, line } => spray(bytes, line),
+        Step::Echo => {
+            let mut prompt = Vec::new();
+            drop(std::io::stdin().read_to_end(&mut prompt));
+            print(&prompt);
+        }
+        Step::Sleep(millis) => std::thread::sleep(Duration::from_millis(millis)),
+        Step::Listen => drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink())),
+        Step::Close(fd) => drop(nix::unistd::close(fd)),
+        Step::Write(path, text) => drop(std::fs::write(path, text)),
+        Step::Replace(path, from, to) => {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            drop(std::fs::write(path, text.replace(&from, &to)));
+        }
+        Step::Remove(path) => drop(std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path))),
+        Step::Folder(path) => drop(std::fs::create_dir_all(path)),
+        Step::Mode(path, mode) => {
+            drop(std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)));
+        }
+        Step::Link(place, target) => {
+            if std::fs::remove_file(&place).is_ok() || std::fs::symlink_metadata(&place).is_err() {
+                drop(std::os::unix::fs::symlink(target, place));
+            }
+        }
+        Step::Run(words) => {
+            let (program, args) = words.split_first()?;
+            drop(Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).status());
+        }
+        Step::Fork(steps) => fork(&steps),
+        Step::Setsid => drop(nix::unistd::setsid()),
+        Step::Ignore => {
+            for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+                // A handler that does nothing of consequence.
+                drop(signal_hook::flag::register(signal, std::sync::Arc::default()));
+            }
+        }
+        Step::Kill(whom, signal) => {
+            let pid = match whom {
+                Whom::Itself => getpid(),
+                Whom::Parent => getppid(),
+                Whom::Grandparent => parent_of(getppid())?,
+            };
+            // Rust's own handler swallows the first SIGSEGV that comes from outside.
+            for _ in 0..2 {
+                let _ = Signal::try_from(signal).map(|signal| kill(pid, signal));
+            }
+        }
+        Step::Terminal => {
+            if let Ok(mut terminal) = std::fs::File::options().read(true).write(true).open("/dev/tty") {
+                drop(terminal.write_all(b"\x1b]0;owned\x07"));
+                drop(Command::new("stty").arg("raw").stdin(terminal).status());
+            }
+        }
+        Step::Exit(code) => return Some(ExitCode::from(code)),
+    }
+    None
+}
+
+/// Ends quietly where nobody reads.
+fn print(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    drop(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
+fn filled(text: &str) -> String {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    text.replace("{nonce}", &variable("GLEE_NONCE")).replace("{dispute}", &variable("GLEE_DISPUTE"))
+}
+
+fn spray(bytes: u64, line: u64) {
+    const CHUNK: usize = 64 << 10;
+    let mut chunk = vec![b'x'; CHUNK];
+    if let Ok(step) = usize::try_from(line)
+        && step > 0
+    {
+        chunk.iter_mut().skip(step - 1).step_by(step).for_each(|byte| *byte = b'\n');
+    }
+    let mut out = std::io::stdout().lock();
+    let mut left = bytes;
+    while left > 0 {
+        let part = usize::try_from(left).map_or(CHUNK, |left| left.min(CHUNK));
+        if out.write_all(&chunk[..part]).is_err() {
+            return;
+        }
+        left -= part as u64;
+    }
+    drop(out.flush());
+}
+
+fn fork(steps: &[Step]) {
+    let (Ok(program), Ok(steps)) = (std::env::current_exe(), serde_json::to_string(steps)) else { return };
+    // It keeps the pipes and is left behind on purpose.
+    drop(Command::new(program).env(STEPS, steps).spawn());
+}
+
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let after_name = stat.rsplit_once(") ")?.1;
+    after_name.split(' ').nth(1)?.parse().ok().map(Pid::from_raw)
+}

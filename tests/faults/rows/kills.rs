@@ -1,0 +1,169 @@
+//! Glee killed at every event and at random, and carried on.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ExitCode};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::agent::Step;
+use crate::runner::{Cases, tell};
+use crate::scene::{Adapter, CODE, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, essence, fix};
+
+const ARGS: [&str; 6] = ["review", "app.py", "--arbitrate", "--format", "jsonl", "--no-input"];
+/// More than any of these runs has.
+const EVENTS: usize = 26;
+
+/// A run with a dispute that is enforced: every kind of step is taken.
+fn whole(kind: Kind, adapter: Adapter) -> Scene {
+    let mut scene = Scene::new(kind).through(adapter);
+    let slowly = |step: Step| [Step::Sleep(30), step, Step::Sleep(30)];
+    scene.play("rev", "review", slowly(emit(REVIEW)));
+    scene.play("jud", "judge", slowly(emit(&RULING.replace("DISMISS", "ENFORCE"))));
+    scene.play("fix", "respond", slowly(emit(OBJECTION)));
+    scene
+}
+
+/// What an unbroken run comes to.
+fn unbroken(kind: Kind) -> Value {
+    essence(&whole(kind, Adapter::Text).arbitrate())
+}
+
+/// Kills Glee after it has told some events and some more time, and returns whether it was still at work.
+fn kill_after(mut glee: Child, events: usize, more: Duration) -> bool {
+    let stdout = glee.stdout.take().expect("its output is piped");
+    let told = BufReader::new(stdout).lines().take(events).count();
+    std::thread::sleep(more);
+    let over = glee.try_wait().expect("it is ours").is_some();
+    drop(glee.kill());
+    drop(glee.wait());
+    told == events && !over
+}
+
+/// Carries the last run on, and returns its report in JSON.
+fn carry_on(scene: &Scene) -> crate::support::Output {
+    scene.glee(&["runs", "resume", "--format", "json", "--no-input"])
+}
+
+pub(crate) fn add(cases: &mut Cases) {
+    const ROW: &str = "SIGKILL of Glee at each event";
+    for kind in Kind::ALL {
+        for adapter in Adapter::ALL {
+            for events in 1..EVENTS {
+                for more in [0, 15] {
+                    let name = format!("{} {} after event {events} and {more} ms", kind.word(), adapter.word());
+                    cases.add(ROW, name, move || {
+                        let scene = whole(kind, adapter);
+                        let glee = scene.ready().start(&ARGS);
+                        let was_at_work = kill_after(glee, events, Duration::from_millis(more));
+                        scene.all_dead(Duration::from_secs(5));
+                        assert_eq!(scene.read("app.py"), CODE);
+                        if was_at_work {
+                            let output = carry_on(&scene);
+                            assert_eq!(essence(&output), unbroken(kind), "{output}");
+                        }
+                        scene.nothing_repeated();
+                    });
+                }
+            }
+        }
+    }
+    const CODER: &str = "SIGKILL of Glee while the coder writes";
+    for kind in Kind::ALL {
+        for adapter in Adapter::ALL {
+            for millis in (0..400).step_by(40) {
+                cases.add(
+                    CODER,
+                    format!("{} {} {millis} ms into its call", kind.word(), adapter.word()),
+                    move || {
+                        killed_in_the_coder(kind, adapter, millis);
+                    },
+                );
+            }
+        }
+    }
+}
+
+/// The coder writes three files with pauses; Glee dies meanwhile. It is carried on only from the tree it knows.
+fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
+    let mut scene = Scene::new(kind).through(adapter);
+    let write = |name: &str| Step::Write(name.into(), "made\n".into());
+    let pause = || Step::Sleep(60);
+    scene.play(
+        "fix",
+        "respond",
+        [pause(), fix(), pause(), write("b.py"), pause(), write("c.py"), pause(), emit(DONE)],
+    );
+    let glee = scene.ready().start(&ARGS);
+    // run, call, call, findings, before-image, call
+    kill_after(glee, 6, Duration::from_millis(millis));
+    scene.all_dead(Duration::from_secs(5));
+    let touched = scene.read("app.py") != CODE || scene.exists("b.py") || scene.exists("c.py");
+    let ended = scene.events().iter().any(|event| event["event"] == "run_ended");
+    let recorded = scene.events().iter().any(|event| event["event"] == "tree_changed");
+    if !ended {
+        let output = carry_on(&scene);
+        match (touched, recorded) {
+            (true, false) if output.code == 3 => {
+                assert!(output.stderr.contains("the tree has changed since"), "{output}");
+            }
+            _ => assert_eq!(output.code, 0, "touched {touched}: {output}"),
+        }
+    }
+    scene.nothing_repeated();
+    let undone = scene.glee(&["runs", "undo"]);
+    assert_eq!(undone.code, 0, "{undone}");
+    assert_eq!(scene.read("app.py"), CODE);
+    assert!(!scene.exists("b.py") && !scene.exists("c.py"), "{undone}");
+}
+
+/// Kills Glee at random times again and again, carrying on in between, until that has happened often enough.
+pub(crate) fn at_random(kills: usize) -> ExitCode {
+    let mut random = fastrand(std::process::id().into());
+    let (mut done, mut runs, mut wrong) = (0, 0, 0);
+    let expected = Kind::ALL.map(unbroken);
+    while done < kills {
+        let kind = if runs % 2 == 0 { Kind::Plain } else { Kind::Git };
+        runs += 1;
+        let scene = whole(kind, Adapter::ALL[runs % Adapter::ALL.len()]);
+        let mut glee = scene.ready().start(&ARGS);
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            loop {
+                std::thread::sleep(Duration::from_millis(random() % 350));
+                let over = glee.try_wait().expect("it is ours").is_some();
+                drop(glee.kill());
+                drop(glee.wait());
+                scene.all_dead(Duration::from_secs(5));
+                assert_eq!(scene.read("app.py"), CODE);
+                if over {
+                    break;
+                }
+                done += 1;
+                let started = scene.glee(&["runs", "show", "last", "--format", "jsonl"]).code == 0;
+                let args: &[&str] =
+                    if started { &["runs", "resume", "--format", "jsonl", "--no-input"] } else { &ARGS };
+                glee = scene.start(args);
+            }
+            scene.nothing_repeated();
+            let output = scene.glee(&["runs", "show", "last", "--format", "json"]);
+            assert_eq!(essence(&output), expected[usize::from(kind == Kind::Git)], "{output}");
+        }));
+        wrong += usize::from(result.is_err());
+        if runs % 20 == 0 {
+            tell(&format!("{done} kills in {runs} runs, {wrong} of them went wrong\n"));
+        }
+    }
+    tell(&format!("{done} kills in {runs} runs, {wrong} of them went wrong\n"));
+    if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A small generator of numbers (xorshift).
+fn fastrand(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
+}

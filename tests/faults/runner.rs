@@ -1,0 +1,159 @@
+//! Runs the cases: a sample or all, several at a time, and tells how many held.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::rows;
+
+/// Cases of each row in a sample.
+const SAMPLE: usize = 3;
+
+/// One thing tried.
+pub(crate) struct Case {
+    row: &'static str,
+    name: String,
+    run: Box<dyn Fn() + Send + Sync>,
+}
+
+/// The cases of all rows, in order.
+#[derive(Default)]
+pub(crate) struct Cases(Vec<Case>);
+
+impl Cases {
+    /// Adds a case; it holds if it does not panic.
+    pub(crate) fn add(
+        &mut self,
+        row: &'static str,
+        name: impl Into<String>,
+        run: impl Fn() + Send + Sync + 'static,
+    ) {
+        self.0.push(Case { row, name: name.into(), run: Box::new(run) });
+    }
+}
+
+/// What the command line asks for. It is that of a test program, as far as the tools that run tests use it.
+#[derive(Default)]
+struct Args {
+    words: Vec<String>,
+    exact: bool,
+    full: bool,
+    list: bool,
+    ignored: bool,
+    long: Option<usize>,
+    verbose: bool,
+}
+
+fn args() -> Args {
+    let mut args = Args::default();
+    let mut words = std::env::args().skip(1).peekable();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--full" => args.full = true,
+            "--list" => args.list = true,
+            "--exact" => args.exact = true,
+            "--ignored" => args.ignored = true,
+            "--verbose" => args.verbose = true,
+            "--long" => {
+                let kills = words.next_if(|word| word.parse::<usize>().is_ok());
+                args.long = Some(kills.and_then(|word| word.parse().ok()).unwrap_or(2_000));
+            }
+            "--format" | "--test-threads" | "--color" => drop(words.next()),
+            option if option.starts_with('-') => {}
+            _ => args.words.push(word),
+        }
+    }
+    args
+}
+
+pub(crate) fn main() -> ExitCode {
+    let args = args();
+    if let Some(kills) = args.long {
+        return rows::kills::at_random(kills);
+    }
+    let mut cases = Cases::default();
+    rows::add(&mut cases);
+    let wanted = |case: &Case| {
+        args.words.is_empty()
+            || args
+                .words
+                .iter()
+                .any(|word| if args.exact { case.row == word } else { case.row.contains(word.as_str()) })
+    };
+    let mut rows: Vec<&'static str> = Vec::new();
+    for case in cases.0.iter().filter(|case| wanted(case)) {
+        if !rows.contains(&case.row) {
+            rows.push(case.row);
+        }
+    }
+    if args.list {
+        // Nothing here is ignored.
+        let names = rows.iter().filter(|_| !args.ignored).map(|row| format!("{row}: test\n"));
+        tell(&names.collect::<String>());
+        return ExitCode::SUCCESS;
+    }
+    let chosen: Vec<&Case> = rows
+        .iter()
+        .flat_map(|row| {
+            let of_row: Vec<&Case> = cases.0.iter().filter(|case| case.row == *row).collect();
+            let step = if args.full { 1 } else { of_row.len().div_ceil(SAMPLE) };
+            of_row.into_iter().step_by(step.max(1)).collect::<Vec<_>>()
+        })
+        .collect();
+    let started = Instant::now();
+    let failures = run(&chosen, args.verbose);
+    let mut held: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for case in &chosen {
+        let count = held.entry(case.row).or_default();
+        count.0 += 1;
+        count.1 += usize::from(!failures.iter().any(|failed| std::ptr::eq(*failed, *case)));
+    }
+    for row in rows {
+        let (ran, held) = held.get(row).copied().unwrap_or_default();
+        tell(&format!("{held:>4} of {ran:<4} {row}\n"));
+    }
+    let (ran, seconds) = (chosen.len(), started.elapsed().as_secs());
+    tell(&format!("{} of {ran} cases held, {seconds} s\n", ran - failures.len()));
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs cases, several at a time because most of them wait, tells at once of those that did not hold, and returns them.
+fn run<'a>(cases: &[&'a Case], verbose: bool) -> Vec<&'a Case> {
+    // What a case has to say is told in the end.
+    std::panic::set_hook(Box::new(|_| {}));
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(2, usize::from) * 2;
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let started = Instant::now();
+                    let result = catch_unwind(AssertUnwindSafe(|| (case.run)()));
+                    let took = started.elapsed();
+                    if verbose || took > Duration::from_secs(20) {
+                        tell(&format!("{:>6} ms {} / {}\n", took.as_millis(), case.row, case.name));
+                    }
+                    if let Err(panic) = result {
+                        let text = panic.downcast_ref::<String>().cloned();
+                        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+                        let text = text.unwrap_or_else(|| "it panicked".to_owned());
+                        tell(&format!("\nFAILED {} / {}\n{text}\n", case.row, case.name));
+                        failures.lock().expect("nobody panics with it").push(*case);
+                    }
+                }
+            });
+        }
+    });
+    failures.into_inner().expect("nobody panics with it")
+}
+
+/// Says something on stdout.
+pub(crate) fn tell(text: &str) {
+    let mut out = std::io::stdout().lock();
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
