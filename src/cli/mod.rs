@@ -17,6 +17,7 @@ mod init;
 mod internal;
 mod load;
 mod man;
+mod merge;
 mod parse;
 mod review;
 mod rules;
@@ -139,6 +140,8 @@ enum Command {
     Disputes(disputes::Args),
     /// List runs; show, diff, undo or resume one
     Runs(runs::Args),
+    /// Merge findings of several reviewers into one answer, offline
+    Merge(merge::Args),
     /// Print what Glee reads in an agent's answer
     Parse(parse::Args),
     /// Decide by the votes of three, by fixed rules
@@ -188,6 +191,7 @@ fn run(command: &Command, globals: &Globals) -> error::CommandResult {
         Command::Review(args) => review::run(args, globals),
         Command::Disputes(args) => disputes::run(args, globals),
         Command::Runs(args) => runs::run(args, globals),
+        Command::Merge(args) => merge::run(args, globals),
         Command::Parse(args) => parse::run(args, globals),
         Command::Vote(args) => vote::run(args, globals),
         Command::Rules(args) => rules::run(args, globals),

@@ -2,6 +2,7 @@
 
 mod answer;
 mod answers;
+pub mod claims;
 mod clean;
 mod json;
 mod markdown;

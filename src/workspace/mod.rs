@@ -6,6 +6,7 @@
 
 pub mod blocks;
 mod changed;
+pub mod citation;
 mod content;
 pub mod control;
 mod copy;

@@ -1,0 +1,187 @@
+//! `glee merge`: findings of several reviewers into one answer, offline.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::Globals;
+use super::error::{CommandError, CommandResult};
+use crate::domain::ExitReason;
+use crate::protocol::claims::{self, Dossier};
+use crate::protocol::printable;
+use crate::rules::consensus::{self, Extras, Policy};
+use crate::ui::stream;
+use crate::workspace::blocks::Blocks;
+use crate::workspace::{Workspace, citation};
+
+/// Arguments of `glee merge`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Reads reviewers' findings as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\", \"line\",
+\"title\", \"description\", \"suggestion\"}]}, several of these after another or in a list, and the
+messages of a debate: {\"model\", \"round\": 2, \"responses\": [...]}, {\"model\", \"round\": 3, \"defenses\": [...]}.
+Files that exist below this folder are read for the functions around the findings.
+
+Examples:
+  glee merge claude.json codex.json gemini.json
+  glee merge --policy specification - < findings.json
+  glee merge --batch < runs.jsonl > answers.jsonl")]
+pub(crate) struct Args {
+    /// JSON files; `-` or nothing: standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Take and give one run a line
+    #[arg(long)]
+    batch: bool,
+    /// How to decide
+    #[arg(long, value_enum, value_name = "POLICY", default_value_t = PolicyArg::Panel)]
+    policy: PolicyArg,
+}
+
+/// `--policy`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyArg {
+    /// Agreement ranks and gates, and never deletes
+    Panel,
+    /// The debate arbitrator's phases to the letter
+    Specification,
+}
+
+impl From<PolicyArg> for Policy {
+    fn from(arg: PolicyArg) -> Self {
+        match arg {
+            PolicyArg::Panel => Self::Panel,
+            PolicyArg::Specification => Self::Specification,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let mut bench = Bench { policy: args.policy.into(), tree: Tree::around(globals) };
+    let stdin = vec![PathBuf::from("-")];
+    let files = if args.files.is_empty() { &stdin } else { &args.files };
+    if args.batch {
+        for file in files {
+            batch(&mut bench, file, globals)?;
+        }
+        return Ok(ExitReason::Clean);
+    }
+    let mut text = String::new();
+    for file in files {
+        open(file, globals)
+            .and_then(|mut input| input.read_to_string(&mut text))
+            .map_err(|error| unreadable(file, error))?;
+        text.push('\n');
+    }
+    let dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
+    drop(text);
+    stream::out(&bench.answer(dossier, Form::Pretty)?)?;
+    Ok(ExitReason::Clean)
+}
+
+/// Answers line by line, as they come.
+fn batch(bench: &mut Bench, file: &Path, globals: &Globals) -> Result<(), CommandError> {
+    let input = open(file, globals).map_err(|error| unreadable(file, error))?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for (number, line) in (1_u64..).zip(input.lines()) {
+        let line = line.map_err(|error| unreadable(file, error))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let dossier = claims::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
+        let answer = bench.answer(dossier, Form::Line)?;
+        if let Err(error) = out.write_all(answer.as_bytes()) {
+            return if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) };
+        }
+    }
+    match out.flush() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn open(file: &Path, globals: &Globals) -> io::Result<Box<dyn BufRead>> {
+    if file == Path::new("-") {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    Ok(Box::new(BufReader::new(File::open(globals.directory().join(file))?)))
+}
+
+fn unreadable(file: &Path, error: io::Error) -> CommandError {
+    let name = if file == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", file.display()) };
+    CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {name}")))
+}
+
+fn not_findings(why: &str) -> CommandError {
+    CommandError::usage(format!("these are no findings: {why}")).hint("`glee merge --help` shows the form")
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy)]
+enum Form {
+    Pretty,
+    Line,
+}
+
+/// What answers are made with.
+struct Bench {
+    policy: Policy,
+    tree: Tree,
+}
+
+impl Bench {
+    fn answer(&mut self, mut dossier: Dossier, form: Form) -> Result<String, CommandError> {
+        for problem in &dossier.problems {
+            stream::err(&format!("warning: {}\n", printable::line(problem)));
+        }
+        self.tree.check(&mut dossier);
+        let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
+        let extras = Extras { id: dossier.id.as_deref() };
+        let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
+        let text = match form {
+            Form::Pretty => serde_json::to_string_pretty(&answer),
+            Form::Line => serde_json::to_string(&answer),
+        };
+        let mut text = text.map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        if !text.is_ascii() || text.contains('\x7f') {
+            text = printable::json(&text);
+        }
+        text.push('\n');
+        Ok(text)
+    }
+}
+
+/// The code around the command, as far as it is there.
+struct Tree {
+    workspace: Option<Workspace>,
+    /// The files that findings named, by the path as written.
+    texts: HashMap<String, Option<String>>,
+}
+
+impl Tree {
+    fn around(globals: &Globals) -> Self {
+        Self { workspace: Workspace::discover(&globals.directory()).ok(), texts: HashMap::new() }
+    }
+
+    /// Checks the claims about files that exist here.
+    fn check(&mut self, dossier: &mut Dossier) {
+        let Some(workspace) = &self.workspace else { return };
+        let mut by_file: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, claim) in dossier.claims.iter().enumerate() {
+            if let Some(file) = &claim.file {
+                by_file.entry(file.clone()).or_default().push(index);
+            }
+        }
+        for (file, claims) in by_file {
+            let text = self.texts.entry(file.clone()).or_insert_with(|| workspace.read(&file));
+            let Some(text) = text else { continue };
+            let blocks = Blocks::of(&file, text);
+            for index in claims {
+                citation::check(&mut dossier.claims[index], text, &blocks);
+            }
+        }
+    }
+}

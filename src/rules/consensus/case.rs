@@ -1,0 +1,265 @@
+//! One group of claims under decision: what every policy asks of it.
+
+use std::collections::BTreeSet;
+
+use super::debate::{Effect, Index};
+use super::evidence::{self, Evidence};
+use super::normal::{Entry, vendor};
+use super::words::Vectors;
+use super::{Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing};
+
+/// Texts less alike than this say different things.
+const UNLIKE: f32 = 0.1;
+
+/// The severities of a conflict lie this many levels apart.
+const FAR: usize = 2;
+
+/// A group under decision.
+pub(super) struct Case<'a> {
+    pub(super) claims: &'a [Claim],
+    /// The members that call it an issue, or all if none does; who speaks for the group first.
+    pub(super) entries: Vec<&'a Entry>,
+    /// Members that call it no issue.
+    pub(super) deniers: Vec<&'a Entry>,
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) effect: Effect<'a>,
+    /// How many reviewers took part in the run.
+    pub(super) reviewers: usize,
+    unlike: bool,
+}
+
+/// The reviewers of a run.
+pub(super) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet<&'a str> {
+    claims.iter().map(|claim| claim.model.as_str()).chain(debate.reviewers.iter().map(String::as_str)).collect()
+}
+
+/// The cases of a run.
+pub(super) fn cases<'a>(
+    claims: &'a [Claim],
+    entries: &'a [Entry],
+    debate: &'a Debate,
+    vectors: &Vectors,
+    groups: Vec<Vec<usize>>,
+) -> Vec<Case<'a>> {
+    let index = Index::of(debate);
+    let reviewers = reviewers(claims, debate).len();
+    groups
+        .into_iter()
+        .map(|group| {
+            let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
+            let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+            let (mut deniers, mut members): (Vec<&Entry>, Vec<&Entry>) =
+                group.iter().map(|at| &entries[*at]).partition(|entry| claims[entry.claim].denies);
+            if members.is_empty() {
+                std::mem::swap(&mut deniers, &mut members);
+            }
+            let detail = |entry: &&Entry| claims[entry.claim].description.len();
+            members.sort_by_key(|entry| std::cmp::Reverse((entry.confidence, detail(entry))));
+            let of_debate: Vec<&Claim> = members
+                .iter()
+                .flat_map(|entry| std::iter::once(&entry.claim).chain(&entry.repeats))
+                .map(|claim| &claims[*claim])
+                .collect();
+            let evidence = members.iter().map(|entry| Evidence::of(&claims[entry.claim], entry)).collect();
+            Case {
+                claims,
+                effect: index.effect(&of_debate),
+                entries: members,
+                deniers,
+                evidence,
+                reviewers,
+                unlike,
+            }
+        })
+        .collect()
+}
+
+impl<'a> Case<'a> {
+    /// The claim that speaks for the group.
+    pub(super) fn lead(&self) -> &'a Claim {
+        &self.claims[self.entries[0].claim]
+    }
+
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        self.entries.iter().map(|entry| self.claims[entry.claim].model.as_str()).collect()
+    }
+
+    /// Phases 2 and 3: how the claims stand to each other.
+    pub(super) fn standing(&self) -> Standing {
+        let severities = || self.entries.iter().map(|entry| entry.severity as usize);
+        let apart = severities().max().unwrap_or(0) - severities().min().unwrap_or(0);
+        if !self.deniers.is_empty() {
+            Standing::Conflicted(Conflict::Validity)
+        } else if self.entries.len() == 1 {
+            Standing::Unique
+        } else if apart >= FAR {
+            Standing::Conflicted(Conflict::Severity)
+        } else if self.unlike {
+            Standing::Conflicted(Conflict::Cause)
+        } else {
+            Standing::Agreed
+        }
+    }
+
+    /// The median of the severities, the higher of two.
+    pub(super) fn severity(&self) -> Level {
+        median(self.entries.iter().map(|entry| entry.severity).collect())
+    }
+
+    /// What a dispute counts as until it is settled.
+    pub(super) fn highest_severity(&self) -> Level {
+        self.entries.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
+    }
+
+    pub(super) fn highest_confidence(&self) -> u8 {
+        self.entries.iter().map(|entry| entry.confidence).max().unwrap_or(0)
+    }
+
+    /// `min(15, 5 x reviewers)`.
+    pub(super) fn agreement_bonus(&self) -> i32 {
+        i32::try_from(self.entries.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
+    }
+
+    /// The same with 2 instead of 5 for a further reviewer of a vendor that has one already.
+    pub(super) fn independent_bonus(&self) -> i32 {
+        let mut vendors = BTreeSet::new();
+        let points = self.entries.iter().map(|entry| {
+            let claim = &self.claims[entry.claim];
+            let vendor = claim.vendor.clone().unwrap_or_else(|| vendor(&claim.model));
+            if vendors.insert(vendor) { 5 } else { 2 }
+        });
+        points.sum::<i32>().min(15)
+    }
+
+    pub(super) fn agreement(&self) -> Agreement {
+        match self.entries.len() {
+            1 => Agreement::SingleSourceValidated,
+            all if all >= self.reviewers => Agreement::Unanimous,
+            _ => Agreement::Majority,
+        }
+    }
+
+    /// A decision with everything that no policy decides differently.
+    pub(super) fn decision(&self, draft: Draft) -> Decision {
+        let claim = |entry: &&Entry| &self.claims[entry.claim];
+        // Of equals the first in the members' order.
+        let described_by = self.entries.iter().rev().max_by_key(|entry| claim(entry).description.len());
+        let suggested_by = self.entries.iter().rev().max_by_key(|entry| offer(&claim(entry).suggestion));
+        let index = |entry: Option<&&Entry>| entry.map_or(0, |entry| entry.claim);
+        let mut notes = draft.notes;
+        notes.extend(self.debate_notes());
+        let revised = self.effect.defence.and_then(|said| said.revised_description.clone());
+        let severity = self.effect.defence.and_then(|said| said.revised_severity).unwrap_or(draft.severity);
+        let (confidence, formula) = self.confidence(draft.original, draft.bonus, draft.bonus_name);
+        let all = self.entries.iter().chain(&self.deniers);
+        Decision {
+            members: all.clone().map(|entry| entry.claim).collect(),
+            repeats: all.flat_map(|entry| entry.repeats.clone()).collect(),
+            class: draft.class,
+            standing: draft.standing,
+            agreement: draft.agreement.filter(|_| draft.class == Class::Accepted),
+            severity,
+            original_confidence: draft.original,
+            confidence,
+            formula,
+            score: draft.score,
+            described_by: index(described_by),
+            revised,
+            suggested_by: index(suggested_by),
+            notes,
+            why: draft.why,
+            challenge: draft.challenge,
+            reversal: draft.reversal,
+            escalate: false,
+        }
+    }
+
+    fn debate_notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for name in &self.effect.withdrew {
+            notes.push(format!("{name} withdrew it; others still support it"));
+        }
+        if self.effect.is_conceded() && self.effect.cross_examination() > 0 {
+            notes.push(format!("{} conceded it; other reviewers still support it", self.lead().model));
+        } else if self.effect.is_conceded() {
+            notes.push(format!("{} conceded it", self.lead().model));
+        }
+        notes
+    }
+
+    /// The final confidence and how it came about.
+    fn confidence(&self, original: u8, bonus: i32, bonus_name: &str) -> (u8, String) {
+        let terms = [
+            (self.effect.adjustments(), "round 2 adjustments"),
+            (self.effect.cross_examination(), "cross-examination"),
+            (self.effect.defended(), "defence"),
+            (bonus, bonus_name),
+        ];
+        let sum = i32::from(original) + terms.iter().map(|(number, _)| number).sum::<i32>();
+        let confidence = u8::try_from(sum.clamp(0, 100)).unwrap_or(100);
+        let mut formula = format!("{original} (original)");
+        for (number, name) in terms.into_iter().filter(|(number, _)| *number != 0) {
+            let sign = if number < 0 { '-' } else { '+' };
+            formula.push_str(&format!(" {sign} {} ({name})", number.abs()));
+        }
+        formula.push_str(&format!(" = {confidence}"));
+        (confidence, formula)
+    }
+
+    /// The challenge of phase 5, asked below a confidence of 70 or a score of 5.
+    pub(super) fn challenge(&self, score: Option<i32>) -> Option<evidence::Challenge> {
+        let asked = self.highest_confidence() < 70 || score.is_some_and(|score| score < 5);
+        asked.then(|| evidence::challenge(self.lead(), self.entries[0], self.evidence[0]))
+    }
+}
+
+/// What a policy decides about a case.
+pub(super) struct Draft {
+    pub(super) class: Class,
+    pub(super) standing: Standing,
+    pub(super) agreement: Option<Agreement>,
+    pub(super) severity: Level,
+    pub(super) original: u8,
+    pub(super) bonus: i32,
+    pub(super) bonus_name: &'static str,
+    pub(super) score: Option<i32>,
+    pub(super) notes: Vec<String>,
+    pub(super) why: String,
+    pub(super) challenge: Option<evidence::Challenge>,
+    pub(super) reversal: String,
+}
+
+/// The median; of two in the middle the level halfway, rounded up.
+pub(super) fn median(mut levels: Vec<Level>) -> Level {
+    levels.sort_unstable();
+    let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };
+    let (low, high) = (levels[last / 2] as usize, levels[last.div_ceil(2)] as usize);
+    Level::ALL[(low + high).div_ceil(2)]
+}
+
+/// How much a suggestion offers: code first, then length.
+fn offer(text: &str) -> (bool, usize) {
+    (text.contains('`'), text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_medians() {
+        use Level::{Critical, High, Low, Medium};
+        let rows: [(&[Level], Level); 7] = [
+            (&[High], High),
+            (&[High, High, Medium], High),
+            (&[Critical, High], Critical),
+            (&[Medium, Low], Medium),
+            (&[Critical, Low], High),
+            (&[Critical, Medium, Low], Medium),
+            (&[Critical, High, Medium, Low], High),
+        ];
+        for (levels, expected) in rows {
+            assert_eq!(median(levels.to_vec()), expected, "{levels:?}");
+        }
+    }
+}

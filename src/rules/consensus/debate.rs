@@ -1,0 +1,326 @@
+//! Phase 5.5: what cross-examination and defence do to a finding.
+//!
+//! A missing answer is never agreement: it adds nothing, and is named.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Claim, Level, evidence};
+
+/// The largest adjustment of a confidence that one answer may ask for.
+const LARGEST: i32 = 30;
+
+/// A word of round 2 on another reviewer's finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExaminationWord {
+    /// It is right.
+    Agree,
+    /// It is wrong.
+    Disagree,
+    /// It is right in part.
+    Partial,
+}
+
+impl ExaminationWord {
+    /// All words.
+    pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
+
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agree => "agree",
+            Self::Disagree => "disagree",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// A word of round 3 on one's own finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DefenceWord {
+    /// It stands.
+    Defend,
+    /// It is withdrawn.
+    Concede,
+    /// It stands as revised.
+    Modify,
+}
+
+impl DefenceWord {
+    /// All words.
+    pub const ALL: [Self; 3] = [Self::Defend, Self::Concede, Self::Modify];
+
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Defend => "defend",
+            Self::Concede => "concede",
+            Self::Modify => "modify",
+        }
+    }
+}
+
+/// What a reviewer says of another one's finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examination {
+    /// Who says it.
+    pub by: String,
+    /// The claim's id.
+    pub finding: String,
+    /// The word.
+    pub word: ExaminationWord,
+    /// How much the confidence is to change, clamped to 30 either way.
+    pub adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+}
+
+/// What a reviewer says of its own challenged finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Defence {
+    /// Who says it.
+    pub by: String,
+    /// The claim's id.
+    pub finding: String,
+    /// The word.
+    pub word: DefenceWord,
+    /// How much the confidence is to change, clamped to 30 either way; counts with `modify`.
+    pub adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+    /// The severity it should have instead.
+    pub revised_severity: Option<Level>,
+    /// The text it should have instead.
+    pub revised_description: Option<String>,
+}
+
+/// What rounds 2 and 3 brought; empty without a debate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Debate {
+    /// All reviewers that took part, also those who raised nothing; those of the claims are added.
+    pub reviewers: Vec<String>,
+    /// The answers of round 2.
+    pub examinations: Vec<Examination>,
+    /// The answers of round 3.
+    pub defences: Vec<Defence>,
+    /// Who did not answer in a round they were asked in.
+    pub silent: Vec<String>,
+}
+
+/// The debate about one group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Effect<'a> {
+    /// One answer a reviewer, of those who did not raise it themselves first.
+    pub(super) examinations: Vec<&'a Examination>,
+    pub(super) defence: Option<&'a Defence>,
+    /// Raisers that withdrew while others did not.
+    pub(super) withdrew: Vec<&'a str>,
+}
+
+/// The debate by claim, so that each group finds its part at once.
+pub(super) struct Index<'a> {
+    examinations: std::collections::HashMap<&'a str, Vec<&'a Examination>>,
+    defences: std::collections::HashMap<&'a str, Vec<&'a Defence>>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn of(debate: &'a Debate) -> Self {
+        let mut index =
+            Self { examinations: std::collections::HashMap::new(), defences: std::collections::HashMap::new() };
+        for examination in &debate.examinations {
+            index.examinations.entry(&examination.finding).or_default().push(examination);
+        }
+        for defence in &debate.defences {
+            index.defences.entry(&defence.finding).or_default().push(defence);
+        }
+        index
+    }
+
+    /// What was said about a group's claims. A reviewer counts once a group; nobody examines its own claim, and only
+    /// who raised a claim defends it.
+    pub(super) fn effect(&self, members: &[&'a Claim]) -> Effect<'a> {
+        let mut effect = Effect::default();
+        let mut defences: Vec<&'a Defence> = Vec::new();
+        for claim in members {
+            for said in self.examinations.get(claim.id.as_str()).into_iter().flatten() {
+                let again = effect.examinations.iter().any(|other| other.by == said.by);
+                if said.by != claim.model && !again {
+                    effect.examinations.push(said);
+                }
+            }
+            let own =
+                self.defences.get(claim.id.as_str()).into_iter().flatten().find(|said| said.by == claim.model);
+            defences.extend(own.copied());
+        }
+        effect.examinations.sort_by(|a, b| a.by.cmp(&b.by));
+        let stands = defences.iter().find(|said| said.word != DefenceWord::Concede);
+        let silent = members.len() > defences.len();
+        effect.defence = match stands {
+            Some(stands) => Some(stands),
+            // Who does not answer defends implicitly.
+            None if silent => None,
+            None => defences.first().copied(),
+        };
+        if stands.is_some() || silent {
+            let conceded = defences.iter().filter(|said| said.word == DefenceWord::Concede);
+            effect.withdrew = conceded.map(|said| said.by.as_str()).collect();
+        }
+        effect
+    }
+}
+
+impl Effect<'_> {
+    pub(super) fn agreements(&self) -> usize {
+        self.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree).count()
+    }
+
+    pub(super) fn disagreements(&self) -> usize {
+        self.examinations.len() - self.agreements()
+    }
+
+    /// The sum of what round 2 asks for.
+    pub(super) fn adjustments(&self) -> i32 {
+        self.examinations.iter().map(|said| said.adjustment.clamp(-LARGEST, LARGEST)).sum()
+    }
+
+    /// The boost of the cross-examination.
+    pub(super) fn cross_examination(&self) -> i32 {
+        match (self.agreements(), self.disagreements()) {
+            (2.., _) => 15,
+            (1, 0) => 5,
+            (_, 2..) => -20,
+            (_, 1) => -10,
+            (0, 0) => 0,
+        }
+    }
+
+    /// The boost of the defence.
+    pub(super) fn defended(&self) -> i32 {
+        match self.defence {
+            Some(said) => match said.word {
+                DefenceWord::Defend if is_substantive(&said.reasoning) => 10,
+                DefenceWord::Defend => 0,
+                DefenceWord::Concede => -25,
+                DefenceWord::Modify => said.adjustment.clamp(-LARGEST, LARGEST),
+            },
+            None => 0,
+        }
+    }
+
+    pub(super) fn is_conceded(&self) -> bool {
+        self.defence.is_some_and(|said| said.word == DefenceWord::Concede)
+    }
+
+    /// Withdrawn by its raiser, and nobody else supports it.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.is_conceded() && self.cross_examination() <= -10
+    }
+
+    /// Whether somebody disagrees with reasons and the raiser has neither conceded nor revised it.
+    pub(super) fn is_contested(&self) -> bool {
+        let against =
+            |said: &&Examination| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning);
+        let gave_way = self.defence.is_some_and(|said| said.word != DefenceWord::Defend);
+        self.examinations.iter().any(against) && !gave_way
+    }
+}
+
+/// Whether reasoning names code or a line.
+pub(super) fn is_substantive(reasoning: &str) -> bool {
+    let has_line = |text: &str, mark: &str| {
+        text.match_indices(mark)
+            .any(|(at, _)| text[at + mark.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let lower = reasoning.to_lowercase();
+    evidence::names_code(reasoning)
+        || has_line(&lower, "line ")
+        || has_line(&lower, "lines ")
+        || has_line(&lower, ":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examination(by: &str, word: ExaminationWord, adjustment: i32) -> Examination {
+        Examination { by: by.into(), finding: "f".into(), word, adjustment, reasoning: "see `load`".into() }
+    }
+
+    #[test]
+    fn the_table_of_cross_examination() {
+        use ExaminationWord::{Agree, Disagree, Partial};
+        let rows: [(&[ExaminationWord], i32); 9] = [
+            (&[], 0),
+            (&[Agree], 5),
+            (&[Partial], 5),
+            (&[Agree, Partial], 15),
+            (&[Agree, Agree, Disagree, Disagree], 15),
+            (&[Agree, Disagree], -10),
+            (&[Disagree], -10),
+            (&[Disagree, Disagree], -20),
+            (&[Agree, Disagree, Disagree], -20),
+        ];
+        for (words, expected) in rows {
+            let said: Vec<_> = words.iter().map(|word| examination("x", *word, 0)).collect();
+            let effect = Effect { examinations: said.iter().collect(), ..Effect::default() };
+            assert_eq!(effect.cross_examination(), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_defences() {
+        use DefenceWord::{Concede, Defend, Modify};
+        let rows = [
+            (Defend, "`open` is never closed", 3, 10),
+            (Defend, "the handle leaks on line 14", 3, 10),
+            (Defend, "src/a.py:14 leaks", 3, 10),
+            (Defend, "I am sure of it", 3, 0),
+            (Concede, "you are right", 3, -25),
+            (Modify, "", 12, 12),
+            (Modify, "", -99, -30),
+        ];
+        for (word, reasoning, adjustment, expected) in rows {
+            let said = Defence {
+                by: "a".into(),
+                finding: "f".into(),
+                word,
+                adjustment,
+                reasoning: reasoning.into(),
+                revised_severity: None,
+                revised_description: None,
+            };
+            let effect = Effect { defence: Some(&said), ..Effect::default() };
+            assert_eq!(effect.defended(), expected, "{word:?} {reasoning}");
+        }
+    }
+
+    #[test]
+    fn an_adjustment_counts_thirty_at_most() {
+        let said = [examination("a", ExaminationWord::Agree, 99), examination("b", ExaminationWord::Agree, -50)];
+        let effect = Effect { examinations: said.iter().collect(), ..Effect::default() };
+        assert_eq!(effect.adjustments(), 0);
+    }
+
+    #[test]
+    fn nobody_examines_its_own_claim_or_defends_another_ones() {
+        let claim = Claim { id: "f".into(), model: "a".into(), ..Claim::default() };
+        let defence = Defence {
+            by: "b".into(),
+            finding: "f".into(),
+            word: DefenceWord::Concede,
+            adjustment: 0,
+            reasoning: String::new(),
+            revised_severity: None,
+            revised_description: None,
+        };
+        let debate = Debate {
+            examinations: vec![examination("a", ExaminationWord::Agree, 5)],
+            defences: vec![defence],
+            ..Debate::default()
+        };
+        let index = Index::of(&debate);
+        let effect = index.effect(&[&claim]);
+        assert!(effect.examinations.is_empty() && effect.defence.is_none());
+    }
+}

@@ -1,0 +1,328 @@
+//! What speaks for a finding: the evidence that can be checked without judgement, the validation score of phase 4, and
+//! the challenge of phase 5.
+
+use super::normal::{Category, Entry};
+use super::{Claim, Level};
+use serde::Serialize;
+
+/// What was checked about a claim against the reviewed code; the default is that nothing was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Whether the cited file and line exist.
+    pub place: Option<bool>,
+    /// Whether identifiers of the text occur in the cited block.
+    pub identifiers: Option<bool>,
+    /// Whether an embedded rule found the same.
+    pub confirmed: bool,
+}
+
+/// The four questions of a challenge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Criteria {
+    /// Specific enough to act on.
+    pub specificity: bool,
+    /// Can be reproduced or verified.
+    pub reproducibility: bool,
+    /// Would affect users in production.
+    pub impact: bool,
+    /// The suggestion is concrete enough.
+    pub actionability: bool,
+}
+
+impl Criteria {
+    fn met(self) -> usize {
+        [self.specificity, self.reproducibility, self.impact, self.actionability].into_iter().filter(|m| *m).count()
+    }
+}
+
+/// A challenge: the question put to a finding and how it stands up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Challenge {
+    /// The finding in one line.
+    pub finding: String,
+    /// What is weakest about its evidence.
+    pub weakest: String,
+    /// What would confirm or deny it.
+    pub test: String,
+    /// The four criteria.
+    pub criteria: Criteria,
+    /// Whether a senior engineer would act on it: two criteria or more.
+    pub holds: bool,
+}
+
+/// Words that begin a condition under which something happens.
+const CONDITIONS: &[&str] = &[
+    "when",
+    "if",
+    "after",
+    "passing",
+    "given",
+    "whenever",
+    "once",
+    "during",
+    "while",
+    "unless",
+    "by",
+    "e.g",
+    "example",
+    "because",
+    "second",
+    "concurrent",
+    "input",
+    "every",
+    "until",
+    "any",
+];
+
+/// Beginnings of words for what goes wrong then.
+const CONSEQUENCES: &[&str] = &[
+    "rais",
+    "throw",
+    "crash",
+    "panic",
+    "leak",
+    "overflow",
+    "underflow",
+    "inject",
+    "fail",
+    "exception",
+    "error",
+    "lost",
+    "lose",
+    "corrupt",
+    "deadlock",
+    "hang",
+    "block",
+    "bypass",
+    "exec",
+    "overwrit",
+    "return",
+    "cause",
+    "result",
+    "break",
+    "null",
+    "undefined",
+    "infinite",
+    "denial",
+    "expos",
+    "never",
+    "wrong",
+    "stale",
+    "duplicate",
+    "race",
+    "skip",
+];
+
+/// Phrases of known vulnerability patterns and practices.
+const KNOWN_PATTERNS: &[&str] = &[
+    "injection",
+    "xss",
+    "cross-site",
+    "csrf",
+    "ssrf",
+    "traversal",
+    "deserializ",
+    "hardcoded",
+    "hard-coded",
+    "md5",
+    "sha1",
+    "use after free",
+    "use-after-free",
+    "double free",
+    "buffer overflow",
+    "race condition",
+    "deadlock",
+    "off-by-one",
+    "off by one",
+    "null pointer",
+    "null dereference",
+    "memory leak",
+    "resource leak",
+    "mutable default",
+    "toctou",
+    "open redirect",
+    "integer overflow",
+    "swallow",
+    "eval(",
+    "weak hash",
+    "plaintext",
+    "timing attack",
+    "n+1 quer",
+    "not awaited",
+    "never awaited",
+    "unvalidated",
+    "unsanitized",
+    "privilege escalation",
+];
+
+/// What no established practice asks for.
+const AGAINST_PRACTICE: &[&str] = &[
+    "disable certificate",
+    "disable tls",
+    "verify=false",
+    "disable verification",
+    "ignore the error",
+    "ignore errors",
+    "swallow the exception",
+    "catch all exceptions and",
+    "use eval",
+    "use md5",
+    "disable authentication",
+    "skip validation",
+    "hardcode the password",
+    "store the password in plain",
+];
+
+/// What can be said of a claim's evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Evidence {
+    /// It cites code: a line that is not known to be missing, or names from the code.
+    pub(super) cites: bool,
+    /// It cites a line.
+    pub(super) line: bool,
+    /// It says what has to happen for it to go wrong.
+    pub(super) trigger: bool,
+    /// A known pattern, or confirmed by a rule.
+    pub(super) known: bool,
+    /// Its suggestion is against established practice.
+    pub(super) against: bool,
+    pub(super) suggests: bool,
+    pub(super) confirmed: bool,
+    /// What was cited does not exist.
+    pub(super) refuted: bool,
+}
+
+impl Evidence {
+    pub(super) fn of(claim: &Claim, entry: &Entry) -> Self {
+        let text = format!("{}\n{}", claim.title, claim.description).to_lowercase();
+        let suggestion = claim.suggestion.to_lowercase();
+        let refuted = claim.checked.place == Some(false) || claim.checked.identifiers == Some(false);
+        let line = entry.lines.is_some() && !refuted;
+        let mut condition = false;
+        let mut consequence = false;
+        for word in text.split(|c: char| !(c.is_alphanumeric() || c == '.')) {
+            condition |= CONDITIONS.contains(&word.trim_matches('.'));
+            consequence |= CONSEQUENCES.iter().any(|start| word.starts_with(start));
+        }
+        Self {
+            cites: line || (names_code(&claim.description) || names_code(&claim.title)) && !refuted,
+            line,
+            trigger: condition && consequence,
+            known: claim.checked.confirmed || KNOWN_PATTERNS.iter().any(|pattern| text.contains(pattern)),
+            against: AGAINST_PRACTICE.iter().any(|phrase| suggestion.contains(phrase)),
+            suggests: !suggestion.trim().is_empty(),
+            confirmed: claim.checked.confirmed,
+            refuted,
+        }
+    }
+
+    /// Phase 4's second step: a cited line with a concrete trigger 3, cited code 2, a general concern 1.
+    fn quality(self) -> i32 {
+        match (self.line && self.trigger, self.cites) {
+            (true, _) => 3,
+            (false, true) => 2,
+            (false, false) => 1,
+        }
+    }
+
+    /// What counts between two sides of a conflict: cited code, a concrete path, a sound severity, a suggestion, a
+    /// rule that confirms it; what was cited and does not exist counts against.
+    pub(super) fn weight(self, severity: Level, confidence: u8) -> i32 {
+        let sound = severity < Level::High || confidence >= 70 && self.trigger;
+        let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
+        i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
+    }
+
+    /// Whether it is concrete enough for rule 9.
+    pub(super) fn is_concrete(self) -> bool {
+        self.line && self.trigger || self.confirmed
+    }
+}
+
+/// Whether a text names code: something in back quotes, a call, or an identifier of several parts.
+pub(super) fn names_code(text: &str) -> bool {
+    text.contains('`')
+        || text.contains("()")
+        || text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| {
+            let inner = word.trim_matches('_');
+            inner.contains('_')
+                || inner
+                    .as_bytes()
+                    .windows(2)
+                    .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+        })
+}
+
+/// Phase 4's validation score, and whether a critical claim lacks the confidence that it needs.
+pub(super) fn score(entry: &Entry, evidence: Evidence) -> (i32, bool) {
+    let confidence = entry.confidence;
+    let mut score = match confidence {
+        80.. => 3,
+        60..80 => 2,
+        40..60 => 1,
+        0..40 => 0,
+    };
+    score += evidence.quality();
+    let extraordinary = entry.severity == Level::Critical && confidence < 70;
+    if extraordinary {
+        score -= 2;
+    }
+    if entry.severity == Level::Low && confidence > 80 {
+        score += 1;
+    }
+    score += 2 * i32::from(evidence.known) - i32::from(evidence.against);
+    (score, extraordinary)
+}
+
+/// Phase 5: the challenge of a finding.
+pub(super) fn challenge(claim: &Claim, entry: &Entry, evidence: Evidence) -> Challenge {
+    let criteria = Criteria {
+        specificity: evidence.cites,
+        reproducibility: evidence.trigger || evidence.confirmed,
+        impact: entry.severity >= Level::Medium && entry.category != Category::Architecture,
+        actionability: evidence.suggests,
+    };
+    let place = place(claim);
+    let weakest = if evidence.refuted {
+        "the code it cites does not exist"
+    } else if !evidence.cites {
+        "it cites no code"
+    } else if !evidence.trigger {
+        "it does not say what triggers it"
+    } else if !evidence.suggests {
+        "it does not say what to do instead"
+    } else if entry.confidence < 70 {
+        "the reviewer itself is not sure"
+    } else {
+        "nobody else reported it"
+    };
+    let test = match (evidence.line, evidence.trigger) {
+        (true, true) => {
+            format!("bring about the condition it describes at {place} and watch for the effect it names")
+        }
+        (true, false) => format!("find an input or a sequence of calls that makes {place} go wrong"),
+        (false, _) => "name the file and the line it is about, and an input that makes them go wrong".to_owned(),
+    };
+    Challenge {
+        finding: format!(
+            "{} claims \"{}\" at {place} with severity {}",
+            claim.model,
+            claim.title,
+            entry.severity.as_str()
+        ),
+        weakest: weakest.to_owned(),
+        test,
+        holds: criteria.met() >= 2,
+        criteria,
+    }
+}
+
+/// Where a claim stands, in words.
+pub(super) fn place(claim: &Claim) -> String {
+    match (&claim.file, claim.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        (Some(file), None) => file.clone(),
+        (None, Some(line)) => format!("line {line}"),
+        (None, None) => "no place".to_owned(),
+    }
+}

@@ -1,0 +1,392 @@
+//! Phase 1: claims made comparable. Paths, categories, severities and confidences get their one form, and what one
+//! reviewer says twice is folded into one entry.
+//!
+//! Entries stand in an order that depends on what they say and not on how they came, so everything after this does too.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Claim, Level};
+
+/// The confidence of a reviewer that states none.
+const CONFIDENCE: u8 = 75;
+
+/// What a round-two observation loses for its lateness.
+const LATE: u8 = 10;
+
+/// Lines that still count as one place.
+pub(super) const NEAR: u32 = 5;
+
+/// The categories of the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// A weakness that can be exploited.
+    Security,
+    /// A defect; also what names nothing else.
+    Bug,
+    /// Structure, style, documentation.
+    Architecture,
+    /// Time and memory.
+    Performance,
+    /// Tests.
+    TestCoverage,
+}
+
+impl Category {
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Security => "security",
+            Self::Bug => "bug",
+            Self::Architecture => "architecture",
+            Self::Performance => "performance",
+            Self::TestCoverage => "test-coverage",
+        }
+    }
+}
+
+/// Beginnings of words and the category each points to; the first that is found counts.
+const CATEGORIES: &[(&str, Category)] = &[
+    ("secur", Category::Security),
+    ("vulnerab", Category::Security),
+    ("injection", Category::Security),
+    ("xss", Category::Security),
+    ("csrf", Category::Security),
+    ("ssrf", Category::Security),
+    ("traversal", Category::Security),
+    ("cwe-", Category::Security),
+    ("cve-", Category::Security),
+    ("test", Category::TestCoverage),
+    ("coverage", Category::TestCoverage),
+    ("perf", Category::Performance),
+    ("n+1", Category::Performance),
+    ("maintain", Category::Architecture),
+    ("readab", Category::Architecture),
+    ("architect", Category::Architecture),
+    ("design", Category::Architecture),
+    ("style", Category::Architecture),
+    ("naming", Category::Architecture),
+    ("documentation", Category::Architecture),
+];
+
+/// Beginnings of words in a text that say more than `bug`; fewer than above, since texts mention much.
+const TEXT_CATEGORIES: &[(&str, Category)] = &[
+    ("vulnerab", Category::Security),
+    ("sql injection", Category::Security),
+    ("command injection", Category::Security),
+    ("cross-site", Category::Security),
+    ("path traversal", Category::Security),
+    ("xss", Category::Security),
+    ("csrf", Category::Security),
+    ("untested", Category::TestCoverage),
+    ("test coverage", Category::TestCoverage),
+    ("missing test", Category::TestCoverage),
+    ("quadratic", Category::Performance),
+    ("n+1 quer", Category::Performance),
+];
+
+/// The category of a claim: as given, else from its rule, its title, else `bug`.
+pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
+    let look = |text: &str, table: &[(&str, Category)]| {
+        let text = text.to_lowercase();
+        let starts = |word: &str| {
+            text.match_indices(word).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric()))
+        };
+        table.iter().find(|(word, _)| starts(word)).map(|(_, category)| *category)
+    };
+    let named = given.filter(|word| !word.trim().is_empty());
+    match (named.and_then(|word| look(word, CATEGORIES)), rule.and_then(|rule| look(rule, CATEGORIES))) {
+        (Some(category), _) => category,
+        (None, _) if named.is_some_and(|word| word.to_lowercase().contains("bug")) => Category::Bug,
+        (None, Some(category)) => category,
+        (None, None) => look(title, TEXT_CATEGORIES).unwrap_or(Category::Bug),
+    }
+}
+
+/// Parts of reviewers' names and who makes the model behind them.
+const VENDORS: &[(&str, &str)] = &[
+    ("claude", "anthropic"),
+    ("opus", "anthropic"),
+    ("sonnet", "anthropic"),
+    ("haiku", "anthropic"),
+    ("codex", "openai"),
+    ("gpt", "openai"),
+    ("openai", "openai"),
+    ("gemini", "google"),
+    ("deepseek", "deepseek"),
+    ("qwen", "alibaba"),
+    ("grok", "xai"),
+    ("mistral", "mistral"),
+    ("codestral", "mistral"),
+    ("llama", "meta"),
+    ("kimi", "moonshot"),
+    ("glm", "zhipu"),
+];
+
+/// Who makes the model behind a reviewer's name; a name that says nothing stands for itself.
+pub fn vendor(model: &str) -> String {
+    let name = model.to_lowercase();
+    let known = VENDORS.iter().filter_map(|(part, vendor)| Some((name.rfind(part)?, *vendor))).max();
+    known.map_or(name, |(_, vendor)| vendor.to_owned())
+}
+
+/// A claim in its one form, with what the same reviewer says again.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// The claim by its index in the input.
+    pub(super) claim: usize,
+    /// Repeats by the same reviewer.
+    pub(super) repeats: Vec<usize>,
+    /// The reviewer, as a number.
+    pub(super) model: u32,
+    /// The file, as a number.
+    pub(super) file: Option<u32>,
+    /// First and last line.
+    pub(super) lines: Option<(u32, u32)>,
+    pub(super) block: Option<(u32, u32)>,
+    pub(super) category: Category,
+    pub(super) severity: Level,
+    pub(super) confidence: u8,
+}
+
+/// How the places of two entries stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The lines meet.
+    Same,
+    /// Few lines apart.
+    Near,
+    /// In the same function or method.
+    Block,
+    /// One of the two names no line.
+    Unknown,
+    /// Somewhere else.
+    Apart,
+}
+
+impl Entry {
+    pub(super) fn place(&self, other: &Self) -> Place {
+        if let (Some(a), Some(b)) = (self.file, other.file)
+            && a != b
+        {
+            return Place::Apart;
+        }
+        let (Some(a), Some(b)) = (self.lines, other.lines) else { return Place::Unknown };
+        if self.file != other.file {
+            return Place::Unknown;
+        }
+        let gap = a.0.max(b.0).saturating_sub(a.1.min(b.1));
+        if gap == 0 {
+            Place::Same
+        } else if gap <= NEAR {
+            Place::Near
+        } else if self.block.is_some() && self.block == other.block {
+            Place::Block
+        } else {
+            Place::Apart
+        }
+    }
+}
+
+/// All claims as entries, ordered by file, place and text, repeats folded.
+pub(super) fn entries(claims: &[Claim], tree: &[String]) -> Vec<Entry> {
+    let files = Files::of(claims, tree);
+    let file_numbers = files.numbered(claims);
+    let models: BTreeSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
+    let models: HashMap<&str, u32> = models.into_iter().zip(0..).collect();
+    let mut entries: Vec<Entry> = claims
+        .iter()
+        .enumerate()
+        .map(|(index, claim)| {
+            let line = claim.line.filter(|line| *line > 0);
+            Entry {
+                claim: index,
+                repeats: Vec::new(),
+                model: models[claim.model.as_str()],
+                file: file_numbers[index],
+                lines: line.map(|line| (line, claim.end_line.unwrap_or(line).max(line))),
+                block: claim.block,
+                category: category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title),
+                severity: claim.severity.unwrap_or(Level::Medium),
+                confidence: confidence(claim),
+            }
+        })
+        .collect();
+    entries.sort_by(|a, b| {
+        let (x, y) = (&claims[a.claim], &claims[b.claim]);
+        (a.file, a.lines, a.model)
+            .cmp(&(b.file, b.lines, b.model))
+            .then_with(|| (&x.title, &x.description, &x.suggestion).cmp(&(&y.title, &y.description, &y.suggestion)))
+            .then_with(|| (b.severity, b.confidence).cmp(&(a.severity, a.confidence)))
+            .then_with(|| x.id.cmp(&y.id))
+    });
+    fold(entries, claims)
+}
+
+pub(super) fn confidence(claim: &Claim) -> u8 {
+    let stated = claim.confidence.unwrap_or(CONFIDENCE).min(100);
+    if claim.observed { stated.saturating_sub(LATE) } else { stated }
+}
+
+/// Folds what one reviewer says again of the same place: the first stands, with the graver severity and the higher
+/// confidence of the two.
+fn fold(entries: Vec<Entry>, claims: &[Claim]) -> Vec<Entry> {
+    /// Reviewer, file, category, stance and text.
+    type Key = (u32, Option<u32>, Category, bool, u64);
+    let mut kept: Vec<Entry> = Vec::with_capacity(entries.len());
+    let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
+    for entry in entries {
+        let claim = &claims[entry.claim];
+        let key = (entry.model, entry.file, entry.category, claim.denies, text_hash(claim, entry.lines.is_some()));
+        let same = known.entry(key).or_default();
+        let is_repeat = |at: &&usize| match (kept[**at].lines, entry.lines) {
+            (None, None) => true,
+            (Some(_), Some(_)) => matches!(kept[**at].place(&entry), Place::Same | Place::Near),
+            _ => false,
+        };
+        if let Some(at) = same.iter().rev().find(is_repeat).copied() {
+            let first = &mut kept[at];
+            first.repeats.push(entry.claim);
+            first.severity = first.severity.max(entry.severity);
+            first.confidence = first.confidence.max(entry.confidence);
+        } else {
+            same.push(kept.len());
+            kept.push(entry);
+        }
+    }
+    kept
+}
+
+/// What a claim says, letter case and punctuation aside: its title, and without a place its text too.
+fn text_hash(claim: &Claim, is_located: bool) -> u64 {
+    use std::hash::{DefaultHasher, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    let description = if is_located { "" } else { claim.description.as_str() };
+    for text in [claim.title.as_str(), description] {
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            for letter in word.chars().flat_map(char::to_lowercase) {
+                hasher.write_u32(u32::from(letter));
+            }
+            hasher.write_u8(b' ');
+        }
+    }
+    hasher.finish()
+}
+
+/// The paths of a merge.
+struct Files {
+    /// Bare names and the one path each means; `None` for several.
+    bare: HashMap<String, Option<String>>,
+}
+
+impl Files {
+    fn of(claims: &[Claim], tree: &[String]) -> Self {
+        let mut bare: HashMap<String, Option<String>> = HashMap::new();
+        let paths: BTreeSet<String> = claims
+            .iter()
+            .filter_map(|claim| claim.file.as_deref())
+            .chain(tree.iter().map(String::as_str))
+            .map(canonical)
+            .collect();
+        for path in paths {
+            if let Some((_, name)) = path.rsplit_once('/') {
+                bare.entry(name.to_owned()).and_modify(|known| *known = None).or_insert(Some(path.clone()));
+            }
+        }
+        Self { bare }
+    }
+
+    /// For each claim the number of its path, in the order of the paths.
+    fn numbered(&self, claims: &[Claim]) -> Vec<Option<u32>> {
+        let resolved: Vec<Option<String>> = claims
+            .iter()
+            .map(|claim| {
+                let path = canonical(claim.file.as_deref().filter(|path| !path.trim().is_empty())?);
+                Some(self.bare.get(&path).cloned().flatten().unwrap_or(path))
+            })
+            .collect();
+        let names: BTreeSet<&String> = resolved.iter().flatten().collect();
+        let numbers: HashMap<&String, u32> = names.into_iter().zip(0..).collect();
+        resolved.iter().map(|path| path.as_ref().map(|path| numbers[path])).collect()
+    }
+}
+
+/// A path with slashes only and without `./`.
+fn canonical(path: &str) -> String {
+    let path = path.trim().replace('\\', "/");
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_categories() {
+        let rows = [
+            (Some("security"), None, "", Category::Security),
+            (Some("Code Defect"), None, "", Category::Bug),
+            (Some("Maintainability and Readability"), None, "", Category::Architecture),
+            (Some("test-coverage"), None, "", Category::TestCoverage),
+            (Some("sql-injection"), None, "", Category::Security),
+            (None, Some("CWE-89"), "", Category::Security),
+            (None, None, "SQL injection in the query builder", Category::Security),
+            (None, None, "Off by one", Category::Bug),
+            (Some("Performance"), None, "", Category::Performance),
+        ];
+        for (given, rule, title, expected) in rows {
+            assert_eq!(category(given, rule, title), expected, "{given:?} {rule:?} {title}");
+        }
+    }
+
+    #[test]
+    fn vendors_by_the_names_of_their_models() {
+        let rows = [
+            ("claude", "anthropic"),
+            ("Claude-Code/GPT-5", "openai"),
+            ("opus-4-8", "anthropic"),
+            ("codex-reviewer", "openai"),
+            ("coderabbit", "coderabbit"),
+        ];
+        for (model, expected) in rows {
+            assert_eq!(vendor(model), expected);
+        }
+    }
+
+    fn claim(model: &str, file: Option<&str>, line: Option<u32>, title: &str) -> Claim {
+        Claim {
+            id: format!("{model}{line:?}{title}"),
+            model: model.to_owned(),
+            file: file.map(str::to_owned),
+            line,
+            title: title.to_owned(),
+            ..Claim::default()
+        }
+    }
+
+    #[test]
+    fn a_bare_name_means_the_only_file_of_that_name() {
+        let claims = [
+            claim("a", Some("./src/db.rs"), Some(1), "x"),
+            claim("b", Some("db.rs"), Some(1), "y"),
+            claim("c", Some("main.rs"), Some(1), "z"),
+        ];
+        let tree = ["bin/main.rs".to_owned(), "lib/main.rs".to_owned()];
+        let entries = entries(&claims, &tree);
+        let file = |index| entries.iter().find(|entry| entry.claim == index).and_then(|entry| entry.file);
+        assert_eq!(file(0), file(1));
+        assert_ne!(file(2), file(0), "two files have that name");
+    }
+
+    #[test]
+    fn what_a_reviewer_repeats_is_folded() {
+        let claims = [
+            claim("a", Some("x.py"), Some(10), "Leaks the handle"),
+            claim("a", Some("x.py"), Some(12), "leaks the handle."),
+            claim("a", Some("x.py"), Some(40), "Leaks the handle"),
+            claim("b", Some("x.py"), Some(10), "Leaks the handle"),
+        ];
+        let folded = entries(&claims, &[]);
+        let shown: Vec<_> = folded.iter().map(|entry| (entry.claim, entry.repeats.clone())).collect();
+        assert_eq!(shown, [(0, vec![1]), (3, vec![]), (2, vec![])]);
+    }
+}

@@ -1,0 +1,334 @@
+//! The policy `specification`: the debate arbitrator's phases 1 to 7.
+
+use std::collections::HashMap;
+
+use super::case::{self, Case, Draft};
+use super::debate::Debate;
+use super::evidence::{self, Challenge, Evidence};
+use super::normal::{Category, Entry, category};
+use super::words::Vectors;
+use super::{Agreement, Claim, Class, Conflict, Decision, Level, Standing, group, panel};
+
+/// A side of a conflict whose evidence has this many points more is clearly stronger.
+const CLEARLY: i32 = 2;
+
+/// The findings before one that are searched for one that it is part of.
+const NEIGHBOURS: usize = 16;
+
+/// What the winner of a conflict loses.
+const CONFLICT: i32 = -10;
+
+/// The decisions of this policy.
+pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
+    let vectors: Vectors = group::vectors(claims, entries);
+    let groups = group::by_place(entries);
+    let decisions = case::cases(claims, entries, debate, &vectors, groups).iter().map(case).collect();
+    assemble(decisions, claims)
+}
+
+/// Phase 7: accepted findings that are part of another one, or say the same of another place, are merged into it.
+fn assemble(decisions: Vec<Decision>, claims: &[Claim]) -> Vec<Decision> {
+    let mut kept: Vec<Decision> = Vec::with_capacity(decisions.len());
+    let mut causes: HashMap<(Category, String), usize> = HashMap::new();
+    for decision in decisions {
+        let claim = &claims[decision.members[0]];
+        if decision.class != Class::Accepted || claim.title.is_empty() {
+            kept.push(decision);
+            continue;
+        }
+        let category = category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title);
+        let title = claim.title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let same_cause = causes.get(&(category, title.clone())).copied();
+        // The earlier findings of a file stand right before it.
+        let part_of = || {
+            let near = kept.iter().enumerate().rev().take(NEIGHBOURS);
+            near.filter(|(_, other)| other.class == Class::Accepted)
+                .find(|(_, other)| is_part(claim, &title, &claims[other.members[0]]))
+                .map(|(at, _)| at)
+        };
+        let Some(into) = same_cause.or_else(part_of) else {
+            causes.insert((category, title), kept.len());
+            kept.push(decision);
+            continue;
+        };
+        let other = &mut kept[into];
+        other.severity = other.severity.max(decision.severity);
+        other.notes.push(format!("also at {}: {}", evidence::place(claim), claim.title));
+        other.repeats.extend(decision.members.into_iter().chain(decision.repeats));
+    }
+    kept
+}
+
+/// Whether a claim says nothing that another one about the same lines does not say too.
+fn is_part(claim: &Claim, title: &str, other: &Claim) -> bool {
+    let lines = |claim: &Claim| claim.line.map(|line| (line, claim.end_line.unwrap_or(line)));
+    let (Some(inner), Some(outer)) = (lines(claim), lines(other)) else { return false };
+    claim.file == other.file
+        && outer.0 <= inner.0
+        && inner.1 <= outer.1
+        && other.description.to_lowercase().contains(title)
+}
+
+fn case(case: &Case<'_>) -> Decision {
+    let standing = case.standing();
+    let mut draft = match standing {
+        Standing::Agreed => agreed(case),
+        Standing::Conflicted(conflict) => conflicted(case, conflict),
+        Standing::Unique => unique(case),
+    };
+    if let Some(challenge) = &draft.challenge
+        && !challenge.holds
+        && draft.class == Class::Accepted
+    {
+        weaken(&mut draft);
+    }
+    after_debate(case, &mut draft);
+    case.decision(draft)
+}
+
+/// Phase 2.
+fn agreed(case: &Case<'_>) -> Draft {
+    Draft {
+        class: Class::Accepted,
+        standing: Standing::Agreed,
+        agreement: Some(case.agreement()),
+        severity: case.severity(),
+        original: case.highest_confidence(),
+        bonus: case.agreement_bonus(),
+        bonus_name: "agreement",
+        score: None,
+        notes: Vec::new(),
+        why: format!("{} reviewers agree: {}", case.entries.len(), case.names().join(", ")),
+        challenge: case.challenge(None),
+        reversal: "evidence that the code it names does not behave so".to_owned(),
+    }
+}
+
+/// A side of a conflict: who speaks for it, and the weight of its evidence.
+struct Side<'a> {
+    entry: &'a Entry,
+    weight: i32,
+}
+
+/// Phase 3.
+fn conflicted(case: &Case<'_>, conflict: Conflict) -> Draft {
+    let weigh = |entry: &Entry, evidence: Evidence| evidence.weight(entry.severity, entry.confidence);
+    let mut sides: Vec<Side<'_>> = match conflict {
+        Conflict::Severity | Conflict::Cause => {
+            let all = case.entries.iter().zip(&case.evidence);
+            all.map(|(entry, evidence)| Side { entry, weight: weigh(entry, *evidence) }).collect()
+        }
+        Conflict::Validity => {
+            let against = case
+                .deniers
+                .iter()
+                .map(|entry| Side { entry, weight: weigh(entry, Evidence::of(&case.claims[entry.claim], entry)) });
+            let weights = case.entries.iter().zip(&case.evidence).map(|(entry, evidence)| weigh(entry, *evidence));
+            let affirming = Side { entry: case.entries[0], weight: weights.max().unwrap_or(0) };
+            std::iter::once(affirming).chain(against).collect()
+        }
+    };
+    // Stable: of equals the one with the higher confidence, as the members stand.
+    sides.sort_by_key(|side| std::cmp::Reverse(side.weight));
+    let rival = sides.iter().skip(1).find(|side| opposes(conflict, sides[0].entry, side.entry));
+    let clear = rival.is_none_or(|rival| sides[0].weight - rival.weight >= CLEARLY);
+    let winner = sides[0].entry;
+    let question = question(case, conflict, winner, rival.map_or(winner, |rival| rival.entry));
+    let all: Vec<u8> = case.entries.iter().chain(&case.deniers).map(|entry| entry.confidence).collect();
+    let mut draft = Draft {
+        class: Class::Disputed,
+        standing: Standing::Conflicted(conflict),
+        agreement: None,
+        severity: case.highest_severity(),
+        original: all.iter().copied().min().unwrap_or(0),
+        bonus: 0,
+        bonus_name: "conflict resolved",
+        score: None,
+        notes: vec![question],
+        why: "reviewers contradict each other, and neither side's evidence is clearly stronger".to_owned(),
+        challenge: case.challenge(None),
+        reversal: "what the resolution criteria name".to_owned(),
+    };
+    let name = |entry: &Entry| case.claims[entry.claim].model.as_str();
+    if clear {
+        draft.original = winner.confidence;
+        draft.bonus = CONFLICT;
+        draft.severity = winner.severity;
+        if case.claims[winner.claim].denies {
+            draft.class = Class::Rejected;
+            draft.why = format!("{} calls it no issue with clearly stronger evidence", name(winner));
+        } else {
+            draft.class = Class::Accepted;
+            draft.agreement = Some(Agreement::ConflictResolved);
+            draft.why = format!("the evidence of {} is clearly stronger", name(winner));
+        }
+        let dissent: Vec<&str> = sides
+            .iter()
+            .filter(|side| opposes(conflict, winner, side.entry))
+            .map(|side| name(side.entry))
+            .collect();
+        draft.notes.push(format!("dissenting: {}", dissent.join(", ")));
+    } else if conflict == Conflict::Cause {
+        draft.severity = case.severity();
+        let sum: usize = all.iter().map(|confidence| usize::from(*confidence)).sum();
+        draft.original = u8::try_from((sum + all.len() / 2) / all.len()).unwrap_or(100);
+        draft.class = Class::Accepted;
+        draft.agreement = Some(Agreement::ConflictResolved);
+        draft.why = "the reviewers diagnose one place differently; both may be right in part".to_owned();
+    }
+    draft
+}
+
+/// Whether two sides contradict each other.
+fn opposes(conflict: Conflict, a: &Entry, b: &Entry) -> bool {
+    match conflict {
+        Conflict::Severity => a.severity.max(b.severity) as usize - a.severity.min(b.severity) as usize >= 2,
+        Conflict::Validity | Conflict::Cause => a.claim != b.claim,
+    }
+}
+
+/// The challenge question of phase 3, with all its parts.
+fn question(case: &Case<'_>, conflict: Conflict, x: &Entry, w: &Entry) -> String {
+    let (claim, counter) = (&case.claims[x.claim], &case.claims[w.claim]);
+    let against = match conflict {
+        Conflict::Severity => format!("severity {} is right", w.severity.as_str()),
+        Conflict::Validity => format!("it is no issue: {}", counter.title),
+        Conflict::Cause => format!("the cause is another: {}", counter.title),
+    };
+    let criteria = match conflict {
+        Conflict::Severity => "what an attacker or a user can bring about at worst",
+        Conflict::Validity => "whether an input exists that triggers it",
+        Conflict::Cause => "which change makes the symptom go away",
+    };
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    format!(
+        "{} claims \"{}\" at {} with severity {}, but {} claims that {against}. Evidence from {}: {}. Evidence from \
+         {}: {}. Resolution criteria: {criteria}.",
+        claim.model,
+        claim.title,
+        evidence::place(claim),
+        x.severity.as_str(),
+        counter.model,
+        claim.model,
+        first(&claim.description),
+        counter.model,
+        first(&counter.description),
+    )
+}
+
+/// Phase 4, and rule 9.
+fn unique(case: &Case<'_>) -> Draft {
+    let entry = case.entries[0];
+    let (score, extraordinary) = evidence::score(entry, case.evidence[0]);
+    let challenge = case.challenge(Some(score));
+    let name = &case.lead().model;
+    let (accepted, bonus) = unique_decision(entry.confidence, score);
+    let mut notes = Vec::new();
+    if extraordinary {
+        notes.push("extraordinary claim requiring extraordinary evidence".to_owned());
+    }
+    let lacks = entry.severity == Level::Critical && !(entry.confidence >= 85 && case.evidence[0].is_concrete());
+    let (class, why) = match (accepted, lacks) {
+        (true, false) => {
+            notes.push(format!("single source: {name}"));
+            (Class::Accepted, format!("only {name} says so, and its evidence scores {score}"))
+        }
+        (true, true) => (
+            Class::Disputed,
+            format!("critical, from {name} alone, and not at a confidence of 85 with concrete evidence"),
+        ),
+        (false, _) => {
+            (Class::Rejected, format!("insufficient evidence for an uncorroborated claim: it scores {score}"))
+        }
+    };
+    Draft {
+        class,
+        standing: Standing::Unique,
+        agreement: Some(Agreement::SingleSourceValidated),
+        severity: entry.severity,
+        original: entry.confidence,
+        bonus: if accepted { bonus } else { 0 },
+        bonus_name: "single source",
+        score: Some(score),
+        notes,
+        why,
+        reversal: test(challenge.as_ref(), "evidence that the code it names does not behave so"),
+        challenge,
+    }
+}
+
+/// Whether a finding of one reviewer is accepted, and what its confidence changes by: the score decides, from 60 up the
+/// table's row adjusts.
+fn unique_decision(confidence: u8, score: i32) -> (bool, i32) {
+    match (confidence, score) {
+        (0..40, 5..) => (true, -5),
+        (0..40, _) => (false, 0),
+        (80.., 3..) => (true, -5),
+        (60..80, 3..) => (true, -15),
+        (40..60, 5..) => (true, -5),
+        (40..60, 3..) => (true, -15),
+        (40.., _) => (false, 0),
+    }
+}
+
+fn test(challenge: Option<&Challenge>, otherwise: &str) -> String {
+    challenge.map_or_else(|| otherwise.to_owned(), |asked| asked.test.clone())
+}
+
+/// A challenge that does not hold: without any of the criteria it is disputed, with one its severity falls.
+fn weaken(draft: &mut Draft) {
+    let Some(challenge) = &draft.challenge else { return };
+    if challenge.criteria == evidence::Criteria::default() {
+        draft.class = Class::Disputed;
+        draft.why = format!("the challenge found no support: {}", challenge.weakest);
+    } else {
+        let lower = draft.severity.lower();
+        if lower != draft.severity {
+            draft.notes.push(format!("downgraded from {}: {}", draft.severity.as_str(), challenge.weakest));
+        }
+        draft.severity = lower;
+    }
+    draft.reversal.clone_from(&challenge.test);
+}
+
+/// Phase 5.5: concessions, and disagreements that stand.
+fn after_debate(case: &Case<'_>, draft: &mut Draft) {
+    let effect = &case.effect;
+    if effect.is_withdrawn() {
+        draft.class = Class::Rejected;
+        draft.why = format!("{} withdrew it, and the cross-examination was negative", case.names().join(", "));
+        draft.reversal = "new evidence that it happens".to_owned();
+    } else if draft.class == Class::Accepted
+        && effect.is_contested()
+        && effect.disagreements() >= effect.agreements() + case.entries.len()
+    {
+        draft.class = Class::Disputed;
+        draft.why = format!("reviewers contradict each other: {}", panel::sides(case));
+        draft.reversal = "a judge or a person decides between the positions".to_owned();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_unique_findings() {
+        let rows = [
+            (80, 5, (true, -5)),
+            (80, 4, (true, -5)),
+            (80, 2, (false, 0)),
+            (79, 5, (true, -15)),
+            (60, 3, (true, -15)),
+            (60, 2, (false, 0)),
+            (59, 5, (true, -5)),
+            (59, 4, (true, -15)),
+            (40, 2, (false, 0)),
+            (39, 5, (true, -5)),
+            (39, 4, (false, 0)),
+        ];
+        for (confidence, score, expected) in rows {
+            assert_eq!(unique_decision(confidence, score), expected, "{confidence} {score}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The order of the decisions, what needs a person, and numbers that add up: every claim is counted once, as a member or
+//! a repeat of one decision, and every decision in exactly one row.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::{Claim, Class, Debate, Decision, DefenceWord, ExaminationWord, Level, Standing, case, evidence};
+
+/// The debate's statistics.
+///
+/// `agreements + conflicts_resolved + disputes_unresolved + unique_findings_accepted + unique_findings_rejected +
+/// unique_findings_uncorroborated + withdrawn` is `groups`; `findings_per_model` adds up to `total_findings_received`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Statistics {
+    /// All claims.
+    pub total_findings_received: usize,
+    /// By reviewer.
+    pub findings_per_model: BTreeMap<String, usize>,
+    /// Claims folded into another one of the same decision and reviewer, or into one with the same root cause.
+    pub repeats_folded: usize,
+    /// Decisions.
+    pub groups: usize,
+    /// Accepted because reviewers agree.
+    pub agreements: usize,
+    /// Conflicts that were resolved, either way.
+    pub conflicts_resolved: usize,
+    /// Left to a judge or a person.
+    pub disputes_unresolved: usize,
+    /// Of one reviewer, accepted.
+    pub unique_findings_accepted: usize,
+    /// Of one reviewer, rejected.
+    pub unique_findings_rejected: usize,
+    /// Of one reviewer, and nobody else has said anything yet.
+    pub unique_findings_uncorroborated: usize,
+    /// Of several reviewers, withdrawn by all of them.
+    pub withdrawn: usize,
+    /// Security findings looked up in a database of advisories.
+    pub security_advisories_checked: usize,
+    /// Round 2.
+    pub round2_cross_examination: Examined,
+    /// Round 3.
+    pub round3_defense: Defended,
+    /// How the confidences moved.
+    pub confidence_changes: Moves,
+}
+
+/// The statistics of round 2.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Examined {
+    /// By reviewer.
+    pub responses_received: BTreeMap<String, usize>,
+    /// `agree`
+    pub agreements: usize,
+    /// `disagree`
+    pub disagreements: usize,
+    /// `partial`
+    pub partial_agreements: usize,
+    /// Findings that were first observed then.
+    pub new_observations_added: usize,
+}
+
+/// The statistics of round 3.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Defended {
+    /// By reviewer.
+    pub defenses_received: BTreeMap<String, usize>,
+    /// `defend`
+    pub defended: usize,
+    /// `concede`
+    pub conceded: usize,
+    /// `modify`
+    pub modified: usize,
+}
+
+/// How the decisions' confidences stand to their originals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Moves {
+    /// Higher.
+    pub increased: usize,
+    /// Lower.
+    pub decreased: usize,
+    /// The same.
+    pub unchanged: usize,
+}
+
+impl Statistics {
+    pub(super) fn of(claims: &[Claim], debate: &Debate, decisions: &[Decision]) -> Self {
+        let mut sum = Self {
+            total_findings_received: claims.len(),
+            groups: decisions.len(),
+            findings_per_model: case::reviewers(claims, debate)
+                .into_iter()
+                .map(|name| (name.to_owned(), 0))
+                .collect(),
+            ..Self::default()
+        };
+        let counts = claims.iter().fold(HashMap::<&str, usize>::new(), |mut counts, claim| {
+            *counts.entry(&claim.model).or_default() += 1;
+            counts
+        });
+        for (model, count) in counts {
+            sum.findings_per_model.insert(model.to_owned(), count);
+        }
+        for decision in decisions {
+            sum.count(decision);
+        }
+        sum.round2_cross_examination.new_observations_added = claims.iter().filter(|claim| claim.observed).count();
+        for said in &debate.examinations {
+            let round = &mut sum.round2_cross_examination;
+            *round.responses_received.entry(said.by.clone()).or_default() += 1;
+            match said.word {
+                ExaminationWord::Agree => round.agreements += 1,
+                ExaminationWord::Disagree => round.disagreements += 1,
+                ExaminationWord::Partial => round.partial_agreements += 1,
+            }
+        }
+        for said in &debate.defences {
+            let round = &mut sum.round3_defense;
+            *round.defenses_received.entry(said.by.clone()).or_default() += 1;
+            match said.word {
+                DefenceWord::Defend => round.defended += 1,
+                DefenceWord::Concede => round.conceded += 1,
+                DefenceWord::Modify => round.modified += 1,
+            }
+        }
+        sum
+    }
+
+    fn count(&mut self, decision: &Decision) {
+        self.repeats_folded += decision.repeats.len();
+        let row = match (decision.class, decision.standing) {
+            (Class::Disputed, _) => &mut self.disputes_unresolved,
+            (Class::Uncorroborated, _) => &mut self.unique_findings_uncorroborated,
+            (Class::Accepted | Class::Rejected, Standing::Conflicted(_)) => &mut self.conflicts_resolved,
+            (Class::Accepted, Standing::Agreed) => &mut self.agreements,
+            (Class::Accepted, Standing::Unique) => &mut self.unique_findings_accepted,
+            (Class::Rejected, Standing::Unique) => &mut self.unique_findings_rejected,
+            (Class::Rejected, Standing::Agreed) => &mut self.withdrawn,
+        };
+        *row += 1;
+        let moves = &mut self.confidence_changes;
+        *match decision.confidence.cmp(&decision.original_confidence) {
+            std::cmp::Ordering::Greater => &mut moves.increased,
+            std::cmp::Ordering::Less => &mut moves.decreased,
+            std::cmp::Ordering::Equal => &mut moves.unchanged,
+        } += 1;
+    }
+}
+
+/// Marks the disputes that need a person: grave, and nothing accepted settles the recommendation without them.
+pub(super) fn escalate(decisions: &mut [Decision]) {
+    let settled = decisions.iter().any(|d| d.class == Class::Accepted && d.severity >= Level::High);
+    for decision in decisions {
+        decision.escalate = decision.class == Class::Disputed && decision.severity >= Level::High && !settled;
+    }
+}
+
+/// Accepted first; within a class by severity, confidence and agreement, then by place.
+pub(super) fn sort(decisions: &mut [Decision], claims: &[Claim]) {
+    decisions.sort_by(|a, b| {
+        let lead = |decision: &Decision| &claims[decision.members[0]];
+        let (x, y) = (lead(a), lead(b));
+        (a.class.cmp(&b.class))
+            .then(b.severity.cmp(&a.severity))
+            .then(b.confidence.cmp(&a.confidence))
+            .then(a.agreement.cmp(&b.agreement))
+            .then_with(|| (&x.file, x.line, &x.title, &x.id).cmp(&(&y.file, y.line, &y.title, &y.id)))
+    });
+}
+
+/// The findings that a summary names.
+const NAMED: usize = 3;
+
+/// What was decided, in a few sentences.
+pub(super) fn summary(sum: &Statistics, decisions: &[Decision], debate: &Debate, claims: &[Claim]) -> String {
+    let mut text = String::new();
+    let reviewers = sum.findings_per_model.len();
+    if sum.total_findings_received == 0 {
+        let _ = write!(text, "All {reviewers} reviewers agree that the code passed review: no findings.");
+    } else {
+        let count = |class| decisions.iter().filter(|decision| decision.class == class).count();
+        let _ = write!(
+            text,
+            "{} findings of {reviewers} reviewers make {} groups: {} accepted, {} uncorroborated, {} disputed, {} \
+             rejected.",
+            sum.total_findings_received,
+            sum.groups,
+            count(Class::Accepted),
+            count(Class::Uncorroborated),
+            count(Class::Disputed),
+            count(Class::Rejected),
+        );
+        named(&mut text, "Agreed on", decisions, claims, |d| {
+            d.class == Class::Accepted && d.standing == Standing::Agreed
+        });
+        named(&mut text, "Left to a person", decisions, claims, |d| d.class == Class::Disputed);
+        let standing = decisions.iter().filter(|d| d.class != Class::Rejected).map(|d| d.severity).max();
+        let risk = standing.map_or("none", Level::as_str);
+        let _ = write!(text, " Risk: {risk}.");
+    }
+    for name in &debate.silent {
+        let _ = write!(text, " Debate incomplete - {name} did not respond.");
+    }
+    text
+}
+
+fn named(
+    text: &mut String,
+    what: &str,
+    decisions: &[Decision],
+    claims: &[Claim],
+    wanted: impl Fn(&Decision) -> bool,
+) {
+    let all: Vec<&Decision> = decisions.iter().filter(|decision| wanted(decision)).collect();
+    if all.is_empty() {
+        return;
+    }
+    let name = |decision: &&Decision| {
+        let claim = &claims[decision.members[0]];
+        format!("{} ({})", claim.title, evidence::place(claim))
+    };
+    let shown: Vec<String> = all.iter().take(NAMED).map(name).collect();
+    let more = all.len().saturating_sub(NAMED);
+    let _ = write!(text, " {what}: {}", shown.join("; "));
+    if more > 0 {
+        let _ = write!(text, "; and {more} more");
+    }
+    text.push('.');
+}

@@ -1,0 +1,233 @@
+//! What a finding is about, as numbers: TF-IDF vectors over the findings of one run.
+//!
+//! Terms are words and the parts of identifiers, stemmed lightly. Terms get their numbers in the order of the texts, so
+//! texts in one order give the same vectors bit for bit.
+
+use std::collections::HashMap;
+
+/// Words that say nothing about a finding.
+const STOP: &[&str] = &[
+    "and", "are", "but", "can", "could", "for", "from", "has", "have", "into", "may", "not", "should", "that",
+    "the", "this", "was", "when", "which", "will", "with", "would",
+];
+
+/// Endings that are cut off words of six letters or more, the longest first.
+const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
+
+/// The vectors of some texts, and for each term the texts that hold it.
+pub(super) struct Vectors {
+    /// Where each text's terms begin in `terms`.
+    starts: Vec<u32>,
+    /// Term and weight, by term within a text; the weights of a text have length 1.
+    terms: Vec<(u32, f32)>,
+    /// Where each term's texts begin in `holders`.
+    held: Vec<u32>,
+    holders: Vec<u32>,
+}
+
+impl Vectors {
+    pub(super) fn of<'a>(texts: impl Iterator<Item = [&'a str; 2]>) -> Self {
+        let mut numbers: HashMap<Box<str>, u32> = HashMap::new();
+        let (mut starts, mut terms) = (vec![0], Vec::new());
+        let mut found: Vec<u32> = Vec::new();
+        for text in texts {
+            found.clear();
+            for part in text {
+                tokens(part, &mut |word| {
+                    let number = numbers.get(word).copied().unwrap_or_else(|| {
+                        let next = as_u32(numbers.len());
+                        numbers.insert(word.into(), next);
+                        next
+                    });
+                    found.push(number);
+                });
+            }
+            found.sort_unstable();
+            for same in found.chunk_by(|a, b| a == b) {
+                #[expect(clippy::cast_precision_loss, reason = "no text repeats a word 2^23 times")]
+                terms.push((same[0], 1.0 + (same.len() as f32).ln()));
+            }
+            starts.push(as_u32(terms.len()));
+        }
+        let mut vectors = Self { starts, terms, held: vec![0; numbers.len() + 1], holders: Vec::new() };
+        vectors.index();
+        vectors.weigh();
+        vectors
+    }
+
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Fills `held` and `holders`.
+    fn index(&mut self) {
+        for (term, _) in &self.terms {
+            self.held[*term as usize + 1] += 1;
+        }
+        for term in 1..self.held.len() {
+            self.held[term] += self.held[term - 1];
+        }
+        let mut next = self.held.clone();
+        self.holders = vec![0; self.terms.len()];
+        for text in 0..self.len() {
+            for at in self.starts[text]..self.starts[text + 1] {
+                let place = &mut next[self.terms[at as usize].0 as usize];
+                self.holders[*place as usize] = as_u32(text);
+                *place += 1;
+            }
+        }
+    }
+
+    /// Turns counts into weights: rare terms count more, and every text has length 1.
+    fn weigh(&mut self) {
+        #[expect(clippy::cast_precision_loss, reason = "a weight needs no more digits")]
+        let rarity = |holders: u32, texts: usize| ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0;
+        for text in 0..self.len() {
+            let own = self.starts[text] as usize..self.starts[text + 1] as usize;
+            let mut square = 0.0;
+            for at in own.clone() {
+                let (term, count) = self.terms[at];
+                let weight = count * rarity(self.frequency(term), self.len());
+                self.terms[at].1 = weight;
+                square += weight * weight;
+            }
+            let length = square.sqrt();
+            for (_, weight) in &mut self.terms[own] {
+                *weight /= length;
+            }
+        }
+    }
+
+    /// How many texts hold a term.
+    pub(super) fn frequency(&self, term: u32) -> u32 {
+        self.held[term as usize + 1] - self.held[term as usize]
+    }
+
+    /// The terms of a text.
+    pub(super) fn terms(&self, text: usize) -> &[(u32, f32)] {
+        &self.terms[self.starts[text] as usize..self.starts[text + 1] as usize]
+    }
+
+    /// The texts that hold a term, in order.
+    pub(super) fn holders(&self, term: u32) -> &[u32] {
+        &self.holders[self.held[term as usize] as usize..self.held[term as usize + 1] as usize]
+    }
+
+    /// How alike two texts are: the cosine of their vectors, 0 to 1.
+    pub(super) fn cosine(&self, a: usize, b: usize) -> f32 {
+        let (mut a, mut b) = (self.terms(a), self.terms(b));
+        let mut sum = 0.0;
+        while let ([(term_a, weight_a), rest_a @ ..], [(term_b, weight_b), rest_b @ ..]) = (a, b) {
+            match term_a.cmp(term_b) {
+                std::cmp::Ordering::Less => a = rest_a,
+                std::cmp::Ordering::Greater => b = rest_b,
+                std::cmp::Ordering::Equal => {
+                    sum += weight_a * weight_b;
+                    (a, b) = (rest_a, rest_b);
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// A count as the number that indexes it.
+pub(super) fn as_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("a run has fewer than 2^32 terms")
+}
+
+/// Gives each term of a text.
+fn tokens(text: &str, give: &mut impl FnMut(&str)) {
+    let mut lower = String::new();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+        let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        if word.len() < 2 {
+            continue;
+        }
+        if !word.is_ascii() {
+            foreign(word, give);
+            continue;
+        }
+        lower.clear();
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+        term(&lower, give);
+        parts(word, &mut |part| {
+            if part.len() < lower.len() {
+                term(&part.to_ascii_lowercase(), give);
+            }
+        });
+    }
+}
+
+fn term(word: &str, give: &mut impl FnMut(&str)) {
+    if word.len() <= 2 || STOP.binary_search(&word).is_ok() {
+        return;
+    }
+    let ending = ENDINGS.iter().filter(|_| word.len() > 5).find_map(|ending| word.strip_suffix(ending));
+    give(ending.unwrap_or(word));
+}
+
+/// A word of another script: whole, and by pairs of characters, since not every script parts its words.
+fn foreign(word: &str, give: &mut impl FnMut(&str)) {
+    let lower = word.to_lowercase();
+    give(&lower);
+    let mut ends = lower.char_indices().map(|(at, _)| at).skip(2).chain([lower.len()]);
+    for (start, _) in lower.char_indices() {
+        let Some(end) = ends.next() else { return };
+        if end - start < lower.len() {
+            give(&lower[start..end]);
+        }
+    }
+}
+
+/// The parts of an identifier: `HTTPServer_name` has `HTTP`, `Server` and `name`.
+fn parts(word: &str, give: &mut impl FnMut(&str)) {
+    let bytes = word.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        while at < bytes.len() && bytes[at].is_ascii_uppercase() {
+            at += 1;
+        }
+        let capitals = at - start;
+        let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
+        if capitals > 1 && is_small(at) {
+            // The last capital begins the next part.
+            at -= 1;
+        } else {
+            while is_small(at) {
+                at += 1;
+            }
+        }
+        if at == start { at += 1 } else { give(&word[start..at]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        tokens(text, &mut |word| words.push(word.to_owned()));
+        words
+    }
+
+    #[test]
+    fn words_identifiers_and_their_parts() {
+        assert_eq!(words("The HTTPServer leaks"), ["httpserver", "http", "server", "leaks"]);
+        assert_eq!(words("purge_expired() caching"), ["purge_expir", "purge", "expir", "cach"]);
+        assert_eq!(words("sha256 of x1"), ["sha256", "sha"]);
+        assert_eq!(words("메모리 누수"), ["메모리", "메모", "모리", "누수"]);
+    }
+
+    #[test]
+    fn the_same_text_is_alike_and_a_rare_word_weighs_more() {
+        let texts = ["cache leaks lock", "cache leaks lock", "cache grows", "lock order", "cache order"];
+        let vectors = Vectors::of(texts.into_iter().map(|text| [text, ""]));
+        assert!((vectors.cosine(0, 1) - 1.0).abs() < 1e-6);
+        assert!(vectors.cosine(0, 3) > vectors.cosine(0, 2), "`lock` is rarer than `cache`");
+        assert!(vectors.cosine(2, 3) < 1e-6);
+    }
+}

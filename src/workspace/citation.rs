@@ -1,0 +1,69 @@
+//! What can be checked of a claim against the reviewed code: that the cited lines exist, that the names in its text
+//! stand there, and which function is around them.
+
+use crate::rules::consensus::Claim;
+
+use super::blocks::Blocks;
+
+/// The shortest name that is looked for.
+const SHORTEST: usize = 3;
+
+/// Fills in the block and the checks of a claim about a file.
+pub fn check(claim: &mut Claim, text: &str, blocks: &Blocks<'_>) {
+    let Some(line) = claim.line.filter(|line| *line > 0) else {
+        return;
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    claim.checked.place = Some(line as usize <= lines.len());
+    if line as usize > lines.len() {
+        return;
+    }
+    let block = blocks.enclosing(line);
+    claim.block = Some((*block.start(), *block.end()));
+    let names: Vec<&str> = names(&claim.title).chain(names(&claim.description)).collect();
+    if names.is_empty() {
+        return;
+    }
+    let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
+    let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
+    // A name from elsewhere in the file neither supports nor refutes what is said of this place.
+    claim.checked.identifiers = if in_block {
+        Some(true)
+    } else if names.iter().any(|name| text.contains(name)) {
+        None
+    } else {
+        Some(false)
+    };
+}
+
+/// The names between the back quotes of a text.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted
+        .flat_map(|code| code.split(|c: char| !(c.is_alphanumeric() || c == '_')))
+        .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "def load(path):\n    return eval(path)\n\n\ndef save(path):\n    return dump(path)\n";
+
+    #[test]
+    fn what_is_cited_is_looked_for_in_its_block() {
+        let rows = [
+            (2, "`eval` of a file", Some(true), Some(true)),
+            (2, "`dump` of a file", Some(true), None),
+            (2, "`pickle` of a file", Some(true), Some(false)),
+            (2, "no name at all", Some(true), None),
+            (99, "`eval` of a file", Some(false), None),
+        ];
+        let blocks = Blocks::of("a.py", TEXT);
+        for (line, title, place, identifiers) in rows {
+            let mut claim = Claim { line: Some(line), title: title.to_owned(), ..Claim::default() };
+            check(&mut claim, TEXT, &blocks);
+            assert_eq!((claim.checked.place, claim.checked.identifiers), (place, identifiers), "{line} {title}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `glee merge`: several reviewers, one answer, offline.
+
+use serde_json::Value;
+
+use crate::support::Sandbox;
+
+const CLAUDE: &str = r#"{"model": "claude", "file": "db.py", "findings": [
+  {"severity": "high", "confidence": 85, "line": 2, "title": "SQL injection in find_user",
+   "description": "When `name` holds a quote, `find_user` concatenates it into the query.", "suggestion": "bind it"},
+  {"severity": "low", "confidence": 60, "line": 40, "title": "Rename `q`", "description": "`q` says nothing."}]}"#;
+const CODEX: &str = r#"{"model": "codex", "file": "./db.py", "findings": [
+  {"severity": "medium", "confidence": 70, "line": 3, "title": "Query built by concatenation",
+   "description": "find_user concatenates name into the SQL query.", "suggestion": "use `execute(q, (name,))`"}]}"#;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn files_become_one_answer() {
+    let sandbox = Sandbox::new();
+    sandbox.write("claude.json", CLAUDE);
+    sandbox.write("codex.json", CODEX);
+    let output = sandbox.glee(&["merge", "claude.json", "codex.json"]);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
+    let answer = json(&output.stdout);
+    let accepted = &answer["consensus"]["accepted"][0];
+    assert_eq!(accepted["agreement_level"], "unanimous");
+    assert_eq!(accepted["original_severities"], json(r#"{"claude": "high", "codex": "medium"}"#));
+    let finding = &answer["findings"][0];
+    assert_eq!(finding["suggestion"], "use `execute(q, (name,))`", "the most actionable one");
+    assert_eq!(
+        finding["cross_examination_trail"]["final_confidence_calculation"],
+        "85 (original) + 10 (agreement) = 95"
+    );
+    assert_eq!(
+        answer["groups"],
+        json(
+            r#"[{"members": ["claude/1", "codex/1"], "class": "accepted", "why": "2 reviewers say so: claude, codex"},
+                {"members": ["claude/2"], "class": "uncorroborated", "why": "only claude says so; its evidence scores 4"}]"#
+        )
+    );
+}
+
+#[test]
+fn a_batch_answers_line_by_line() {
+    let run = |id| {
+        format!(
+            "{{\"id\": \"{id}\", \"findings\": [{{\"id\": \"x\", \"model\": \"a\", \"title\": \"t\u{202e}\"}}]}}\n"
+        )
+    };
+    let output =
+        Sandbox::new().glee_with(&["merge", "--batch", "--policy", "specification"], &(run(1) + "\n" + &run(2)));
+    let answers: Vec<Value> = output.stdout.lines().map(json).collect();
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, ["1", "2"]);
+    assert_eq!(answers[0]["groups"][0]["members"][0], "x");
+    assert!(!output.stdout.contains('\u{202e}'), "nothing invisible reaches the terminal");
+}
+
+#[test]
+fn what_is_no_finding_is_an_error_with_its_place() {
+    let output = Sandbox::new().glee_with(&["merge", "--batch"], "{\"findings\": []}\n{\"findings\": 3}\n");
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("line 2: invalid type: integer `3`"), "{}", output.stderr);
+    assert_eq!(output.stdout.lines().count(), 1, "what came before is answered");
+}
