@@ -60,6 +60,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             text: format!("bind value {number} instead of formatting it into the query"),
         }),
         reverses: None,
+        consensus: None,
     };
     let objection = Response {
         finding: id,

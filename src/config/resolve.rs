@@ -13,6 +13,7 @@ use super::settings::{Budget, Limits, ReviewSettings, ReviewerChoice, Sandbox, S
 use super::suggest::closest;
 use super::units;
 use crate::domain::{Agent, AgentName, Role, Route};
+use crate::rules::consensus::Policy;
 
 /// The layers above the built-in defaults, lowest first.
 #[derive(Clone, Debug, Default)]
@@ -248,6 +249,11 @@ impl Resolved {
                 jobs: self.count("review.jobs"),
                 max_file: self.size("review.max_file"),
                 shard: self.size("review.shard"),
+                consensus: self
+                    .get("review.consensus.policy")
+                    .as_str()
+                    .and_then(Policy::parse)
+                    .expect("the table's words are the policies"),
                 prompt_user: self.switch("review.on_dispute.prompt_user"),
                 on_dispute: self.route("review.on_dispute.default"),
                 panel: self.list("review.judge.panel"),
@@ -383,6 +389,7 @@ mod tests {
                     jobs: None,
                     max_file: 1 << 20,
                     shard: 128 << 10,
+                    consensus: Policy::Panel,
                     prompt_user: true,
                     on_dispute: Route::Judge,
                     panel: Vec::new(),

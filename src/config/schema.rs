@@ -71,6 +71,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("review.jobs", Kind::AllOrCount, "all", "agents at work at the same time"),
     key("review.max_file", Kind::Size, "1MiB", "larger files are listed as skipped"),
     key("review.shard", Kind::Size, "128KiB", "code that one call of a reviewer covers at most"),
+    key(
+        "review.consensus.policy",
+        Kind::OneOf(&["panel", "specification"]),
+        "panel",
+        "how findings of several reviewers become one answer",
+    ),
     key("review.on_dispute.prompt_user", Kind::Switch, "true", "show the selection on a terminal"),
     key(
         "review.on_dispute.default",

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::domain::{Agent, Route};
+use crate::rules::consensus::Policy;
 
 /// All settings of one invocation.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +49,8 @@ pub struct ReviewSettings {
     pub max_file: u64,
     /// `review.shard`: the bytes of code that one call of a reviewer covers at most.
     pub shard: u64,
+    /// `review.consensus.policy`: how the findings of several reviewers become one answer.
+    pub consensus: Policy,
     /// `review.on_dispute.prompt_user`
     pub prompt_user: bool,
     /// `review.on_dispute.default`

@@ -8,7 +8,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, Disposition, DisputeNumber, Location, Severity};
+use super::{AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, Severity};
 
 /// How sure a reviewer is, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -135,6 +135,23 @@ pub struct Finding {
     /// The earlier finding of this run that this one asks to undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
+    /// How the reviewers stand to it; absent where one reviewer alone took part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<Corroboration>,
+}
+
+impl Finding {
+    /// Whether reviewers contradict each other about it.
+    pub fn is_contradicted(&self) -> bool {
+        self.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed)
+    }
+
+    /// Whether it does not stand: taken back by who raised it, or optional and rejected.
+    pub fn is_rejected(&self) -> bool {
+        self.consensus
+            .as_ref()
+            .is_some_and(|consensus| consensus.class == Class::Rejected && (consensus.withdrawn || !self.mandatory))
+    }
 }
 
 /// Where a finding stands.

@@ -4,6 +4,7 @@
 //! change to one of them is a change of the record: add optional fields, never rename or remove one.
 
 mod agent;
+mod consensus;
 mod dispute;
 mod failing;
 mod finding;
@@ -15,6 +16,7 @@ mod severity;
 mod usage;
 
 pub use agent::{Agent, AgentName, Role};
+pub use consensus::{Class, Corroboration, Position};
 pub use dispute::{Disposition, Dispute, DisputeNumber, Route};
 pub use failing::FailureKind;
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};

@@ -45,6 +45,7 @@ pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
         round: 1,
         anchor: None,
         reverses: None,
+        consensus: None,
     }
 }
 

@@ -59,6 +59,7 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
             text: format!("finding number {id}"),
         }),
         reverses: None,
+        consensus: None,
     }
 }
 

@@ -140,6 +140,7 @@ fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) ->
         .filter(|finding| !state.ruled.contains_key(&finding.id) && !state.still_disputed.contains_key(&finding.id))
         .filter(|finding| {
             finding.reverses.is_some()
+                || state.is_between_reviewers(finding)
                 || stance(finding.mandatory, state.responses.get(&finding.id)) == Stance::Dispute
         })
         .map(|finding| Step::OpenDispute(finding.id))
@@ -309,6 +310,7 @@ mod tests {
                 text: format!("finding {id}"),
             }),
             reverses: None,
+            consensus: None,
         }
     }
 

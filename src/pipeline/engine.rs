@@ -16,8 +16,8 @@ use crate::agents::command::Checked;
 use crate::agents::{Agents, Ask, Asked, Stop, TranscriptFiles};
 use crate::config::settings::Settings;
 use crate::domain::{
-    Answer, DisputeNumber, ExitReason, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Told,
-    Usage,
+    Answer, DisputeNumber, ExitReason, Finding, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord,
+    RunId, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::journal::{Binding, Journal};
@@ -439,8 +439,11 @@ impl Engine {
         let lists = merge::Lists {
             mandatory: self.settings.review.mandatory.clone(),
             optional: self.settings.review.optional.clone(),
+            policy: self.settings.review.consensus,
         };
-        for event in merge::merge(&self.state, round, &lists, &self.bindings, &self.sources, &self.workspace) {
+        let (state, sources, workspace) = (&self.state, &self.sources, &self.workspace);
+        let bench = merge::Bench { state, round, lists: &lists, sources, workspace };
+        for event in bench.merge(&self.bindings) {
             self.append(event)?;
         }
         Ok(())
@@ -449,6 +452,7 @@ impl Engine {
     fn open_dispute(&mut self, id: FindingId) -> Result<(), RunError> {
         let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
         let objection = match finding.reverses {
+            None if self.state.is_between_reviewers(&finding) => between_reviewers(&finding),
             None => self.state.responses.get(&id).expect("a dispute is opened on an objection").clone(),
             Some(earlier) => self.reversal(id, earlier),
         };
@@ -512,6 +516,14 @@ impl Engine {
     pub(crate) fn exit(&self) -> ExitReason {
         self.state.ended.map_or_else(|| outcome::exit(&self.state, self.settings.review.quorum), |(exit, _)| exit)
     }
+}
+
+/// The objection against a finding that reviewers contradict each other about is what the others say.
+fn between_reviewers(finding: &Finding) -> Response {
+    let consensus = finding.consensus.as_ref();
+    let notes = consensus.into_iter().flat_map(|consensus| std::iter::once(&consensus.why).chain(&consensus.notes));
+    let text = notes.cloned().collect::<Vec<_>>().join("\n");
+    Response { finding: finding.id, answer: Answer::Disagree, text, evidence: Vec::new() }
 }
 
 /// 128 random bits as hexadecimal digits.

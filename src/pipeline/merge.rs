@@ -1,57 +1,191 @@
 //! From the answers of reviewers to the numbered findings of a round.
 //!
-//! Words of other scales become tags, places get their anchors, what several reviewers say in the same words is
-//! folded into one finding, and reversals and findings that were ruled on earlier are recognised. Nothing is dropped.
+//! Words of other scales become tags, places get their anchors, what several reviewers mean alike becomes one finding
+//! (`rules::consensus`), and reversals and findings that were ruled on earlier are recognised. Nothing is dropped: a
+//! finding that anybody calls mandatory stays mandatory, whatever the others say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{AgentName, Disposition, DisputeNumber, Finding, FindingId, RawFinding};
+use crate::domain::{
+    AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position, RawFinding,
+    Role,
+};
 use crate::event::{CallAnswer, EventKind};
 use crate::journal::Binding;
 use crate::pipeline::edits;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
+use crate::protocol::claims;
+use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy};
 use crate::rules::{mandatory, reversal};
-use crate::workspace::{Workspace, blocks};
+use crate::workspace::blocks::Blocks;
+use crate::workspace::{Workspace, blocks, citation};
 
-/// The configured lists of words.
+/// The configured words and the policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Lists {
     pub(crate) mandatory: Vec<String>,
     pub(crate) optional: Vec<String>,
+    pub(crate) policy: Policy,
 }
 
-/// The events that merging the answered reviews of a round brings.
-pub(crate) fn merge(
-    state: &State,
-    round: u32,
-    lists: &Lists,
-    bindings: &[Binding],
-    sources: &Sources,
-    workspace: &Workspace,
-) -> Vec<EventKind> {
-    let mut findings: Vec<Finding> = Vec::new();
-    for (raised_by, raw) in answered(state) {
-        let mut finding = complete(raised_by, raw, round, lists, sources, workspace);
-        match findings.iter_mut().find(|other| is_same(other, &finding)) {
-            Some(other) => fold(other, finding),
-            None => {
-                finding.reverses = reversed(state, &finding);
-                findings.push(finding);
-            }
+/// What a round's reviews are merged with.
+pub(crate) struct Bench<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) round: u32,
+    pub(crate) lists: &'a Lists,
+    pub(crate) sources: &'a Sources,
+    pub(crate) workspace: &'a Workspace,
+}
+
+impl Bench<'_> {
+    /// The events that merging the answered reviews of a round brings.
+    pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
+        let raised = self.raised();
+        let claims = self.claims(&raised);
+        let debate = self.debate();
+        let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
+        let mut findings: Vec<Finding> = self.findings(&raised, &claims, &consensus);
+        findings.retain(|finding| !repeats_open(self.state, finding));
+        findings.sort_by(|a, b| {
+            let key = |f: &Finding| (f.raw.file.is_none(), f.raw.file.clone(), f.raw.line, f.raw.severity.tag);
+            key(a).cmp(&key(b))
+        });
+        let first = self.state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0) + 1;
+        for (number, finding) in (first..).zip(&mut findings) {
+            finding.id = FindingId(number);
+        }
+        let ruled = findings.iter().filter_map(|finding| earlier(finding, bindings)).collect::<Vec<_>>();
+        std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
+    }
+
+    /// What the reviews raise, each with its anchor.
+    fn raised(&self) -> Vec<Finding> {
+        answered(self.state).into_iter().map(|(by, raw)| self.complete(by, raw)).collect()
+    }
+
+    fn debate(&self) -> Debate {
+        let reviewers = self.state.agents(Role::Reviewer).map(|agent| agent.name.0.clone()).collect();
+        Debate { reviewers, ..Debate::default() }
+    }
+
+    /// The paths under review.
+    fn paths(&self) -> Vec<String> {
+        let covered = self.state.rounds.last().into_iter().flatten().flatten();
+        covered.map(|file| file.file.clone()).collect()
+    }
+
+    fn complete(&self, raised_by: AgentName, mut raw: RawFinding) -> Finding {
+        raw.severity = mandatory::normalised(raw.severity);
+        let mut anchor = None;
+        if let Some(path) = raw.file.as_deref().and_then(|path| self.known_path(path)) {
+            raw.file = Some(path.clone());
+            anchor = Some(blocks::anchor(&raw, &path, &self.text(&path)));
+        }
+        let is_mandatory = mandatory::is_mandatory(&raw.severity, &self.lists.mandatory, &self.lists.optional);
+        Finding {
+            id: FindingId(0),
+            raw,
+            mandatory: is_mandatory,
+            raised_by: vec![raised_by],
+            round: self.round,
+            anchor,
+            reverses: None,
+            consensus: None,
         }
     }
-    findings.retain(|finding| !repeats_open(state, finding));
-    findings.sort_by(|a, b| {
-        let key = |f: &Finding| (f.raw.file.is_none(), f.raw.file.clone(), f.raw.line, f.raw.severity.tag);
-        key(a).cmp(&key(b))
-    });
-    let first = state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0) + 1;
-    for (number, finding) in (first..).zip(&mut findings) {
-        finding.id = FindingId(number);
+
+    fn text(&self, path: &str) -> String {
+        let reviewed = self.sources.file(self.round, path).map(|source| source.text.clone());
+        reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
-    let ruled = findings.iter().filter_map(|finding| earlier(finding, bindings)).collect::<Vec<_>>();
-    std::iter::once(EventKind::FindingsMerged { round, findings }).chain(ruled).collect()
+
+    /// The path inside the tree that a finding names: as it stands, or a bare name that one file under review has;
+    /// `None` for one that does not exist there.
+    fn known_path(&self, path: &str) -> Option<String> {
+        let plain = path.strip_prefix("./").unwrap_or(path);
+        if self.sources.file(self.round, plain).is_some() {
+            return Some(plain.to_owned());
+        }
+        self.workspace.resolve(path).or_else(|| {
+            let paths = self.paths();
+            let mut named = paths.iter().filter(|known| known.rsplit('/').next() == Some(plain));
+            named.next().filter(|_| named.next().is_none()).cloned()
+        })
+    }
+
+    /// The claims of the findings, in their order, checked against the code.
+    fn claims(&self, raised: &[Finding]) -> Vec<Claim> {
+        let mut claims: Vec<Claim> =
+            raised.iter().enumerate().map(|(index, finding)| self.claim(index, finding)).collect();
+        let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, finding) in raised.iter().enumerate() {
+            if let Some(anchor) = &finding.anchor {
+                by_file.entry(&anchor.file).or_default().push(index);
+            } else if finding.raw.file.is_some() {
+                claims[index].checked.place = Some(false);
+            }
+        }
+        for (file, indices) in by_file {
+            let text = self.text(file);
+            let blocks = Blocks::of(file, &text);
+            for index in indices {
+                citation::check(&mut claims[index], &text, &blocks);
+            }
+        }
+        claims
+    }
+
+    fn claim(&self, index: usize, finding: &Finding) -> Claim {
+        let raw = &finding.raw;
+        let model = finding.raised_by.first().map(|name| name.0.clone()).unwrap_or_default();
+        let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name.0 == model);
+        // A reviewer's name is the user's word; its model or its program says who made it.
+        let vendor = agent.map(|agent| {
+            let program = agent.command.first().map(String::as_str).unwrap_or_default();
+            consensus::vendor(agent.model.as_deref().unwrap_or(program))
+        });
+        let mut description = raw.body.clone();
+        for evidence in &raw.evidence {
+            description.push('\n');
+            description.push_str(evidence);
+        }
+        Claim {
+            id: index.to_string(),
+            model,
+            vendor,
+            file: raw.file.clone(),
+            line: raw.line,
+            end_line: raw.end_line,
+            block: None,
+            severity: Some(Level::of(raw.severity.tag)),
+            confidence: raw.confidence.map(Confidence::get),
+            category: raw.category.clone(),
+            rule: raw.rule.clone(),
+            title: raw.title.clone(),
+            description,
+            suggestion: raw.suggestion.clone().unwrap_or_default(),
+            denies: claims::denies(&raw.title),
+            observed: false,
+            checked: Checked { confirmed: raw.rule.is_some(), ..Checked::default() },
+        }
+    }
+
+    fn findings(&self, raised: &[Finding], claims: &[Claim], consensus: &Consensus) -> Vec<Finding> {
+        let reviewers = self.state.agents(Role::Reviewer).count();
+        consensus
+            .decisions
+            .iter()
+            .map(|decision| {
+                let mut finding = fold(raised, claims, decision);
+                if reviewers > 1 {
+                    finding.consensus = Some(corroboration(raised, claims, decision, reviewers));
+                }
+                finding.reverses = reversed(self.state, &finding);
+                finding
+            })
+            .collect()
+    }
 }
 
 /// What the unmerged reviews raise, the better of two attempts each, reviewer by reviewer.
@@ -72,41 +206,67 @@ fn answered(state: &State) -> Vec<(AgentName, RawFinding)> {
     raised
 }
 
-fn complete(
-    raised_by: AgentName,
-    mut raw: RawFinding,
-    round: u32,
-    lists: &Lists,
-    sources: &Sources,
-    workspace: &Workspace,
-) -> Finding {
-    raw.severity = mandatory::normalised(raw.severity);
-    let mut anchor = None;
-    if let Some(path) = raw.file.as_deref().and_then(|path| known_path(path, round, sources, workspace)) {
-        let text = sources
-            .file(round, &path)
-            .map(|source| source.text.clone())
-            .or_else(|| workspace.read(&path))
-            .unwrap_or_default();
-        raw.file = Some(path.clone());
-        anchor = Some(blocks::anchor(&raw, &path, &text));
+/// The one finding of a decision: a rule's where one matched, else that of the surest reviewer. The gravest severity
+/// that makes it mandatory stands, all names and all evidence stay.
+fn fold(raised: &[Finding], claims: &[Claim], decision: &Decision) -> Finding {
+    let members = || decision.members.iter().map(|at| &raised[*at]);
+    let all = || decision.members.iter().chain(&decision.repeats).map(|at| &raised[*at]);
+    let lead = members().find(|finding| finding.raw.rule.is_some()).or_else(|| members().next());
+    let mut finding = lead.expect("a decision has members").clone();
+    let affirming = || decision.members.iter().chain(&decision.repeats).filter(|at| !claims[**at].denies);
+    let gravest = affirming()
+        .map(|at| &raised[*at])
+        .filter(|other| other.mandatory)
+        .min_by_key(|other| other.raw.severity.tag);
+    let agreed = || members().find(|other| Level::of(other.raw.severity.tag) == decision.severity);
+    if let Some(other) = gravest.or_else(agreed) {
+        finding.raw.severity = other.raw.severity.clone();
+        finding.mandatory = other.mandatory;
     }
-    let is_mandatory = mandatory::is_mandatory(&raw.severity, &lists.mandatory, &lists.optional);
-    Finding {
-        id: FindingId(0),
-        raw,
-        mandatory: is_mandatory,
-        raised_by: vec![raised_by],
-        round,
-        anchor,
-        reverses: None,
+    if finding.raw.rule.is_none() {
+        let said = |at: usize| raised.get(at).map(|finding| &finding.raw);
+        if let Some(detailed) = said(decision.described_by) {
+            finding.raw.body.clone_from(&detailed.body);
+        }
+        finding.raw.suggestion = said(decision.suggested_by).and_then(|raw| raw.suggestion.clone());
     }
+    for other in all() {
+        for name in &other.raised_by {
+            if !finding.raised_by.contains(name) {
+                finding.raised_by.push(name.clone());
+            }
+        }
+        for evidence in &other.raw.evidence {
+            if !finding.raw.evidence.contains(evidence) {
+                finding.raw.evidence.push(evidence.clone());
+            }
+        }
+    }
+    finding
 }
 
-/// The path inside the tree that a finding names; `None` for one that does not exist there.
-fn known_path(path: &str, round: u32, sources: &Sources, workspace: &Workspace) -> Option<String> {
-    let plain = path.strip_prefix("./").unwrap_or(path);
-    if sources.file(round, plain).is_some() { Some(plain.to_owned()) } else { workspace.resolve(path) }
+fn corroboration(raised: &[Finding], claims: &[Claim], decision: &Decision, reviewers: usize) -> Corroboration {
+    let position = |at: &usize| Position {
+        reviewer: raised[*at].raised_by.first().expect("a raised finding has its raiser").clone(),
+        severity: raised[*at].raw.severity.clone(),
+        confidence: raised[*at].raw.confidence,
+        denies: claims[*at].denies,
+    };
+    let mut positions: Vec<Position> = decision.members.iter().map(position).collect();
+    positions.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));
+    Corroboration {
+        class: decision.class,
+        reviewers: u32::try_from(reviewers).unwrap_or(u32::MAX),
+        positions,
+        confidence: Confidence::clamped(i64::from(decision.confidence)),
+        formula: decision.formula.clone(),
+        score: decision.score,
+        why: decision.why.clone(),
+        would_decide: decision.reversal.clone(),
+        notes: decision.notes.clone(),
+        escalate: decision.escalate,
+        withdrawn: decision.withdrawn,
+    }
 }
 
 /// Whether two findings say the same of the same place.
@@ -114,19 +274,6 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
     let place = a.raw.file.is_some() && a.raw.file == b.raw.file && a.raw.line == b.raw.line;
     let rule = a.raw.rule.is_some() && a.raw.rule == b.raw.rule;
     place && (rule || a.raw.title == b.raw.title)
-}
-
-/// Folds `b` into `a`: the graver of the two severities stands, both names stay.
-fn fold(a: &mut Finding, b: Finding) {
-    if b.mandatory && !a.mandatory {
-        a.mandatory = true;
-        a.raw.severity = b.raw.severity;
-    }
-    for name in b.raised_by {
-        if !a.raised_by.contains(&name) {
-            a.raised_by.push(name);
-        }
-    }
 }
 
 /// Whether a finding of a later round repeats one of this run that the coder will be given again anyway.

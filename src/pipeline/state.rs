@@ -8,7 +8,7 @@ use crate::domain::{
     Agent, AgentName, Answer, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange, Finding,
     FindingId, FindingState, Recheck, Response, Role, Usage,
 };
-use crate::event::{CallAnswer, CallId, Event, EventKind, Plan, Purpose};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 
 /// A call that has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -268,7 +268,10 @@ impl State {
 
     /// Whether the coder is to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
-        if finding.reverses.is_some() || self.still_disputed.contains_key(&finding.id) {
+        if finding.reverses.is_some() || finding.is_rejected() || self.is_between_reviewers(finding) {
+            return false;
+        }
+        if self.still_disputed.contains_key(&finding.id) {
             return false;
         }
         if self.ruled.get(&finding.id).is_some_and(|(_, disposition)| disposition.closes()) {
@@ -284,6 +287,14 @@ impl State {
                 self.finding_state(finding),
                 FindingState::Open | FindingState::Unanswered | FindingState::Claimed | FindingState::NotResolved
             )
+    }
+
+    /// Whether a mandatory finding goes to a dispute at once, because reviewers contradict each other about it: no coder
+    /// is asked to take a side.
+    pub(crate) fn is_between_reviewers(&self, finding: &Finding) -> bool {
+        finding.mandatory
+            && finding.is_contradicted()
+            && self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate)
     }
 
     /// Whether the coder's last answer is `IMPLEMENTED` and the code at the anchor changed with it.
@@ -325,6 +336,7 @@ impl State {
             }
         }
         match self.responses.get(&id).map(|response| response.answer) {
+            None if finding.is_rejected() => FindingState::Discarded,
             None if self.asked_after.contains_key(&id) => FindingState::Unanswered,
             None => FindingState::Open,
             Some(Answer::Implemented) if !self.is_touched(id) => FindingState::Claimed,

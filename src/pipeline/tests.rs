@@ -99,6 +99,7 @@ fn settings() -> Settings {
             jobs: None,
             max_file: 1 << 20,
             shard: 1 << 20,
+            consensus: crate::rules::consensus::Policy::Panel,
             prompt_user: true,
             on_dispute: Route::Judge,
             panel: Vec::new(),
@@ -517,4 +518,66 @@ fn what_a_coder_does_beyond_editing_code_is_told() {
         left.ended.outcome.notices,
         ["c created `.claude/settings.json`, which steers the tools that open this tree"]
     );
+}
+
+fn panel(bench: &mut Bench, names: &[&str]) {
+    bench.settings.agents.retain(|agent| agent.role != Role::Reviewer);
+    bench.settings.agents.extend(names.iter().map(|name| agent(name, Role::Reviewer)));
+}
+
+#[test]
+fn what_several_reviewers_mean_alike_is_one_finding_and_the_split_is_kept() {
+    let mut bench = Bench::new();
+    panel(&mut bench, &["a", "b", "d"]);
+    let left = bench.review(
+        Mode::Review,
+        ScriptedRunner::new()
+            .on("a", "review", review("[MUST] app.py:2 Replace the weak md5 hash in key", 1))
+            .on(
+                "b",
+                "review",
+                review(
+                    "[LOW] ./app.py:1-2 key uses md5, a weak hash\n[MEDIUM] app.py:6 Never eval file content",
+                    2,
+                ),
+            )
+            .on("d", "review", review("All fine.", 0)),
+    );
+    let findings = &left.ended.outcome.findings;
+    let rows: Vec<_> = findings
+        .iter()
+        .map(|settled| {
+            let finding = &settled.finding;
+            let consensus = finding.consensus.as_ref().unwrap();
+            let positions: Vec<_> =
+                consensus.positions.iter().map(|p| format!("{} {}", p.reviewer, p.severity)).collect();
+            (finding.mandatory, consensus.class, consensus.reviewers, positions.join(", "))
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (true, crate::domain::Class::Accepted, 3, "a MUST, b LOW".to_owned()),
+            (false, crate::domain::Class::Uncorroborated, 3, "b MEDIUM".to_owned()),
+        ],
+        "who calls it mandatory is not outvoted"
+    );
+}
+
+#[test]
+fn reviewers_who_contradict_each_other_are_settled_by_the_judge_and_no_coder_takes_sides() {
+    let mut bench = Bench::new();
+    panel(&mut bench, &["a", "b"]);
+    let left = bench.review(
+        Mode::Arbitrate,
+        ScriptedRunner::new()
+            .on("a", "review", review("[MUST] app.py:2 Replace the weak md5 hash in key", 1))
+            .on("b", "review", review("[LOW] app.py:2 Not an issue: the md5 hash in key is a cache key", 1))
+            .on("j", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"]")),
+    );
+    assert_eq!(left.asked(), ["a review", "b review", "j judge"]);
+    let dispute = &left.ended.outcome.disputes[0];
+    assert!(dispute.objection.text.contains("a for it, b against it"), "{}", dispute.objection.text);
+    assert_eq!(left.states(), [("F1".into(), FindingState::Dismissed { dispute: dispute.number })]);
+    assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
 }

@@ -188,6 +188,7 @@ mod tests {
             round: 1,
             anchor: None,
             reverses: None,
+            consensus: None,
         }
     }
 

@@ -55,6 +55,7 @@ fn finding(id: u32, tag: Tag, by: &str) -> Finding {
         round: 1,
         anchor: None,
         reverses: None,
+        consensus: None,
     }
 }
 

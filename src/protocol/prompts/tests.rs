@@ -50,6 +50,7 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
         round: 1,
         anchor: None,
         reverses: None,
+        consensus: None,
     }
 }
 

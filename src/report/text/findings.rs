@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::domain::{FindingState, Outcome, SettledFinding};
+use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding};
 use crate::draw::snippet::{self, Code, Heading, Note};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::protocol::printable;
@@ -67,6 +67,7 @@ fn file(group: &[&SettledFinding], asked: bool, options: &RenderOptions<'_>) -> 
                 if place_width > 0 { draw::pad(place, place_width + 2) } else { String::new() },
                 printable::line(&raw.title)
             ),
+            look.paint(Tone::Faint, &standing(finding)),
             state,
         ]);
         let _ = writeln!(text, "{}", look.cut(&line, look.width));
@@ -134,11 +135,46 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
         by.push(format!("round {}", finding.finding.round));
     }
     add("by", Tone::Plain, &by.join(&format!(" {} ", look.glyph(Glyph::Dot))), 2);
+    if let Some(consensus) = &finding.finding.consensus {
+        let dot = format!(" {} ", look.glyph(Glyph::Dot));
+        let mut said = vec![standing(finding), positions(consensus)];
+        match consensus.class {
+            Class::Accepted => said.push(format!("{}% together", consensus.confidence.get())),
+            Class::Uncorroborated => said.push(format!("would decide: {}", consensus.would_decide)),
+            Class::Disputed | Class::Rejected => said.push(consensus.why.clone()),
+        }
+        said.extend(consensus.notes.iter().cloned());
+        let tone = if consensus.class == Class::Accepted { Tone::Plain } else { Tone::Warn };
+        add("reviewers", tone, &said.join(&dot), 4);
+    }
     if let Some(earlier) = finding.finding.reverses {
         add("reversal", Tone::Warn, &format!("asks to undo what {earlier} asked for"), 2);
     }
     notes.extend(state(look, finding, asked));
     notes
+}
+
+/// How the reviewers stand to a finding, in a few words; nothing where one reviewed alone.
+fn standing(finding: &SettledFinding) -> String {
+    let Some(consensus) = &finding.finding.consensus else { return String::new() };
+    let raised = consensus.positions.iter().filter(|position| !position.denies).count();
+    match consensus.class {
+        Class::Accepted => format!("{raised} of {} reviewers", consensus.reviewers),
+        Class::Uncorroborated => "uncorroborated".to_owned(),
+        Class::Disputed => "reviewers contradict each other".to_owned(),
+        Class::Rejected if consensus.withdrawn => "withdrawn".to_owned(),
+        Class::Rejected => "rejected".to_owned(),
+    }
+}
+
+/// Each reviewer's own word, so that a split is seen.
+fn positions(consensus: &Corroboration) -> String {
+    let position = |position: &Position| {
+        let word = if position.denies { "no issue".to_owned() } else { position.severity.to_string() };
+        let sure = position.confidence.map_or_else(String::new, |confidence| format!(" {}%", confidence.get()));
+        format!("{} {word}{sure}", position.reviewer)
+    };
+    consensus.positions.iter().map(position).collect::<Vec<_>>().join(", ")
 }
 
 /// Where a finding stands; nothing for an open one that nobody was asked to do anything about.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{ExitReason, FindingState, Outcome, SettledFinding};
+use crate::domain::{Class, ExitReason, FindingState, Outcome, SettledFinding};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::protocol::printable;
 
@@ -112,10 +112,18 @@ fn counts(look: Look, outcome: &Outcome) -> Vec<String> {
         fixed,
         open,
         disputes::tally(look, &outcome.disputes),
+        some("Uncorroborated", count(&|finding| is(finding, Class::Uncorroborated))),
+        some("Contradicted", count(&|finding| is(finding, Class::Disputed))),
+        some("Rejected", count(&|finding| is(finding, Class::Rejected))),
         some("Claimed", count(&|finding| finding.state == FindingState::Claimed)),
         some("Discarded", count(&|finding| finding.state == FindingState::Discarded)),
         some("Already ruled", count(&|finding| matches!(finding.state, FindingState::AlreadyRuled { .. }))),
     ]
+}
+
+/// Whether the reviewers of a run made this of a finding.
+fn is(finding: &SettledFinding, class: Class) -> bool {
+    finding.finding.consensus.as_ref().is_some_and(|consensus| consensus.class == class)
 }
 
 /// `14 files, 1,203 lines`.

@@ -170,6 +170,7 @@ impl<'a> Case<'a> {
             why: draft.why,
             challenge: draft.challenge,
             reversal: draft.reversal,
+            withdrawn: self.effect.is_withdrawn(),
             escalate: false,
         }
     }

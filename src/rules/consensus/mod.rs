@@ -34,6 +34,7 @@ pub use normal::{Category, category, vendor};
 pub use output::{Answer, Extras};
 pub use tally::Statistics;
 
+pub use crate::domain::Class;
 use crate::domain::Tag;
 
 /// How severe a claim is, on the scale of the consensus; `MUST` stands with high, `SHOULD` with medium.
@@ -151,34 +152,6 @@ impl Policy {
     }
 }
 
-/// What became of a group of claims.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// Two or more reviewers say so, or the evidence of one suffices.
-    Accepted,
-    /// One reviewer says so.
-    Uncorroborated,
-    /// Reviewers contradict each other.
-    Disputed,
-    /// It does not stand.
-    Rejected,
-}
-
-impl Class {
-    /// The word in the output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Uncorroborated => "uncorroborated",
-            Self::Disputed => "disputed",
-            Self::Rejected => "rejected",
-        }
-    }
-}
-
 /// How reviewers contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Conflict {
@@ -255,6 +228,8 @@ pub struct Decision {
     pub challenge: Option<Challenge>,
     /// What would change the decision.
     pub reversal: String,
+    /// Whether who raised it took it back and nobody else supports it.
+    pub withdrawn: bool,
     /// Whether only a person can settle it: grave, unresolved, and the recommendation depends on it.
     pub escalate: bool,
 }

@@ -240,7 +240,7 @@ fn fold(entries: Vec<Entry>, claims: &[Claim]) -> Vec<Entry> {
         let same = known.entry(key).or_default();
         let is_repeat = |at: &&usize| match (kept[**at].lines, entry.lines) {
             (None, None) => true,
-            (Some(_), Some(_)) => matches!(kept[**at].place(&entry), Place::Same | Place::Near),
+            (Some(_), Some(_)) => kept[**at].place(&entry) == Place::Same,
             _ => false,
         };
         if let Some(at) = same.iter().rev().find(is_repeat).copied() {
@@ -381,7 +381,7 @@ mod tests {
     fn what_a_reviewer_repeats_is_folded() {
         let claims = [
             claim("a", Some("x.py"), Some(10), "Leaks the handle"),
-            claim("a", Some("x.py"), Some(12), "leaks the handle."),
+            claim("a", Some("x.py"), Some(10), "leaks the handle."),
             claim("a", Some("x.py"), Some(40), "Leaks the handle"),
             claim("b", Some("x.py"), Some(10), "Leaks the handle"),
         ];
