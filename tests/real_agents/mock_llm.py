@@ -41,7 +41,8 @@ RULES FILE: a list of rules, or {"rules": [...]}.  A rule:
     `steps` picks the reply by how many rounds of tool results have followed
     the latest user text (0, 1, ...; the last step repeats).  It needs no
     state, so a client's retries get the same answer.  With `expand`, \\1 and
-    \\g<name> in the text are groups of the prompt regex.
+    \\g<name> in the text and in the calls' arguments are groups of the prompt
+    regex, or where there is none of the conversation regex.
 
   CALL: {"name": "Write", "args": {...}}         sent as it stands; or
         {"name": "exec", "input": "..."}         a free-form (custom) tool; or
@@ -380,6 +381,12 @@ class Rule:
         self.used += 1
         return True
 
+    def found(self, request: Request) -> re.Match[str] | None:
+        for key in ("prompt", "conversation"):
+            if key in self.patterns:
+                return self.patterns[key].search(getattr(request, key))
+        return None
+
     def reply(self, request: Request) -> Reply:
         steps = self.spec.get("steps")
         spec = steps[min(request.rounds, len(steps) - 1)] if steps else self.spec.get("reply", {})
@@ -388,18 +395,28 @@ class Rule:
         text = spec.get("text", "")
         if "text_file" in spec:
             text = (self.base / spec["text_file"]).read_text(encoding="utf-8")
-        if spec.get("expand") and "prompt" in self.patterns:
-            found = self.patterns["prompt"].search(request.prompt)
-            if found:
-                text = found.expand(text)
+        found = self.found(request) if spec.get("expand") else None
+        if found:
+            text = found.expand(text)
         text *= int(spec.get("repeat", 1))
         calls = []
         for number, call in enumerate(spec.get("calls", [])):
-            made = adapt_call(call, request)
+            made = adapt_call(expanded(call, found) if found else call, request)
             made.id = f"call_mock_{len(request.turns)}_{number}"
             calls.append(made)
         return Reply(text, spec.get("thinking", ""), calls,
                      dict(spec.get("usage", {})), spec.get("stop", ""))
+
+
+def expanded(value: Any, found: re.Match[str]) -> Any:
+    """The value with every string in it filled from the match."""
+    if isinstance(value, str):
+        return found.expand(value) if "\\" in value else value
+    if isinstance(value, dict):
+        return {key: expanded(each, found) for key, each in value.items()}
+    if isinstance(value, list):
+        return [expanded(each, found) for each in value]
+    return value
 
 
 def load_rules(value: Any, base: Path) -> list[Rule]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -28,6 +29,17 @@ class Program:
     """The variables that lead it to the server at the URL."""
     files: Callable[[str], dict[str, object]] = field(default=lambda url: {})
     """The files of its HOME: text, or a value to be written as JSON."""
+    args: Callable[[str], list[str]] = field(default=lambda url: [])
+    """Arguments of the user's own, as `agents.<name>.command` has them."""
+    trusting: Callable[[], tuple[list[str], dict[str, str]]] = field(default=lambda: ([], {}))
+    """Arguments and variables of a bare call that believes the project in the tree: what the canaries are for."""
+    passed: tuple[str, ...] = ()
+    """Variables that Glee lets through only where the configuration sets them, by their beginning."""
+    command: tuple[str, ...] = ()
+    """The words that start it; its name, if it is not another program's way to speak ACP."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "command", self.command or (self.name,))
 
     @property
     def folder(self) -> Path:
@@ -58,6 +70,11 @@ class Program:
                 **self.env(url)}
 
 
+    def configured(self, url: str) -> dict[str, str]:
+        """What `agents.<name>.env` sets."""
+        return {name: value for name, value in self.env(url).items() if name.startswith(self.passed)}
+
+
 def node_bin() -> Path:
     return CACHE / "node" / "node_modules" / "node" / "bin"
 
@@ -85,6 +102,13 @@ env_key = "CODEX_API_KEY"
 '''}
 
 
+def codex_args(url: str) -> list[str]:
+    """The same as its file, for a role in which the file is not read."""
+    provider = f'{{name="loopback",base_url="{url}/v1",wire_api="responses",env_key="CODEX_API_KEY",' \
+               'request_max_retries=0,stream_max_retries=0}'
+    return ["-c", 'model_provider="loopback"', "-c", f"model_providers.loopback={provider}"]
+
+
 def gemini_files(url: str) -> dict[str, object]:
     return {".gemini/settings.json": {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -102,17 +126,35 @@ def opencode_files(url: str) -> dict[str, object]:
 
 PROGRAMS = {program.name: program for program in [
     Program("claude", "@anthropic-ai/claude-code", "2.1.330", "claude-sonnet-4-5",
-            lambda url: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}),
+            lambda url: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY},
+            trusting=lambda: (["-p"], {})),
     Program("codex", "@openai/codex", "0.169.0", "gpt-5.5",
-            lambda url: {"CODEX_API_KEY": KEY}, codex_files),
+            lambda url: {"CODEX_API_KEY": KEY}, codex_files, codex_args,
+            lambda: (["exec", "--trust", "-"], {})),
     Program("gemini", "@google/gemini-cli", "0.61.0", "gemini-2.5-pro",
-            lambda url: {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}, gemini_files),
+            lambda url: {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}, gemini_files,
+            trusting=lambda: (["-m", "gemini-2.5-pro"], {"GEMINI_CLI_TRUST_WORKSPACE": "true"})),
     Program("opencode", "opencode-ai", "1.18.33", "loopback/mock",
             lambda url: {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"},
-            opencode_files),
+            opencode_files, trusting=lambda: (["run", "--title", "x"], {}), passed=("OPENCODE_",)),
     Program("qwen", "@qwen-code/qwen-code", "0.24.4", "mock",
-            lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock"}),
+            lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock"},
+            trusting=lambda: (["--auth-type", "openai"], {})),
     Program("copilot", "@github/copilot", "1.0.102", "mock",
             lambda url: {"COPILOT_PROVIDER_BASE_URL": f"{url}/v1", "COPILOT_PROVIDER_TYPE": "openai",
-                         "COPILOT_PROVIDER_API_KEY": KEY, "COPILOT_MODEL": "mock", "COPILOT_OFFLINE": "true"}),
+                         "COPILOT_PROVIDER_API_KEY": KEY, "COPILOT_MODEL": "mock", "COPILOT_OFFLINE": "true"},
+            trusting=lambda: (["--trust-folder"], {}), passed=("COPILOT_",)),
 ]}
+DEFAULT = ["claude", "codex", "gemini"]
+
+
+def chosen(words: list[str]) -> list[str]:
+    """The programs that a command line names."""
+    names = [word for word in words if not word.startswith("--")]
+    return list(PROGRAMS) if names == ["all"] else names or DEFAULT
+
+
+if __name__ == "__main__":
+    install(CACHE / "node", f"node@{NODE}")
+    for name in chosen(sys.argv[1:]):
+        PROGRAMS[name].install()

@@ -16,7 +16,8 @@ class Server:
     """`mock_llm.py` as a child process."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen([sys.executable, str(HERE / "mock_llm.py")], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([sys.executable, str(HERE / "mock_llm.py"), "--log-bodies"],
+                                        stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip().removeprefix("MOCK_LLM_URL=")
 
     def rules(self, rules: list[dict[str, Any]]) -> None:

@@ -1,0 +1,59 @@
+"""What Glee itself costs beside the program that it runs."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass
+
+from programs import Program
+from scene import GLEE, Scene
+from server import Server
+
+RUNS = 20
+
+WRAPPER = """#!/bin/bash
+begin=$EPOCHREALTIME
+"{program}" "$@"
+code=$?
+echo $begin $EPOCHREALTIME >> "{log}"
+exit $code
+"""
+
+
+@dataclass
+class Cost:
+    """The median over the runs of a review."""
+
+    own_ms: float
+    """Wall time less that of every call of the program."""
+    program_ms: float
+    memory: int
+    """The peak of Glee's own memory in bytes."""
+
+
+def measure(program: Program) -> Cost:
+    """Reviews a clean file again and again with the program behind a script that takes the time."""
+    from run import CLEAN, REVIEW, says
+
+    with Server() as server, Scene(program, server) as scene:
+        log, wrapper = scene.top / "times", scene.top / "bin" / program.command[0]
+        wrapper.parent.mkdir()
+        wrapper.write_text(WRAPPER.format(program=program.bin / program.command[0], log=log))
+        wrapper.chmod(0o755)
+        scene.connect("reviewer", command=str(wrapper))
+        server.rules([{"match": {"prompt": REVIEW}, "reply": says(CLEAN)}])
+        memory = scene.review().peak
+        own, inner = [], []
+        for _ in range(RUNS):
+            log.write_text("")
+            began = time.monotonic()
+            words = [str(GLEE), "review", "--no-input", "--format", "json", "app.py"]
+            subprocess.run(words, cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+            wall = time.monotonic() - began
+            calls = sum(float(end) - float(begin) for begin, end in map(str.split, log.read_text().splitlines()))
+            own.append(wall - calls)
+            inner.append(calls)
+    return Cost(statistics.median(own) * 1000, statistics.median(inner) * 1000, memory)
