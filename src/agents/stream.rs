@@ -165,7 +165,14 @@ fn conclude(dialect: &dyn Dialect, heard: &mut Heard, output: &Output) -> Result
     }
     if let Some(code) = code.filter(|code| *code != 0) {
         let said = output.stderr_tail.trim();
-        let kind = match blame::kind(None, said, output.ended) {
+        let blamed = blame::kind(None, said, output.ended);
+        // The end of a help text, which comes instead of a word on the arguments that were not understood.
+        let helps = output.transcript.stdout_bytes == 0 && said.matches("[boolean]").count() > 1;
+        if helps && blamed != FailureKind::BadFlags {
+            let about = format!("exit code {code}: it printed its help instead");
+            return Err(error(dialect, FailureKind::BadFlags, &about));
+        }
+        let kind = match blamed {
             FailureKind::Crashed => dialect.blame(code).unwrap_or(FailureKind::Crashed),
             kind => dialect.blame(code).unwrap_or(kind),
         };
