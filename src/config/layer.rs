@@ -348,7 +348,7 @@ mod tests {
             ("review.rounds: 2\n", "c.yml:1:1: unknown key `review.rounds` | write `rounds` under `review`"),
             (
                 "xyz: 2\n",
-                "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, sandbox, budget, limits",
+                "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, sandbox, redaction, budget, limits",
             ),
             ("budget: {tokens: null}\n", "c.yml:1:10: unknown key `budget.tokens` | known here: budget.wall"),
             (
@@ -365,7 +365,7 @@ mod tests {
             ),
             (
                 "- a\n",
-                "c.yml:1:1: the file is made of keys, not a value | known here: version, agents, review, sandbox, budget, limits",
+                "c.yml:1:1: the file is made of keys, not a value | known here: version, agents, review, sandbox, redaction, budget, limits",
             ),
             (
                 "agents: {a: b}\n",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
 use super::load::ConfigError;
 use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
-use super::settings::{Budget, Limits, ReviewSettings, ReviewerChoice, Sandbox, Settings};
+use super::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings};
 use super::suggest::closest;
 use super::units;
 use crate::domain::{Agent, AgentName, Role, Route};
@@ -265,6 +265,10 @@ impl Resolved {
                 Some("required") => Sandbox::Required,
                 _ => Sandbox::Auto,
             },
+            redaction: Redaction {
+                secrets: self.switch("redaction.secrets"),
+                block_private_keys: self.switch("redaction.block_private_keys"),
+            },
             budget: Budget { wall: self.time("budget.wall") },
             limits: Limits {
                 total: self.time("limits.total"),
@@ -397,6 +401,7 @@ mod tests {
                     require_evidence: true,
                 },
                 sandbox: Sandbox::Auto,
+                redaction: Redaction { secrets: true, block_private_keys: true },
                 budget: Budget { wall: seconds(3600) },
                 limits: Limits {
                     total: seconds(1800),

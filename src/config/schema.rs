@@ -105,6 +105,20 @@ pub(crate) const KEYS: &[Key] = &[
         Guard::Later(SANDBOX),
         "hold reviewers and judges back from writing; required: never ask one that is not held",
     ),
+    guarded(
+        "redaction.secrets",
+        Kind::Switch,
+        "true",
+        Guard::StaysOn,
+        "secrets become placeholders in prompts, history, transcripts and reports",
+    ),
+    guarded(
+        "redaction.block_private_keys",
+        Kind::Switch,
+        "true",
+        Guard::StaysOn,
+        "code with a private key is shown to no agent",
+    ),
     guarded("budget.wall", Kind::Time, "60m", Guard::Smaller, "wall time of a whole run"),
     guarded("limits.total", Kind::Time, "30m", Guard::Smaller, "wall time of one call of an agent"),
     guarded(
@@ -268,7 +282,7 @@ mod tests {
 
     #[test]
     fn sections_know_their_children() {
-        assert_eq!(children(""), ["version", "agents", "review", "sandbox", "budget", "limits"]);
+        assert_eq!(children(""), ["version", "agents", "review", "sandbox", "redaction", "budget", "limits"]);
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
         assert_eq!(children("review.rounds"), Vec::<&str>::new());
         assert_eq!(children("rev"), Vec::<&str>::new());

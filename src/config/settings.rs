@@ -18,6 +18,8 @@ pub struct Settings {
     pub review: ReviewSettings,
     /// Whether reviewers and judges are held back from writing.
     pub sandbox: Sandbox,
+    /// What is kept from agents and from the record.
+    pub redaction: Redaction,
     /// What a run may cost.
     pub budget: Budget,
     /// What one agent process may take.
@@ -84,6 +86,15 @@ pub enum Sandbox {
     Auto,
     /// They are held, or not asked.
     Required,
+}
+
+/// `redaction.*`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Redaction {
+    /// `redaction.secrets`
+    pub secrets: bool,
+    /// `redaction.block_private_keys`
+    pub block_private_keys: bool,
 }
 
 /// `budget.*`

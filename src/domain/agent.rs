@@ -87,3 +87,10 @@ pub struct Agent {
     #[serde(default)]
     pub timeout: Option<Duration>,
 }
+
+impl Agent {
+    /// Whether it is part of this program, so that what it reads stays where it is.
+    pub fn is_embedded(&self) -> bool {
+        self.adapter == "builtin"
+    }
+}

@@ -24,6 +24,7 @@ use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::{self, Desk};
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, PersonAnswer, Question};
+use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
@@ -193,7 +194,7 @@ impl Engine {
 
     /// Records an event, takes it into the state, and tells the listeners.
     pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
-        let event = self.journal.append(&self.run, kind)?;
+        let event = self.journal.append(&self.run, Redaction::from(self.settings.redaction).event(kind))?;
         self.tell(&event);
         Ok(())
     }
@@ -216,6 +217,8 @@ impl Engine {
             task: desk.task(call),
             again: desk.again(call),
         };
+        let redaction = Redaction::from(self.settings.redaction);
+        let request = redaction.request(&agent, request);
         let overrides = self.workspace.root().join(".glee").join("prompts");
         let prompt = prompts::render(&request, Some(&overrides))?;
         self.append(EventKind::CallStarted {
@@ -259,6 +262,16 @@ impl Engine {
                 Err(AgentError { kind, message, hint }) => {
                     CallAnswer::Failed { error: message, hint, cause: Some(kind) }
                 }
+            };
+            let clean = move || redaction.file(&files.stdout).and(redaction.file(&files.stderr));
+            let cleaned = tokio::task::spawn_blocking(clean).await;
+            let answer = match cleaned.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+                Ok(()) => answer,
+                Err(error) => CallAnswer::Failed {
+                    error: format!("the kept output cannot be cleaned of secrets: {error}"),
+                    hint: Some("is the state folder writable, and the disk not full?".to_owned()),
+                    cause: None,
+                },
             };
             let (usage, told) = (Box::new(usage), Box::new(told));
             let done = Done::Called { call, answer, transcript, millis, usage, told };

@@ -12,6 +12,7 @@ mod outcome;
 mod plan;
 pub mod ports;
 mod preview;
+mod redaction;
 mod resolve;
 mod sources;
 mod state;
@@ -33,6 +34,7 @@ use crate::event::{Event, EventKind, Plan};
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::{Engine, Rest};
 use crate::pipeline::ports::{Decider, EventSink};
+use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
@@ -110,7 +112,7 @@ pub struct Reviewed(Sources);
 impl Reviewed {
     /// The text of a file as it was reviewed in a round, counted from 1, by its path inside the tree.
     pub fn text(&self, path: &str, round: u32) -> Option<String> {
-        self.0.file(round, path).or_else(|| self.0.first(path)).map(|file| file.text.clone())
+        self.0.shown(round, path)
     }
 }
 
@@ -160,7 +162,8 @@ pub async fn resume(setup: Setup, run: RunId) -> Result<Ended, RunError> {
     if engine.state.plan.is_none() {
         return Err(RunError::NotStarted(engine.run));
     }
-    engine.sources.load(engine.state.round()).map_err(RunError::Sources)?;
+    let root = engine.workspace.root().to_owned();
+    engine.sources.load(engine.state.round(), Some(&root)).map_err(RunError::Sources)?;
     engine.append(EventKind::RunResumed)?;
     rest(engine).await
 }
@@ -178,12 +181,13 @@ pub fn recorded(
     let state = State::of(&journal.events(run)?);
     let trees = Trees { workspace, state_dir };
     let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
-    let outcome = outcome::outcome(&state, run, exit, millis, trees.all_changes(&state)?);
+    let changes = Redaction::ON.changes(trees.all_changes(&state)?);
+    let outcome = outcome::outcome(&state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
     add_repeated(&mut outcome, &state, journal)?;
-    let mut sources = Sources::new(&journal.transcripts(run)?);
+    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
     // Without the kept code the report has no snippets; everything else is in the events.
-    drop(sources.load(state.round()));
+    drop(sources.load(state.round(), None));
     Ok(Recorded { outcome, reviewed: Reviewed(sources) })
 }
 
@@ -207,6 +211,7 @@ fn add_repeated(outcome: &mut Outcome, state: &State, journal: &Journal) -> Resu
 fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
     let folder = setup.journal.transcripts(&run)?;
     let bindings = setup.journal.bindings()?;
+    let sources = Sources::new(&folder, setup.settings.redaction.into());
     Ok(Engine {
         bindings,
         run,
@@ -215,7 +220,7 @@ fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
         journal: setup.journal,
         agents: setup.agents,
         settings: setup.settings,
-        sources: Sources::new(&folder),
+        sources,
         state: State::default(),
         sink: Arc::new(Mutex::new(setup.sink)),
         decider: Some(setup.decider),
@@ -228,7 +233,7 @@ fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
 async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
     let rest = engine.run().await?;
     let trees = Trees { workspace: &engine.workspace, state_dir: &engine.state_dir };
-    let changes = trees.all_changes(&engine.state)?;
+    let changes = Redaction::from(engine.settings.redaction).changes(trees.all_changes(&engine.state)?);
     let outcome = outcome::outcome(&engine.state, &engine.run, engine.exit(), engine.millis(), changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
     add_repeated(&mut outcome, &engine.state, &engine.journal)?;

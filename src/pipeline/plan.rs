@@ -5,6 +5,7 @@
 use crate::config::settings::{ReviewerChoice, Settings};
 use crate::domain::{Agent, AgentName, Role, Route};
 use crate::event::{Mode, Plan};
+use crate::protocol::secrets;
 use crate::rules::selection;
 use crate::workspace::Target;
 
@@ -23,6 +24,14 @@ pub enum PlanError {
     /// `review.judge.panel` names somebody who is not a connected judge.
     #[error("`review.judge.panel` names `{0}`, which is not a connected judge")]
     UnknownJudge(String),
+    /// The code under review holds a private key.
+    #[error("`{file}:{line}` holds a private key")]
+    PrivateKey {
+        /// The file.
+        file: String,
+        /// The line where it begins.
+        line: u32,
+    },
     /// A quorum that cannot be reached.
     #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
     Quorum {
@@ -47,6 +56,11 @@ impl PlanError {
             }
             Self::UnknownJudge(name) => {
                 format!("connect it with `glee connect <agent> --role judge --name {name}`; `glee agents` lists who is")
+            }
+            Self::PrivateKey { .. } => {
+                "name the file in .gleeignore, or have it shown to agents as a placeholder with `glee config set --user \
+                 redaction.block_private_keys false`"
+                    .to_owned()
             }
             Self::UnknownReviewer(_) => "`glee agents` lists who is connected".to_owned(),
             Self::Quorum { .. } => "lower it with `glee config set review.quorum <number>`".to_owned(),
@@ -88,6 +102,7 @@ pub fn plan(
         }
         agents.extend(judges.into_iter().cloned());
     }
+    private_keys(settings, &agents, target)?;
     Ok(Plan {
         root: root.to_string_lossy().into_owned(),
         target: target.description.clone(),
@@ -99,6 +114,17 @@ pub fn plan(
         skipped: target.skipped.clone(),
         settings: settings.flat.clone(),
     })
+}
+
+/// Refuses to show a private key to an agent; the embedded ones keep to themselves what they read.
+fn private_keys(settings: &Settings, agents: &[Agent], target: &Target) -> Result<(), PlanError> {
+    let redaction = settings.redaction;
+    let leaves = agents.iter().any(|agent| !agent.is_embedded());
+    if !(redaction.secrets && redaction.block_private_keys && leaves) {
+        return Ok(());
+    }
+    let found = target.files.iter().find_map(|file| Some((file.path.clone(), secrets::private_key(&file.text)?)));
+    found.map_or(Ok(()), |(file, line)| Err(PlanError::PrivateKey { file, line }))
 }
 
 /// The panel, or the first judge, or nobody.

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use crate::domain::Coverage;
 use crate::pipeline::ports::Excerpt;
+use crate::pipeline::redaction::Redaction;
 use crate::protocol::request::SourceFile;
 use crate::workspace::blocks;
 
@@ -19,23 +21,24 @@ const AROUND: u32 = 4;
 #[derive(Debug)]
 pub(crate) struct Sources {
     folder: PathBuf,
+    redaction: Redaction,
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
 }
 
 impl Sources {
     /// The sources kept in the folder of a run, without any round read yet.
-    pub(crate) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), rounds: BTreeMap::new() }
+    pub(crate) fn new(folder: &Path, redaction: Redaction) -> Self {
+        Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new() }
     }
 
     /// The files of a first round that are not kept anywhere.
     pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
-        Self { folder: PathBuf::new(), rounds: BTreeMap::from([(1, by_path(files))]) }
+        Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds: BTreeMap::from([(1, by_path(files))]) }
     }
 
-    /// Keeps the files of a round.
+    /// Keeps the files of a round; what is written has no secrets.
     pub(crate) fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> io::Result<()> {
-        let bytes = serde_json::to_vec(&files).map_err(io::Error::other)?;
+        let bytes = serde_json::to_vec(&self.redaction.files(files.clone())).map_err(io::Error::other)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(&bytes)?;
         file.persist(self.path(round)).map_err(|error| error.error)?;
@@ -43,11 +46,16 @@ impl Sources {
         Ok(())
     }
 
-    /// Reads the rounds `1..=last` that were kept earlier.
-    pub(crate) fn load(&mut self, last: u32) -> io::Result<()> {
+    /// Reads the rounds `1..=last` that were kept earlier. A file that still stands in the tree at `root` as it was
+    /// read then comes back with its secrets, for the embedded agents.
+    pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
             let bytes = std::fs::read(self.path(round))?;
-            let files = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
+            let mut files: Vec<SourceFile> = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
+            for file in files.iter_mut().filter(|file| file.text.contains("[secret:")) {
+                let now = root.and_then(|root| std::fs::read_to_string(root.join(&file.path)).ok());
+                file.text = now.filter(|now| self.redaction.text(now) == file.text).unwrap_or(take(&mut file.text));
+            }
             self.rounds.insert(round, by_path(files));
         }
         Ok(())
@@ -67,6 +75,12 @@ impl Sources {
         self.rounds.values().find_map(|files| files.get(path))
     }
 
+    /// The text of a file as it was reviewed in a round, without secrets.
+    pub(crate) fn shown(&self, round: u32, path: &str) -> Option<String> {
+        let file = self.file(round, path).or_else(|| self.first(path))?;
+        Some(self.redaction.text(&file.text))
+    }
+
     /// The files of a shard.
     pub(crate) fn shard(&self, round: u32, shard: &[Coverage]) -> Vec<SourceFile> {
         shard.iter().filter_map(|covered| self.file(round, &covered.file).cloned()).collect()
@@ -76,8 +90,7 @@ impl Sources {
     pub(crate) fn excerpt(&self, finding: &crate::domain::Finding) -> Option<Excerpt> {
         let file = finding.raw.file.as_deref()?;
         let line = finding.raw.line?;
-        let source = self.file(finding.round, file).or_else(|| self.first(file))?;
-        let cut = blocks::excerpt(&source.text, line, finding.raw.end_line, AROUND)?;
+        let cut = blocks::excerpt(&self.shown(finding.round, file)?, line, finding.raw.end_line, AROUND)?;
         Some(Excerpt { file: file.to_owned(), first_line: cut.first_line, text: cut.text, lines: cut.lines })
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::*;
 use crate::agents::ScriptedRunner;
 use crate::agents::scripted::Script;
-use crate::config::settings::{Budget, Limits, ReviewSettings, ReviewerChoice};
+use crate::config::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice};
 use crate::domain::{Agent, AgentName, FindingState, Role, Route, RulingWord};
 use crate::event::Mode;
 use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
@@ -107,6 +107,7 @@ fn settings() -> Settings {
             require_evidence: true,
         },
         sandbox: crate::config::settings::Sandbox::Auto,
+        redaction: Redaction { secrets: true, block_private_keys: true },
         budget: Budget { wall: Duration::from_secs(60) },
         limits: Limits {
             total: Duration::from_secs(30),
@@ -329,6 +330,49 @@ fn a_dismissal_binds_until_the_anchored_code_changes() {
     bench.write(&CODE.replace("md5(data)", "md5(data + salt)"));
     let changed = bench.review(Mode::Arbitrate, dismiss());
     assert_eq!(changed.heard.questions.len(), 1, "the anchored code changed");
+}
+
+/// All bytes below a folder.
+fn bytes_below(folder: &std::path::Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        bytes.extend(if path.is_dir() { bytes_below(&path) } else { fs::read(&path).unwrap() });
+    }
+    bytes
+}
+
+#[test]
+fn a_secret_is_told_to_nobody_and_kept_nowhere() {
+    let mut bench = Bench::new();
+    let secret = format!("ghp_{}", "aZ3kQ9xW7bTu".repeat(3));
+    bench.write(&format!("def key(data):\n    return md5(data)\n\n\nTOKEN = '{secret}'\n"));
+    let mut embedded = agent("e", Role::Reviewer);
+    embedded.adapter = "builtin".into();
+    bench.settings.agents.push(embedded);
+    let (told, quoted) = (secret.clone(), format!("[MUST] app.py:5 Take `{secret}` out of the code"));
+    let left = bench.review(
+        Mode::Review,
+        ScriptedRunner::new().on("r", "review", review(&quoted, 1)).on("e", "review", review("Fine.", 0)),
+    );
+    for seen in left.runner.seen() {
+        let request = serde_json::to_string(&seen.request).unwrap();
+        assert_eq!(request.contains(&told), seen.request.agent.0 == "e", "{request}");
+        assert_eq!(request.contains("TOKEN = '[secret:github-pat:"), seen.request.agent.0 == "r");
+    }
+    let title = &left.ended.outcome.findings[0].finding.raw.title;
+    assert!(title.starts_with("Take [secret:github-pat:"), "{title}");
+    assert!(left.ended.reviewed.text("app.py", 1).unwrap().contains("TOKEN = '[secret:github-pat:"));
+    let kept = bytes_below(&bench.folder.path().join("state"));
+    assert!(!kept.windows(secret.len()).any(|window| window == secret.as_bytes()), "the secret is kept");
+    assert!(kept.windows(19).any(|window| window == b"[secret:github-pat:"), "its placeholder is not");
+
+    bench.settings.redaction.secrets = false;
+    let plain = bench.review(
+        Mode::Review,
+        ScriptedRunner::new().on("r", "review", review(&quoted, 1)).on("e", "review", review("Fine.", 0)),
+    );
+    assert!(plain.ended.outcome.findings[0].finding.raw.title.contains(&secret));
 }
 
 #[test]

@@ -14,4 +14,5 @@ pub mod request;
 pub mod response;
 pub mod review;
 pub mod ruling;
+pub mod secrets;
 mod tag;

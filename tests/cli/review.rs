@@ -222,6 +222,34 @@ fn every_target_is_reviewed() {
 }
 
 #[test]
+fn a_private_key_is_shown_to_nobody_unless_it_is_allowed() {
+    let sandbox = Sandbox::new();
+    let line = "MIIEpAIBAAKCAQEA7bq98tXZ0pYg3Rk1WmVnLs5dQ2hTfUeJ4oCxKvB6aPzGyNwD".to_owned();
+    let mark = |word: &str| format!("-----{word} RSA PRIVATE KEY-----");
+    let key = format!("{}\n{line}\n{line}\n{}\n", mark("BEGIN"), mark("END"));
+    sandbox.write("deploy/server.pem", &key).write("a.py", "x = 1\n");
+    let script = r#"#!/bin/sh
+prompt=$(cat)
+n=0
+say() { echo "[LOW] $1"; n=$((n + 1)); }
+case "$prompt" in *"Values that look like secrets"*"[secret:private-key:"*) say "told of a placeholder" ;; esac
+case "$prompt" in *MIIEpAIBAAKCAQEA*) say "told the key" ;; esac
+echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
+"#;
+    sandbox.script("reviewer.sh", script);
+    sandbox.glee(&["connect", "mine", "--role", "reviewer", "--command", "./reviewer.sh"]);
+    let refused = sandbox.glee(&["review", "a.py", "deploy"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(refused.stderr.starts_with("error: `deploy/server.pem:1` holds a private key\nhint: "), "{refused}");
+    sandbox.write(".gleeignore", "*.pem\n");
+    assert_eq!(sandbox.glee(&["review", "a.py", "deploy"]).code, 0);
+    sandbox.write(".gleeignore", "");
+    sandbox.glee(&["config", "set", "--user", "redaction.block_private_keys", "false"]);
+    let shown = sandbox.glee(&["review", "a.py", "deploy"]);
+    assert!(shown.stdout.contains("told of a placeholder") && !shown.stdout.contains("told the key"), "{shown}");
+}
+
+#[test]
 fn what_cannot_be_reviewed_is_one_clear_error() {
     let sandbox = project();
     let written = || std::fs::read_dir(sandbox.state()).map(Iterator::count).ok();

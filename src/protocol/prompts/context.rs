@@ -38,6 +38,7 @@ pub(super) fn context(request: &Request) -> Context {
         ("root", json!(fence.line(&request.root))),
         ("nonce", json!(request.nonce)),
         ("closing", json!(closing(request))),
+        ("secrets", json!(holds_placeholders(&request.task))),
     ]);
     match &request.task {
         Task::Review { files, focus, rulings } => {
@@ -63,6 +64,11 @@ pub(super) fn context(request: &Request) -> Context {
         }
     }
     values
+}
+
+/// Whether a secret was taken out of what the agent is shown.
+fn holds_placeholders(task: &Task) -> bool {
+    serde_json::to_string(task).is_ok_and(|text| text.contains("[secret:"))
 }
 
 fn ids(ids: impl Iterator<Item = FindingId>) -> String {

@@ -1,0 +1,88 @@
+//! What leaves the machine or is kept, without secrets (`redaction.secrets`).
+//!
+//! Everything a run records passes [`Redaction::event`], everything an agent of another vendor is told passes
+//! [`Redaction::request`]; the embedded agents, which are this program, are told the code as it stands.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::path::Path;
+
+use crate::config::settings;
+use crate::domain::{Agent, FileChange};
+use crate::event::EventKind;
+use crate::protocol::request::{Request, SourceFile};
+use crate::protocol::secrets;
+
+/// Whether secrets are taken out, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Redaction {
+    on: bool,
+}
+
+impl From<settings::Redaction> for Redaction {
+    fn from(settings: settings::Redaction) -> Self {
+        Self { on: settings.secrets }
+    }
+}
+
+impl Redaction {
+    /// Secrets are taken out.
+    pub(crate) const ON: Self = Self { on: true };
+
+    /// An event as it is recorded. A plan keeps what it says: the run goes by it.
+    pub(crate) fn event(self, kind: EventKind) -> EventKind {
+        match kind {
+            plan @ EventKind::RunStarted { .. } => plan,
+            kind if self.on => secrets::redact_value(kind),
+            kind => kind,
+        }
+    }
+
+    /// A request as it is sent to an agent.
+    pub(crate) fn request(self, agent: &Agent, request: Request) -> Request {
+        if !self.on || agent.is_embedded() {
+            return request;
+        }
+        Request { task: secrets::redact_value(request.task), ..request }
+    }
+
+    /// A text as it is shown or kept.
+    pub(crate) fn text(self, text: &str) -> String {
+        if self.on { secrets::redact(text).into_owned() } else { text.to_owned() }
+    }
+
+    /// Files as they are kept.
+    pub(crate) fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
+        if self.on { secrets::redact_value(files) } else { files }
+    }
+
+    /// Changes as they are reported.
+    pub(crate) fn changes(self, changes: Vec<FileChange>) -> Vec<FileChange> {
+        if self.on { secrets::redact_value(changes) } else { changes }
+    }
+
+    /// Takes the secrets out of a kept file, which is replaced at once or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be read or replaced.
+    pub(crate) fn file(self, path: &Path) -> io::Result<()> {
+        if !self.on {
+            return Ok(());
+        }
+        let mut input = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => BufReader::new(opened?),
+        };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
+        if secrets::copy(&mut input, &mut clean)? {
+            clean.flush()?;
+            clean
+                .into_inner()
+                .map_err(io::IntoInnerError::into_error)?
+                .persist(path)
+                .map_err(|error| error.error)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,371 @@
+//! Secrets: values that a rule set recognises are replaced by stable placeholders before a text leaves the machine or
+//! is kept.
+//!
+//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`). A placeholder names the rule
+//! and four digits of the value's hash: enough to see that two are the same, too little to guess the value by. It keeps
+//! the value's line ends, so that line numbers stay what they are, and is not itself taken for a secret.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, Write};
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::AhoCorasick;
+use regex::bytes::{Captures, Regex, RegexBuilder};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// How much of a stream is searched at once, in bytes.
+const PIECE: usize = 256 << 10;
+
+/// How much more is read where a private key has begun and not ended, in bytes.
+const KEY: usize = 32 << 10;
+
+/// The rule that recognises private keys.
+const PRIVATE_KEY: &str = "private-key";
+
+static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
+
+/// Replaces the secrets in a text.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    match redact_bytes(text.as_bytes()) {
+        Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Replaces the secrets in every string of a value; what has none comes back as it is.
+///
+/// # Panics
+/// Where a value does not read back what it wrote, which the types that are recorded rule out.
+pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
+    let mut json = serde_json::to_value(&value).expect("recorded types are representable in JSON");
+    if clean(&mut json) {
+        serde_json::from_value(json).expect("replacing text keeps a value's form")
+    } else {
+        value
+    }
+}
+
+/// The line of the first private key in a text, counted from 1.
+pub fn private_key(text: &str) -> Option<u32> {
+    let found = find(text.as_bytes()).into_iter().find(|found| found.rule == PRIVATE_KEY)?;
+    let before = text.as_bytes()[..found.at.start].iter().filter(|byte| **byte == b'\n').count();
+    u32::try_from(before + 1).ok()
+}
+
+/// Copies a stream without its secrets. Returns whether there were any.
+///
+/// Memory stays within a few pieces, however long the stream and its lines are.
+///
+/// # Errors
+/// Those of the reader and the writer.
+pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
+    let mut found = false;
+    let mut piece = Vec::new();
+    loop {
+        let open_key = begins_key(&piece).filter(|start| piece.len() - start < KEY);
+        let kept = open_key.map(|start| piece.split_off(start)).unwrap_or_default();
+        let clean = redact_bytes(&piece);
+        found |= clean.is_some();
+        output.write_all(clean.as_deref().unwrap_or(&piece))?;
+        piece = kept;
+        let before = piece.len();
+        while piece.len() - before < PIECE {
+            let room = u64::try_from(PIECE - (piece.len() - before)).unwrap_or(u64::MAX);
+            if io::Read::take(&mut *input, room).read_until(b'\n', &mut piece)? == 0 {
+                break;
+            }
+        }
+        if piece.len() == before {
+            let clean = redact_bytes(&piece);
+            found |= clean.is_some();
+            output.write_all(clean.as_deref().unwrap_or(&piece))?;
+            return Ok(found);
+        }
+    }
+}
+
+/// Where a private key begins that does not end in this piece.
+fn begins_key(piece: &[u8]) -> Option<usize> {
+    let start = memrchr(piece, b"-----BEGIN")?;
+    let rest = &piece[start + 10..];
+    (memrchr(rest, b"-----END").is_none()).then_some(start)
+}
+
+fn memrchr(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).rposition(|window| window == needle)
+}
+
+fn clean(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match redact(text) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(clean) => {
+                *text = clean;
+                true
+            }
+        },
+        Value::Array(items) => items.iter_mut().fold(false, |found, item| clean(item) | found),
+        Value::Object(fields) => fields.values_mut().fold(false, |found, field| clean(field) | found),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The text without its secrets, if it has any.
+fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
+    let found = find(text);
+    if found.is_empty() {
+        return None;
+    }
+    let mut clean = Vec::with_capacity(text.len());
+    let mut from = 0;
+    for Found { at, rule } in found {
+        let secret = &text[at.clone()];
+        clean.extend_from_slice(&text[from..at.start]);
+        let hash = blake3::hash(secret).to_hex();
+        clean.extend_from_slice(format!("[secret:{rule}:{}]", &hash[..4]).as_bytes());
+        clean.extend(secret.iter().filter(|byte| **byte == b'\n'));
+        from = at.end;
+    }
+    clean.extend_from_slice(&text[from..]);
+    Some(clean)
+}
+
+/// A secret: where, and by which rule.
+struct Found {
+    at: Range<usize>,
+    rule: &'static str,
+}
+
+/// The secrets of a text, in order, none overlapping another.
+fn find(text: &[u8]) -> Vec<Found> {
+    let set = &*RULES;
+    let hits: BTreeSet<usize> = set
+        .keywords
+        .find_overlapping_iter(text)
+        .flat_map(|hit| &set.rules_of[hit.pattern().as_usize()])
+        .copied()
+        .collect();
+    let mut found: Vec<Found> = Vec::new();
+    for rule in hits.into_iter().map(|index| &set.rules[index]) {
+        let secrets = rule.regex.get().into_iter().flat_map(|regex| regex.captures_iter(text));
+        let real = secrets.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
+        found.extend(real.map(|at| Found { at, rule: &rule.id }));
+    }
+    // Of two that see the same, the one that knows what it is names it.
+    found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
+    let mut end = 0;
+    found.retain(|found| {
+        let free = found.at.start >= end;
+        if free {
+            end = found.at.end;
+        }
+        free
+    });
+    found
+}
+
+/// The rules, and the words without which none of them can match.
+struct RuleSet {
+    rules: Vec<Rule>,
+    keywords: AhoCorasick,
+    /// For each keyword the rules that need it.
+    rules_of: Vec<Vec<usize>>,
+    allowed: Vec<Allowed>,
+}
+
+struct Rule {
+    id: String,
+    regex: Lazy,
+    entropy: f64,
+    group: Option<usize>,
+    allowed: Vec<Allowed>,
+}
+
+/// A regular expression that is compiled when it is first needed; most never are.
+struct Lazy {
+    source: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Lazy {
+    fn new(source: String) -> Self {
+        Self { source: escape_braces(&source), compiled: OnceLock::new() }
+    }
+
+    /// Without Unicode classes it is compiled in a fraction of the time, and the secrets are ASCII.
+    fn get(&self) -> Option<&Regex> {
+        let compile = || RegexBuilder::new(&self.source).unicode(false).size_limit(64 << 20).build().ok();
+        self.compiled.get_or_init(compile).as_ref()
+    }
+}
+
+/// Escapes braces that begin no repetition: Go, for which the rules are written, takes them as they stand.
+fn escape_braces(source: &str) -> String {
+    let mut escaped = String::with_capacity(source.len());
+    let mut after_backslash = false;
+    for (at, letter) in source.char_indices() {
+        if letter == '{' && !after_backslash {
+            let counts = source[at + 1..].split_once('}').map_or("", |(counts, _)| counts);
+            if counts.is_empty() || !counts.chars().all(|c| c.is_ascii_digit() || c == ',') {
+                escaped.push('\\');
+            }
+        }
+        after_backslash = letter == '\\' && !after_backslash;
+        escaped.push(letter);
+    }
+    escaped
+}
+
+/// What is no secret although it looks like one.
+struct Allowed {
+    regexes: Vec<Lazy>,
+    stopwords: Option<AhoCorasick>,
+    target: Target,
+}
+
+/// What an exception's expressions are matched against.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Target {
+    /// The secret alone.
+    #[default]
+    Secret,
+    /// All that the rule matched.
+    Match,
+    /// The lines that it stands on.
+    Line,
+}
+
+#[derive(Deserialize)]
+struct WrittenSet {
+    allowlist: WrittenAllowed,
+    rules: Vec<WrittenRule>,
+}
+
+#[derive(Deserialize)]
+struct WrittenRule {
+    id: String,
+    regex: Option<String>,
+    #[serde(default)]
+    entropy: f64,
+    #[serde(rename = "secretGroup")]
+    group: Option<usize>,
+    #[serde(default)]
+    keywords: Vec<String>,
+    #[serde(default)]
+    allowlists: Vec<WrittenAllowed>,
+}
+
+#[derive(Deserialize)]
+struct WrittenAllowed {
+    #[serde(default)]
+    regexes: Vec<String>,
+    #[serde(default)]
+    stopwords: Vec<String>,
+    #[serde(default, rename = "regexTarget")]
+    target: Target,
+    /// `AND` joins the expressions with paths, which a text alone does not have.
+    #[serde(default)]
+    condition: Option<String>,
+}
+
+impl WrittenAllowed {
+    fn read(self) -> Option<Allowed> {
+        let words = AhoCorasick::builder().ascii_case_insensitive(true).build(&self.stopwords);
+        self.condition.is_none().then(|| Allowed {
+            regexes: self.regexes.into_iter().map(Lazy::new).collect(),
+            stopwords: words.ok().filter(|_| !self.stopwords.is_empty()),
+            target: self.target,
+        })
+    }
+}
+
+impl RuleSet {
+    fn packaged() -> Self {
+        let written: WrittenSet =
+            toml::from_str(include_str!("secrets/gitleaks.toml")).expect("the packaged rules are well-formed");
+        let mut keywords: Vec<String> = Vec::new();
+        let mut rules_of: Vec<Vec<usize>> = Vec::new();
+        let mut rules = Vec::new();
+        for rule in written.rules {
+            let Some(regex) = rule.regex else { continue };
+            for keyword in rule.keywords {
+                let index = keywords.iter().position(|known| *known == keyword).unwrap_or_else(|| {
+                    keywords.push(keyword);
+                    rules_of.push(Vec::new());
+                    keywords.len() - 1
+                });
+                rules_of[index].push(rules.len());
+            }
+            rules.push(Rule {
+                id: rule.id,
+                regex: Lazy::new(regex),
+                entropy: rule.entropy,
+                group: rule.group,
+                allowed: rule.allowlists.into_iter().filter_map(WrittenAllowed::read).collect(),
+            });
+        }
+        let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(&keywords);
+        Self {
+            rules,
+            keywords: keywords.expect("the packaged keywords fit an automaton"),
+            rules_of,
+            allowed: written.allowlist.read().into_iter().collect(),
+        }
+    }
+}
+
+impl Rule {
+    /// Where the secret of a match stands, unless it is none after all.
+    fn secret(&self, captures: &Captures<'_>, text: &[u8], always: &[Allowed]) -> Option<Range<usize>> {
+        let whole = captures.get(0)?.range();
+        let group = match self.group {
+            Some(group) => captures.get(group)?.range(),
+            None => {
+                let groups = captures.iter().skip(1).flatten();
+                groups.map(|group| group.range()).find(|range| !range.is_empty()).unwrap_or(whole.clone())
+            }
+        };
+        let secret = &text[group.clone()];
+        let line = || {
+            let start = text[..whole.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let end =
+                text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
+            &text[start..end]
+        };
+        let allowed = always.iter().chain(&self.allowed).any(|allowed| {
+            let target = match allowed.target {
+                Target::Secret => secret,
+                Target::Match => &text[whole.clone()],
+                Target::Line => line(),
+            };
+            allowed.stopwords.as_ref().is_some_and(|words| words.is_match(secret))
+                || allowed.regexes.iter().filter_map(Lazy::get).any(|regex| regex.is_match(target))
+        });
+        (!allowed && !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy)).then_some(group)
+    }
+}
+
+/// Shannon's entropy of a text, in bits a byte.
+fn entropy(text: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text {
+        counts[usize::from(*byte)] += 1;
+    }
+    let length = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| {
+            let share = f64::from(*count) / length;
+            -share * share.log2()
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests;

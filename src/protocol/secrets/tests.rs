@@ -1,0 +1,173 @@
+use std::io::BufReader;
+
+use super::*;
+
+const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const HEX: &str = "0123456789abcdef";
+const DIGITS: &str = "0123456789";
+const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
+
+/// Characters that look random and are the same in every run; no secret stands in this file.
+fn random(alphabet: &str, length: usize, seed: &str) -> String {
+    let mut hash = blake3::Hasher::new();
+    hash.update(seed.as_bytes());
+    let mut reader = hash.finalize_xof();
+    let mut byte = || {
+        let mut one = [0];
+        reader.fill(&mut one);
+        usize::from(one[0])
+    };
+    let letters: Vec<char> = alphabet.chars().collect();
+    (0..length).map(|_| letters[byte() % letters.len()]).collect()
+}
+
+/// A line of a file with a secret, the secret, and the rule that has to see it.
+fn fixtures() -> Vec<(String, String, &'static str)> {
+    // Rule, what stands before the secret, its beginning, its alphabet, its length, its end.
+    let tokens = [
+        ("aws-access-token", "AWS_ACCESS_KEY_ID=", "AKIA", BASE32, 16, ""),
+        ("github-pat", "token: ", "ghp_", ALNUM, 36, ""),
+        ("github-fine-grained-pat", "GITHUB=", "github_pat_", ALNUM, 82, ""),
+        ("github-oauth", "", "gho_", ALNUM, 36, ""),
+        ("github-app-token", "", "ghs_", ALNUM, 36, ""),
+        ("gitlab-pat", "", "glpat-", ALNUM, 20, ""),
+        ("stripe-access-token", "stripe.api_key = '", "sk_live_", ALNUM, 24, "'"),
+        ("gcp-api-key", "key: \"", "AIza", ALNUM, 35, "\""),
+        ("npm-access-token", "//registry.npmjs.org/:_authToken=", "npm_", ALNUM, 36, ""),
+        ("pypi-upload-token", "password = ", "pypi-AgEIcHlwaS5vcmc", ALNUM, 60, ""),
+        ("sendgrid-api-token", "", "SG.", ALNUM, 66, ""),
+        ("twilio-api-key", "twilio ", "SK", HEX, 32, ""),
+        ("digitalocean-pat", "", "dop_v1_", HEX, 64, ""),
+        ("shopify-access-token", "", "shpat_", HEX, 32, ""),
+        ("huggingface-access-token", "HF_TOKEN=", "hf_", LOWER, 34, ""),
+        ("databricks-api-token", "", "dapi", HEX, 32, ""),
+        ("doppler-api-token", "", "dp.pt.", ALNUM, 43, ""),
+        ("linear-api-key", "", "lin_api_", ALNUM, 40, ""),
+        ("new-relic-user-api-key", "NEW_RELIC_KEY=", "NRAK-", ALNUM, 27, ""),
+        ("planetscale-password", "", "pscale_pw_", ALNUM, 43, ""),
+        ("pulumi-api-token", "", "pul-", HEX, 40, ""),
+        ("rubygems-api-token", "", "rubygems_", HEX, 48, ""),
+        ("sentry-user-token", "", "sntryu_", HEX, 64, ""),
+        ("shippo-api-token", "", "shippo_live_", HEX, 40, ""),
+        ("square-access-token", "", "sq0atp-", ALNUM, 22, ""),
+        ("vault-service-token", "VAULT_TOKEN=", "hvs.", ALNUM, 95, ""),
+        ("grafana-cloud-api-token", "", "glc_", ALNUM, 60, ""),
+        ("perplexity-api-key", "", "pplx-", ALNUM, 48, ""),
+        ("age-secret-key", "", "AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58, ""),
+        ("slack-webhook-url", "url = \"", "https://hooks.slack.com/services/", ALNUM, 44, "\""),
+        ("generic-api-key", "SESSION_SECRET=", "", ALNUM, 40, ""),
+        ("generic-api-key", "  \"api_key\": \"", "", HEX, 32, "\","),
+        ("generic-api-key", "const authToken = '", "", ALNUM, 32, "';"),
+        ("generic-api-key", "DB_PASSWORD=", "", ALNUM, 24, ""),
+        ("generic-api-key", "credentials: ", "", ALNUM, 28, ""),
+    ];
+    let mut fixtures: Vec<_> = tokens
+        .iter()
+        .map(|(rule, before, begin, alphabet, length, end)| {
+            let secret = format!("{begin}{}", random(alphabet, *length, &format!("{rule}{before}")));
+            (format!("{before}{secret}{end}"), secret, *rule)
+        })
+        .collect();
+    let digits = |length, seed| random(DIGITS, length, seed);
+    let bot = format!("xoxb-{}-{}-{}", digits(12, "a"), digits(12, "b"), random(ALNUM, 24, "slack"));
+    fixtures.push((format!("SLACK={bot}"), bot, "slack-bot-token"));
+    let jwt = ["ey", ".ey", "."].map(|start| format!("{start}{}", random(ALNUM, 40, start))).concat();
+    fixtures.push((format!("Authorization: Bearer {jwt}"), jwt, "jwt"));
+    let openai = format!("sk-{}T3BlbkFJ{}", random(ALNUM, 20, "x"), random(ALNUM, 20, "y"));
+    fixtures.push((format!("OPENAI_API_KEY={openai}"), openai, "openai-api-key"));
+    let heroku = [8, 4, 4, 4, 12].map(|length| random(HEX, length, &length.to_string())).join("-");
+    fixtures.push((format!("heroku_key = \"{heroku}\""), heroku, "heroku-api-key"));
+    let key = pem("RSA ");
+    fixtures.push((format!("key = '''{key}'''"), key, "private-key"));
+    fixtures
+}
+
+fn pem(kind: &str) -> String {
+    let body: Vec<String> = (0..8).map(|line| random(ALNUM, 64, &line.to_string())).collect();
+    ["BEGIN", "END"]
+        .map(|word| format!("-----{word} {kind}PRIVATE KEY-----"))
+        .join(&format!("\n{}\n", body.join("\n")))
+}
+
+#[test]
+fn forty_secrets_are_replaced_and_nothing_else() {
+    let fixtures = fixtures();
+    assert_eq!(fixtures.len(), 40);
+    for (line, secret, rule) in fixtures {
+        let text = format!("# before\nname = \"shop\"\n{line}\nport = 8080\n");
+        let clean = redact(&text);
+        let digits = &blake3::hash(secret.as_bytes()).to_hex()[..4];
+        let lines = "\n".repeat(secret.matches('\n').count());
+        let expected = text.replace(&secret, &format!("[secret:{rule}:{digits}]{lines}"));
+        assert_eq!(clean, expected, "{rule}");
+        assert_eq!(redact(&clean), expected, "a placeholder is no secret");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_secret_stays() {
+    for text in [
+        "api_key = os.environ[\"API_KEY\"]",
+        "token = request.headers.get(\"authorization\")",
+        "password = \"${DB_PASSWORD}\"",
+        "let public_key = include_str!(\"server.pub\");",
+        "primary_key: customer_id_number_7",
+        "secret = \"{{ vault_password }}\"",
+        "AKIAAAAAAAAAAAAAAAAA",
+        "-----BEGIN PUBLIC KEY-----\nMFwwDQYJ\n-----END PUBLIC KEY-----",
+        "commit 2c26b46b68ffc68ff99b453c1d30413413422d70",
+        "한국어 텍스트와 이모지 🦀",
+    ] {
+        assert!(matches!(redact(text), Cow::Borrowed(_)), "{text}: {}", redact(text));
+    }
+}
+
+#[test]
+fn every_packaged_rule_can_be_compiled() {
+    let broken: Vec<&str> =
+        RULES.rules.iter().filter(|rule| rule.regex.get().is_none()).map(|rule| rule.id.as_str()).collect();
+    assert_eq!(broken, [""; 0]);
+    assert!(RULES.rules.iter().all(|rule| {
+        rule.group.is_none_or(|group| rule.regex.get().is_some_and(|regex| group < regex.captures_len()))
+    }));
+    let exceptions = || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed);
+    assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(|regex| regex.get().is_some()));
+}
+
+#[test]
+fn a_private_key_is_told_with_its_line() {
+    assert_eq!(private_key(&format!("a\nb\n{}", pem("EC "))), Some(3));
+    assert_eq!(private_key("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"), None);
+}
+
+#[test]
+fn every_string_of_a_value_is_searched() {
+    let secret = format!("ghp_{}", random(ALNUM, 36, "value"));
+    let value = serde_json::json!({"a": [{"b": format!("see {secret}")}, 1, null], "c": "plain"});
+    let clean: Value = redact_value(value.clone());
+    assert!(!clean.to_string().contains(&secret), "{clean}");
+    assert_eq!((&clean["a"][1], &clean["c"]), (&value["a"][1], &value["c"]));
+}
+
+#[test]
+fn a_stream_is_cleaned_across_its_pieces() {
+    let token = format!("ghp_{}", random(ALNUM, 36, "stream"));
+    let key = pem("OPENSSH ");
+    let filler = "a line of an agent's output, as there are many\n".repeat(PIECE / 47);
+    // The key begins in one piece and ends in the next.
+    let text = format!("{filler}{key}\n{filler}{token}\nend without a line end");
+    let mut clean = Vec::new();
+    assert!(copy(&mut BufReader::new(text.as_bytes()), &mut clean).expect("memory does not fail"));
+    let clean = String::from_utf8(clean).expect("text stays text");
+    assert_eq!(clean, redact(&text));
+    assert!(!clean.contains(&token) && !clean.contains("PRIVATE KEY-----"));
+    assert_eq!(clean.lines().count(), text.lines().count());
+    let mut same = Vec::new();
+    assert!(!copy(&mut BufReader::new(filler.as_bytes()), &mut same).expect("memory does not fail"));
+    assert_eq!(same, filler.as_bytes());
+    let mut long = Vec::new();
+    let line = "x".repeat(3 * PIECE);
+    assert!(!copy(&mut BufReader::new(line.as_bytes()), &mut long).expect("memory does not fail"));
+    assert_eq!(long, line.as_bytes());
+}
