@@ -11,6 +11,8 @@ use crate::config::settings::Limits;
 
 /// What a supervisor may take beyond the grace period before it is killed itself.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
+/// How often it wants to be woken though nothing is due, to see that time goes on.
+const TICK: Duration = Duration::from_secs(1);
 /// The shortest time between two signs of life.
 const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
 
@@ -43,12 +45,13 @@ pub(super) struct Clock {
     news: Option<Source>,
     told: Option<Instant>,
     late: Option<Instant>,
+    ticked: Instant,
 }
 
 impl Clock {
     /// Starts it. The caps on silence hold only for a program that `streams`.
     pub(super) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
-        Self { limits, streams, started: now, heard: None, news: None, told: None, late: None }
+        Self { limits, streams, started: now, heard: None, news: None, told: None, late: None, ticked: now }
     }
 
     /// Takes note of output.
@@ -68,8 +71,32 @@ impl Clock {
         self.telling().map_or(deadline, |(when, _)| when.min(deadline))
     }
 
+    /// When it wants to be woken at the latest.
+    pub(super) fn tick(&self) -> Instant {
+        self.ticked + TICK
+    }
+
+    /// It was woken. Much later than it wanted means that Glee itself was stopped meanwhile, and that time is not
+    /// counted: the program could not be heard.
+    fn woke(&mut self, now: Instant) {
+        let stopped = now.saturating_duration_since(self.tick());
+        self.ticked = now;
+        if stopped > TICK {
+            self.started += stopped;
+            for at in [&mut self.heard, &mut self.told, &mut self.late].into_iter().flatten() {
+                *at += stopped;
+            }
+        }
+    }
+
+    /// It was woken: what is to be done now.
+    pub(super) fn wake(&mut self, now: Instant) -> Due {
+        self.woke(now);
+        self.due(now)
+    }
+
     /// What is to be done now; each thing is said once.
-    pub(super) fn due(&mut self, now: Instant) -> Due {
+    fn due(&mut self, now: Instant) -> Due {
         if let Some((when, source)) = self.telling()
             && when <= now
         {
@@ -149,6 +176,18 @@ mod tests {
             (clock.next(), clock.due(at(29.9)), clock.due(at(30.0))),
             (at(30.0), Due::Nothing, Due::Over(Cap::Total))
         );
+    }
+
+    #[test]
+    fn time_in_which_glee_was_stopped_is_not_counted() {
+        let (mut clock, at) = clock(true);
+        clock.heard(at(0.5), Source::Out);
+        assert_eq!((clock.due(at(0.5)), clock.tick()), (Due::Activity(Source::Out), at(1.0)));
+        clock.woke(at(1.9));
+        assert_eq!(clock.next(), at(10.5));
+        // It wanted to be woken at 2.9.
+        clock.woke(at(102.9));
+        assert_eq!((clock.next(), clock.due(at(102.9)), clock.tick()), (at(110.5), Due::Nothing, at(103.9)));
     }
 
     #[test]

@@ -194,7 +194,7 @@ impl Running {
                 },
                 () = &mut feed, if !fed => fed = true,
                 () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
-                () = sleep_until(clock.next()) => match clock.due(Instant::now()) {
+                () = sleep_until(clock.next().min(clock.tick())) => match clock.wake(Instant::now()) {
                     Due::Nothing => {}
                     Due::Activity(source) => {
                         let spool = match source { Source::Out => &out.spool, Source::Err => &err.spool };

@@ -149,14 +149,25 @@ fn is_range(path: &std::path::Path, workspace: &Workspace) -> bool {
         && !path.exists()
 }
 
+/// The bytes of a diff that are read at most: a device has no end.
+const DIFF_CAP: u64 = 64 << 20;
+
 fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
     let mut text = Vec::new();
-    let (name, read) = if path.as_os_str() == "-" {
-        ("a diff from standard input".to_owned(), std::io::stdin().lock().read_to_end(&mut text).map(drop))
-    } else {
-        (format!("the diff {}", path.display()), std::fs::read(path).map(|bytes| text = bytes))
+    let mut read = |source: &mut dyn std::io::Read| {
+        source.take(DIFF_CAP + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > DIFF_CAP {
+            return Err(std::io::Error::other("it is larger than 64 MiB"));
+        }
+        Ok(())
     };
-    read.map_err(|error| {
+    let (name, result) = if path.as_os_str() == "-" {
+        ("a diff from standard input".to_owned(), read(&mut std::io::stdin().lock()))
+    } else {
+        let opened = std::fs::File::open(path);
+        (format!("the diff {}", path.display()), opened.and_then(|mut file| read(&mut file)))
+    };
+    result.map_err(|error| {
         CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {name}")))
             .hint("name a file with a unified diff, or pipe one in: `git diff | glee review --diff -`")
     })?;

@@ -137,6 +137,8 @@ fn sit(
     run: impl FnOnce(Setup) -> Running,
 ) -> CommandResult {
     require_sandbox(&settings)?;
+    // Before the lock, which would already lie there.
+    refuse_inside(&workspace, &state_dir()?)?;
     let _lock: Option<TreeLock> = match sitting.mode {
         Mode::Review => None,
         Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id).map_err(workspace_error)?),
@@ -245,7 +247,7 @@ async fn watch(handle: StopHandle, wall: Duration, cause: Arc<AtomicU8>, termina
             }
         });
     }
-    let over = tokio::time::sleep(wall);
+    let over = running(wall);
     let number = tokio::select! {
         number = signals.recv() => number.unwrap_or(2),
         () = over => OVER_BUDGET,
@@ -254,6 +256,16 @@ async fn watch(handle: StopHandle, wall: Duration, cause: Arc<AtomicU8>, termina
     handle.stop();
     if let Some(second) = signals.recv().await {
         end_at_once(second, &terminal);
+    }
+}
+
+/// Waits for some time, in which time when the program was stopped does not count.
+async fn running(mut left: Duration) {
+    const STEP: Duration = Duration::from_secs(1);
+    while !left.is_zero() {
+        let (step, began) = (left.min(STEP), std::time::Instant::now());
+        tokio::time::sleep(step).await;
+        left = left.saturating_sub(began.elapsed().min(2 * STEP));
     }
 }
 

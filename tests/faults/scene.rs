@@ -161,6 +161,15 @@ impl Scene {
         self
     }
 
+    /// Runs a line of shell in the tree; whether it went well.
+    pub(crate) fn shell(&self, script: &str) -> bool {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).current_dir(self.root()).stdout(Stdio::null());
+        command.envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "x")));
+        command.envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "x@x")));
+        command.status().expect("a shell").success()
+    }
+
     /// Where an agent that is held may write too.
     pub(crate) fn cache(&self) -> PathBuf {
         self.home().join(".cache")

@@ -1,9 +1,12 @@
 //! The rows of the table, one file a subject.
 
 mod answers;
+mod coders;
 mod ends;
 pub(crate) mod kills;
 mod readers;
+mod trees;
+mod world;
 
 use crate::runner::Cases;
 
@@ -12,5 +15,8 @@ pub(crate) fn add(cases: &mut Cases) {
     ends::add(cases);
     answers::add(cases);
     readers::add(cases);
+    coders::add(cases);
+    trees::add(cases);
+    world::add(cases);
     kills::add(cases);
 }

@@ -1,0 +1,330 @@
+//! From the answers of reviewers to the numbered findings of a round.
+//!
+//! Words of other scales become tags, places get their anchors, what several reviewers mean alike becomes one finding
+//! (`rules::consensus`), and reversals and findings that were ruled on earlier are recognised. Nothing is dropped: a
+//! finding that anybody calls mandatory stays mandatory, whatever the others say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::{
+    AgentName, Class, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position, RawFinding,
+    Role,
+};
+use crate::event::{CallAnswer, EventKind};
+use crate::journal::Binding;
+use crate::pipeline::edits;
+use crate::pipeline::sources::Sources;
+use crate::pipeline::state::State;
+use crate::protocol::claims;
+use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy};
+use crate::rules::{mandatory, reversal};
+use crate::workspace::blocks::Blocks;
+use crate::workspace::{Workspace, blocks, citation};
+
+/// The configured words and the policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Lists {
+    pub(crate) mandatory: Vec<String>,
+    pub(crate) optional: Vec<String>,
+    pub(crate) policy: Policy,
+}
+
+/// What a round's reviews are merged with.
+pub(crate) struct Bench<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) round: u32,
+    pub(crate) lists: &'a Lists,
+    pub(crate) sources: &'a Sources,
+    pub(crate) workspace: &'a Workspace,
+}
+
+impl Bench<'_> {
+    /// The events that merging the answered reviews of a round brings.
+    pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
+        let raised = self.raised();
+        let claims = self.claims(&raised);
+        let debate = self.debate();
+        let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
+        let mut findings: Vec<Finding> = self.findings(&raised, &claims, &consensus);
+        findings.retain(|finding| !repeats_open(self.state, finding));
+        findings.sort_by(|a, b| {
+            let key = |f: &Finding| (f.raw.file.is_none(), f.raw.file.clone(), f.raw.line, f.raw.severity.tag);
+            key(a).cmp(&key(b))
+        });
+        let first = self.state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0) + 1;
+        for (number, finding) in (first..).zip(&mut findings) {
+            finding.id = FindingId(number);
+        }
+        let ruled = findings.iter().filter_map(|finding| earlier(finding, bindings)).collect::<Vec<_>>();
+        std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
+    }
+
+    /// What the reviews raise, each with its anchor.
+    fn raised(&self) -> Vec<Finding> {
+        answered(self.state).into_iter().map(|(by, raw)| self.complete(by, raw)).collect()
+    }
+
+    fn debate(&self) -> Debate {
+        let reviewers = self.state.agents(Role::Reviewer).map(|agent| agent.name.0.clone()).collect();
+        Debate { reviewers, ..Debate::default() }
+    }
+
+    /// The paths under review.
+    fn paths(&self) -> Vec<String> {
+        let covered = self.state.rounds.last().into_iter().flatten().flatten();
+        covered.map(|file| file.file.clone()).collect()
+    }
+
+    fn complete(&self, raised_by: AgentName, mut raw: RawFinding) -> Finding {
+        raw.severity = mandatory::normalised(raw.severity);
+        let mut anchor = None;
+        if let Some(path) = raw.file.as_deref().and_then(|path| self.known_path(path)) {
+            raw.file = Some(path.clone());
+            anchor = Some(blocks::anchor(&raw, &path, &self.text(&path)));
+        }
+        let is_mandatory = mandatory::is_mandatory(&raw.severity, &self.lists.mandatory, &self.lists.optional);
+        Finding {
+            id: FindingId(0),
+            raw,
+            mandatory: is_mandatory,
+            raised_by: vec![raised_by],
+            round: self.round,
+            anchor,
+            reverses: None,
+            consensus: None,
+        }
+    }
+
+    fn text(&self, path: &str) -> String {
+        let reviewed = self.sources.file(self.round, path).map(|source| source.text.clone());
+        reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
+    }
+
+    /// The path inside the tree that a finding names: as it stands, or a bare name that one file under review has;
+    /// `None` for one that does not exist there.
+    fn known_path(&self, path: &str) -> Option<String> {
+        let plain = path.strip_prefix("./").unwrap_or(path);
+        if self.sources.file(self.round, plain).is_some() {
+            return Some(plain.to_owned());
+        }
+        self.workspace.resolve(path).or_else(|| {
+            let paths = self.paths();
+            let mut named = paths.iter().filter(|known| known.rsplit('/').next() == Some(plain));
+            named.next().filter(|_| named.next().is_none()).cloned()
+        })
+    }
+
+    /// The claims of the findings, in their order, checked against the code.
+    fn claims(&self, raised: &[Finding]) -> Vec<Claim> {
+        let mut claims: Vec<Claim> =
+            raised.iter().enumerate().map(|(index, finding)| self.claim(index, finding)).collect();
+        let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, finding) in raised.iter().enumerate() {
+            if let Some(anchor) = &finding.anchor {
+                by_file.entry(&anchor.file).or_default().push(index);
+            } else if finding.raw.file.is_some() {
+                claims[index].checked.place = Some(false);
+            }
+        }
+        for (file, indices) in by_file {
+            let text = self.text(file);
+            let blocks = Blocks::of(file, &text);
+            for index in indices {
+                citation::check(&mut claims[index], &text, &blocks);
+            }
+        }
+        claims
+    }
+
+    fn claim(&self, index: usize, finding: &Finding) -> Claim {
+        let raw = &finding.raw;
+        let model = finding.raised_by.first().map(|name| name.0.clone()).unwrap_or_default();
+        let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name.0 == model);
+        // A reviewer's name is the user's word; its model or its program says who made it.
+        let vendor = agent.map(|agent| {
+            let program = agent.command.first().map(String::as_str).unwrap_or_default();
+            consensus::vendor(agent.model.as_deref().unwrap_or(program))
+        });
+        let mut description = raw.body.clone();
+        for evidence in &raw.evidence {
+            description.push('\n');
+            description.push_str(evidence);
+        }
+        Claim {
+            id: index.to_string(),
+            model,
+            vendor,
+            file: raw.file.clone(),
+            line: raw.line,
+            end_line: raw.end_line,
+            block: None,
+            severity: Some(Level::of(raw.severity.tag)),
+            confidence: raw.confidence.map(Confidence::get),
+            category: raw.category.clone(),
+            rule: raw.rule.clone(),
+            title: raw.title.clone(),
+            description,
+            suggestion: raw.suggestion.clone().unwrap_or_default(),
+            denies: claims::denies(&raw.title),
+            observed: false,
+            checked: Checked { confirmed: raw.rule.is_some(), ..Checked::default() },
+        }
+    }
+
+    fn findings(&self, raised: &[Finding], claims: &[Claim], consensus: &Consensus) -> Vec<Finding> {
+        let reviewers = self.state.agents(Role::Reviewer).count();
+        consensus
+            .decisions
+            .iter()
+            .map(|decision| {
+                let mut finding = fold(raised, decision);
+                if reviewers > 1 {
+                    finding.consensus = Some(corroboration(raised, claims, decision, reviewers));
+                }
+                finding.reverses = reversed(self.state, &finding);
+                finding
+            })
+            .collect()
+    }
+}
+
+/// What the unmerged reviews raise, the better of two attempts each, reviewer by reviewer.
+fn answered(state: &State) -> Vec<(AgentName, RawFinding)> {
+    let unmerged: BTreeSet<_> = state.unmerged().collect();
+    let mut raised = Vec::new();
+    let asked: BTreeSet<_> = unmerged.iter().map(|id| (&id.agent, &id.purpose)).collect();
+    for (agent, purpose) in asked {
+        let answers = unmerged.iter().filter(|id| id.agent == *agent && id.purpose == *purpose);
+        let best = answers
+            .filter_map(|id| match &state.calls.get(*id)?.answer {
+                CallAnswer::Review { status, findings, .. } => Some((status.is_complete(), findings)),
+                _ => None,
+            })
+            .max_by_key(|(complete, findings)| (*complete, findings.len()));
+        raised.extend(best.into_iter().flat_map(|(_, findings)| findings).map(|raw| (agent.clone(), raw.clone())));
+    }
+    raised
+}
+
+/// The one finding of a decision: a rule's where one matched, else that of the surest reviewer. The gravest severity
+/// that makes it mandatory stands, all names and all evidence stay.
+fn fold(raised: &[Finding], decision: &Decision) -> Finding {
+    let members = || decision.members.iter().map(|at| &raised[*at]);
+    let all = || decision.members.iter().chain(&decision.repeats).map(|at| &raised[*at]);
+    let lead = members().find(|finding| finding.raw.rule.is_some()).or_else(|| members().next());
+    let mut finding = lead.expect("a decision has members").clone();
+    let gravest = all().filter(|other| other.mandatory).min_by_key(|other| other.raw.severity.tag);
+    let agreed = || members().find(|other| Level::of(other.raw.severity.tag) == decision.severity);
+    if let Some(other) = gravest.or_else(agreed) {
+        finding.raw.severity = other.raw.severity.clone();
+        finding.mandatory = other.mandatory;
+    }
+    if finding.raw.rule.is_none() {
+        let said = |at: usize| raised.get(at).map(|finding| &finding.raw);
+        if let Some(detailed) = said(decision.described_by) {
+            finding.raw.body.clone_from(&detailed.body);
+        }
+        finding.raw.suggestion = said(decision.suggested_by).and_then(|raw| raw.suggestion.clone());
+    }
+    for other in all() {
+        for name in &other.raised_by {
+            if !finding.raised_by.contains(name) {
+                finding.raised_by.push(name.clone());
+            }
+        }
+        for evidence in &other.raw.evidence {
+            if !finding.raw.evidence.contains(evidence) {
+                finding.raw.evidence.push(evidence.clone());
+            }
+        }
+    }
+    finding
+}
+
+fn corroboration(raised: &[Finding], claims: &[Claim], decision: &Decision, reviewers: usize) -> Corroboration {
+    let position = |at: &usize| Position {
+        reviewer: raised[*at].raised_by.first().expect("a raised finding has its raiser").clone(),
+        severity: raised[*at].raw.severity.clone(),
+        confidence: raised[*at].raw.confidence,
+        denies: claims[*at].denies,
+    };
+    let mut positions: Vec<Position> = decision.members.iter().map(position).collect();
+    positions.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));
+    Corroboration {
+        class: decision.class,
+        reviewers: u32::try_from(reviewers).unwrap_or(u32::MAX),
+        positions,
+        confidence: Confidence::clamped(i64::from(decision.confidence)),
+        formula: decision.formula.clone(),
+        score: decision.score,
+        why: decision.why.clone(),
+        would_decide: decision.reversal.clone(),
+        notes: decision.notes.clone(),
+        escalate: decision.escalate,
+        withdrawn: decision.withdrawn,
+    }
+}
+
+/// Whether two findings say the same of the same place.
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    let place = a.raw.file.is_some() && a.raw.file == b.raw.file && a.raw.line == b.raw.line;
+    let rule = a.raw.rule.is_some() && a.raw.rule == b.raw.rule;
+    place && (rule || a.raw.title == b.raw.title)
+}
+/// Whether a finding of a later round repeats one of this run that the coder will be given again anyway.
+fn repeats_open(state: &State, finding: &Finding) -> bool {
+    state.findings.iter().any(|earlier| {
+        let same = match (&earlier.anchor, &finding.anchor) {
+            (Some(a), Some(b)) => blocks::matches(a, b),
+            _ => is_same(earlier, finding),
+        };
+        same && !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none()
+    })
+}
+
+/// The earlier finding of this run that a finding asks to undo.
+fn reversed(state: &State, finding: &Finding) -> Option<FindingId> {
+    let file = finding.raw.file.as_deref()?;
+    let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));
+    let suggestion = finding.raw.suggestion.as_deref().unwrap_or_default();
+    let text = format!("{}\n{}\n{suggestion}", finding.raw.title, finding.raw.body);
+    state.tree_changes.iter().rev().find_map(|change| {
+        let edit = change.changes.iter().filter_map(edits::edit_of).find(|edit| edit.file == file)?;
+        if !reversal::reverses(file, lines, &text, &edit) {
+            return None;
+        }
+        let asked = |id: &&FindingId| {
+            state.finding(**id).is_some_and(|earlier| {
+                earlier.round < finding.round
+                    && earlier.raw.file.as_deref() == Some(file)
+                    && state.is_done(earlier.id)
+            })
+        };
+        change.touched.iter().find(asked).copied()
+    })
+}
+
+/// What an earlier dispute says of a finding, the newest first.
+fn earlier(finding: &Finding, bindings: &[Binding]) -> Option<EventKind> {
+    let anchor = finding.anchor.as_ref()?;
+    let binding = bindings.iter().rev().find(|binding| blocks::matches(&binding.anchor, anchor))?;
+    Some(match &binding.disposition {
+        Some(disposition) => EventKind::AlreadyRuled {
+            finding: finding.id,
+            dispute: binding.dispute,
+            disposition: disposition.clone(),
+        },
+        None => EventKind::StillDisputed { finding: finding.id, dispute: binding.dispute },
+    })
+}
+
+/// The rulings that reviewers of these files are told of.
+pub(crate) fn in_force<'a>(
+    bindings: &'a [Binding],
+    files: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = (&'a Binding, DisputeNumber, Disposition)> + 'a {
+    bindings.iter().filter(move |binding| files(&binding.anchor.file)).filter_map(|binding| {
+        let disposition = binding.disposition.clone().filter(Disposition::closes)?;
+        Some((binding, binding.dispute, disposition))
+    })
+}
