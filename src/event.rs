@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Agent, AgentName, AnswerStatus, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FailureKind,
-    FileChange, Finding, FindingId, RawFinding, Recheck, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId,
-    Skip, Told, Usage,
+    Agent, AgentName, AnswerStatus, Coverage, DebateMessage, Defended, Disposition, Dispute, DisputeNumber,
+    Examined, ExitReason, FailureKind, FileChange, Finding, FindingId, RawFinding, Recheck, Response, Role, Route,
+    Ruler, Ruling, RulingRecord, RunId, Skip, Told, Usage,
 };
 
 /// One thing that happened in a run.
@@ -77,6 +77,16 @@ pub enum Purpose {
         /// The shard's index, counted from 0.
         shard: u32,
     },
+    /// A reviewer examines what others raised (round 2 of a debate).
+    Examine {
+        /// The round of the run.
+        round: u32,
+    },
+    /// A reviewer defends its challenged findings (round 3 of a debate).
+    Defend {
+        /// The round of the run.
+        round: u32,
+    },
     /// The coder answers the findings of a round.
     Respond {
         /// The round.
@@ -104,6 +114,8 @@ impl Purpose {
     pub fn round(&self) -> Option<u32> {
         match self {
             Self::Review { round, .. }
+            | Self::Examine { round }
+            | Self::Defend { round }
             | Self::Respond { round }
             | Self::Enforce { round }
             | Self::Recheck { round } => Some(*round),
@@ -134,6 +146,8 @@ impl CallId {
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
+            Purpose::Examine { round } => format!("examine-{round}"),
+            Purpose::Defend { round } => format!("defend-{round}"),
             Purpose::Respond { round } => format!("respond-{round}"),
             Purpose::Enforce { round } => format!("enforce-{round}"),
             Purpose::Judge { dispute } => format!("judge-{dispute}"),
@@ -175,6 +189,18 @@ pub enum CallAnswer {
         findings: Vec<RawFinding>,
         /// Text that belongs to no finding.
         notes: String,
+    },
+    /// A reviewer's words on the findings of others; a missing one is no agreement.
+    Examine {
+        /// The words.
+        examinations: Vec<Examined>,
+        /// What nobody had raised.
+        observations: Vec<RawFinding>,
+    },
+    /// A reviewer's words on its own challenged findings; a missing one is no concession.
+    Defend {
+        /// The words.
+        defences: Vec<Defended>,
     },
     /// A coder's answers; findings that are missing here were not answered.
     Respond {
@@ -281,6 +307,31 @@ pub enum EventKind {
         round: u32,
         /// The findings, in the order of their ids.
         findings: Vec<Finding>,
+    },
+    /// A round of the debate is complete.
+    DebateRound {
+        /// The round of the run.
+        round: u32,
+        /// The round of the debate: 2 or 3.
+        debate_round: u32,
+        /// What it brought.
+        message: DebateMessage,
+    },
+    /// The debate about a round's findings is over.
+    DebateConcluded {
+        /// The round of the run.
+        round: u32,
+        /// The findings as they stand now, by id; new ones were observed in the debate.
+        findings: Vec<Finding>,
+        /// Who was asked and did not answer.
+        silent: Vec<AgentName>,
+        /// The final report.
+        report: DebateMessage,
+    },
+    /// The debate was told to end, and answered.
+    DebateShutdown {
+        /// The request and the answer.
+        messages: Vec<DebateMessage>,
     },
     /// A finding is covered by a ruling or disposition of an earlier dispute.
     AlreadyRuled {

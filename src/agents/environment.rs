@@ -36,7 +36,7 @@ pub const ALLOWED_PREFIX: &str = "LC_";
 /// The environment of an agent, of its adapter's `extra` names too, out of `vars`.
 ///
 /// On top of what it may see come, for the convenience of scripts, `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`,
-/// `respond`, `judge` or `recheck`), `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a
+/// `examine`, `defend`, `respond`, `judge` or `recheck`), `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a
 /// judge, `GLEE_DISPUTE`, each where there is something to say; and at last what its configuration sets.
 pub(super) fn environment(
     agent: &Agent,
@@ -48,7 +48,11 @@ pub(super) fn environment(
     let findings: Vec<String> = request.task.findings().iter().map(ToString::to_string).collect();
     let dispute = match &request.task {
         Task::Judge { dispute, .. } => dispute.number.to_string(),
-        Task::Review { .. } | Task::Respond { .. } | Task::Recheck { .. } => String::new(),
+        Task::Review { .. }
+        | Task::Examine { .. }
+        | Task::Defend { .. }
+        | Task::Respond { .. }
+        | Task::Recheck { .. } => String::new(),
     };
     let told = [
         ("GLEE_AGENT", agent.name.0.as_str()),

@@ -58,6 +58,10 @@ pub(crate) struct Args {
     /// Review again what was changed, this many rounds at most [default: review.rounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
     rounds: Option<u32>,
+    /// Have the reviewers examine (2 rounds) and defend (3) their findings; `auto`: only what is mandatory or of one
+    /// reviewer [default: review.debate]
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
+    debate: Option<String>,
     /// How many agents work at the same time [default: review.jobs]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     jobs: Option<u32>,
@@ -108,6 +112,9 @@ impl Args {
         }
         if let Some(rounds) = self.rounds {
             set("review.rounds", rounds.into());
+        }
+        if let Some(debate) = &self.debate {
+            set("review.debate", debate.as_str().into());
         }
         if let Some(jobs) = self.jobs {
             set("review.jobs", jobs.into());

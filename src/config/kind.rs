@@ -128,6 +128,9 @@ impl Kind {
             (Self::TimeOrNone, Tree::Text(text)) if units::duration(text).is_some() => Ok(json!(text)),
             (Self::Size, Tree::Text(text)) if units::size(text).is_some_and(|bytes| bytes > 0) => Ok(json!(text)),
             (Self::OneOf(words), Tree::Text(word)) if words.contains(&word.as_str()) => Ok(json!(word)),
+            (Self::OneOf(words), Tree::Number(number)) if words.contains(&number.to_string().as_str()) => {
+                Ok(json!(number.to_string()))
+            }
             (Self::Name, Tree::Text(name)) if is_name(name) => Ok(json!(name)),
             (Self::Reviewers, Tree::Text(word)) if word == "all" || word == "first" => Ok(json!(word)),
             (Self::Reviewers, Tree::List(names)) if !names.is_empty() => self.each(names, is_name),

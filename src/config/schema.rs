@@ -72,6 +72,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("review.max_file", Kind::Size, "1MiB", "larger files are listed as skipped"),
     key("review.shard", Kind::Size, "128KiB", "code that one call of a reviewer covers at most"),
     key(
+        "review.debate",
+        Kind::OneOf(&["off", "auto", "2", "3"]),
+        "off",
+        "reviewers examine each other's findings: rounds, the review being the first",
+    ),
+    key(
         "review.consensus.policy",
         Kind::OneOf(&["panel", "specification"]),
         "panel",

@@ -38,6 +38,9 @@ impl Class {
 pub struct Position {
     /// The reviewer.
     pub reviewer: AgentName,
+    /// Where it was read: the call and the place in its answer.
+    #[serde(default)]
+    pub said: String,
     /// Its severity.
     #[serde(flatten)]
     pub severity: Severity,

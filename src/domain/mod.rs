@@ -5,6 +5,7 @@
 
 mod agent;
 mod consensus;
+mod debate;
 mod dispute;
 mod failing;
 mod finding;
@@ -17,6 +18,7 @@ mod usage;
 
 pub use agent::{Agent, AgentName, Role};
 pub use consensus::{Class, Corroboration, Position};
+pub use debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
 pub use dispute::{Disposition, Dispute, DisputeNumber, Route};
 pub use failing::FailureKind;
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};

@@ -30,7 +30,7 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         EventKind::RunUndone { .. } => {
             db.prepare_cached("UPDATE run SET undone = 1 WHERE id = ?1")?.execute([&run.0]).map(drop)
         }
-        EventKind::FindingsMerged { findings, .. } => {
+        EventKind::FindingsMerged { findings, .. } | EventKind::DebateConcluded { findings, .. } => {
             findings.iter().try_for_each(|finding| keep(db, run, finding))
         }
         EventKind::DisputeOpened { dispute } => open(db, run, *at, dispute),
@@ -60,6 +60,8 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::CallStarted { .. }
         | EventKind::CallFinished { .. }
         | EventKind::ReadOnlyViolated { .. }
+        | EventKind::DebateRound { .. }
+        | EventKind::DebateShutdown { .. }
         | EventKind::AlreadyRuled { .. }
         | EventKind::StillDisputed { .. }
         | EventKind::BeforeImage { .. }

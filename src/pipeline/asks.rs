@@ -11,8 +11,8 @@ use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
-use crate::protocol::request::{Change, Item, Request, RulingInForce, SourceFile, Task};
-use crate::protocol::{recheck, response, review, ruling};
+use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
+use crate::protocol::{debate, recheck, response, review, ruling};
 
 /// What the requests of a run are made from.
 pub(crate) struct Desk<'a> {
@@ -27,6 +27,8 @@ impl Desk<'_> {
     pub(crate) fn task(&self, call: &CallId) -> Task {
         match &call.purpose {
             Purpose::Review { round, shard } => self.review(call, *round, *shard),
+            Purpose::Examine { round } => self.examine(call, *round),
+            Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
                 let asked = self.state.items(&call.purpose);
                 // The second time only what is missing is asked for.
@@ -56,7 +58,11 @@ impl Desk<'_> {
                 findings.len()
             ),
             CallAnswer::Respond { .. } => "your last answer left these findings out".to_owned(),
-            CallAnswer::Judge { .. } | CallAnswer::Recheck { .. } | CallAnswer::Failed { .. } => return None,
+            CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. }
+            | CallAnswer::Judge { .. }
+            | CallAnswer::Recheck { .. }
+            | CallAnswer::Failed { .. } => return None,
         })
     }
 
@@ -77,6 +83,32 @@ impl Desk<'_> {
         let reviewer = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
         let focus = reviewer.map(|agent| agent.focus.clone()).unwrap_or_default();
         Task::Review { files, focus, rulings }
+    }
+
+    fn examine(&self, call: &CallId, round: u32) -> Task {
+        let ids = self.state.examined_by(&call.agent, round);
+        let plain = |finding: &Finding| Finding { consensus: None, ..finding.clone() };
+        let findings: Vec<Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).map(plain).collect();
+        Task::Examine { files: self.files_of(round, findings.iter()), findings }
+    }
+
+    fn defend(&self, call: &CallId, round: u32) -> Task {
+        let challenged: Vec<Challenged> = self
+            .state
+            .challenged(&call.agent, round)
+            .into_iter()
+            .filter_map(|(id, challenges)| {
+                let finding = Finding { consensus: None, ..self.state.finding(id)?.clone() };
+                Some(Challenged { finding, challenges })
+            })
+            .collect();
+        Task::Defend { files: self.files_of(round, challenged.iter().map(|item| &item.finding)), challenged }
+    }
+
+    /// The reviewed files that findings are about, by path.
+    fn files_of<'f>(&self, round: u32, findings: impl Iterator<Item = &'f Finding>) -> Vec<SourceFile> {
+        let paths: BTreeSet<&str> = findings.filter_map(|finding| finding.raw.file.as_deref()).collect();
+        paths.into_iter().filter_map(|path| self.sources.file(round, path)).cloned().collect()
     }
 
     fn respond(&self, ids: Vec<FindingId>) -> Task {
@@ -173,6 +205,22 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         Task::Review { .. } => {
             let read = review::parse(answer, nonce)?;
             CallAnswer::Review { status: read.status, findings: read.findings, notes: read.notes }
+        }
+        Task::Examine { .. } => {
+            let read = debate::examine(answer, nonce, &request.task.findings())?;
+            if read.examinations.is_empty() {
+                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+            } else {
+                CallAnswer::Examine { examinations: read.examinations, observations: read.observations }
+            }
+        }
+        Task::Defend { .. } => {
+            let read = debate::defend(answer, nonce, &request.task.findings())?;
+            if read.defences.is_empty() {
+                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+            } else {
+                CallAnswer::Defend { defences: read.defences }
+            }
         }
         Task::Respond { .. } => {
             let read = response::parse(answer, nonce, &request.task.findings())?;

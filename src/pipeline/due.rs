@@ -9,6 +9,7 @@ use crate::domain::{
     AgentName, AnswerStatus, Disposition, DisputeNumber, FindingId, Role, Route, Ruler, RulingWord,
 };
 use crate::event::{CallAnswer, CallId, Mode, Purpose};
+use crate::pipeline::debate::Debating;
 use crate::pipeline::state::{Call, State};
 use crate::rules::disputes::{Stance, stance};
 
@@ -19,6 +20,10 @@ pub(crate) enum Step {
     Ask(CallId),
     /// Merge the answered reviews of a round into numbered findings.
     Merge { round: u32 },
+    /// Report that a round of the debate is complete.
+    DebateRound { round: u32, debate_round: u32 },
+    /// Conclude the debate of a round.
+    Conclude { round: u32 },
     /// Keep the tree before the coder's first byte.
     Keep,
     /// Record what a call of the coder did to the tree.
@@ -61,6 +66,7 @@ pub(crate) fn due(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumbe
     let stages = [
         reviews(state, round),
         merge(state, round),
+        debate(state, round),
         coder(state, policy, round),
         disputes(state, policy, parked),
         enforce(state, policy, round),
@@ -102,6 +108,48 @@ fn ask(state: &State, agent: &AgentName, purpose: Purpose, again: impl Fn(&Call)
 
 fn merge(state: &State, round: u32) -> Vec<Step> {
     if state.unmerged().next().is_some() { vec![Step::Merge { round }] } else { Vec::new() }
+}
+
+/// Rounds 2 and 3 of a debate, each side by side, then what it comes to.
+fn debate(state: &State, round: u32) -> Vec<Step> {
+    let rounds = match state.debating() {
+        Debating::Off => return Vec::new(),
+        Debating::Rounds(rounds) => rounds,
+        Debating::Auto => 3,
+    };
+    let debaters: Vec<&AgentName> = state.debaters().collect();
+    let asked = |purpose: &Purpose, has_items: &dyn Fn(&AgentName) -> bool| -> Vec<Step> {
+        let of = debaters.iter().filter(|name| has_items(name));
+        of.filter_map(|name| {
+            ask(state, name, purpose.clone(), |call| matches!(call.answer, CallAnswer::Invalid { .. }))
+        })
+        .collect()
+    };
+    let examines = |name: &AgentName| !state.examined_by(name, round).is_empty();
+    if state.concluded.contains(&round) || debaters.len() < 2 || !debaters.iter().any(|name| examines(name)) {
+        return Vec::new();
+    }
+    let report = |debate_round: u32| {
+        let reported = state.debate_rounds.contains(&(round, debate_round));
+        (!reported).then_some(vec![Step::DebateRound { round, debate_round }])
+    };
+    let examinations = asked(&Purpose::Examine { round }, &examines);
+    if !examinations.is_empty() {
+        return examinations;
+    }
+    if let Some(step) = report(2) {
+        return step;
+    }
+    if rounds > 2 {
+        let defences = asked(&Purpose::Defend { round }, &|name| !state.challenged(name, round).is_empty());
+        if !defences.is_empty() {
+            return defences;
+        }
+        if let Some(step) = report(3) {
+            return step;
+        }
+    }
+    vec![Step::Conclude { round }]
 }
 
 fn coder(state: &State, policy: &Policy, round: u32) -> Vec<Step> {

@@ -29,7 +29,7 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::{Found, Watch};
-use crate::pipeline::{RunError, merge, outcome, resolve};
+use crate::pipeline::{RunError, debate, merge, outcome, resolve};
 use crate::protocol::prompts;
 use crate::protocol::request::Request;
 use crate::workspace::Workspace;
@@ -124,6 +124,9 @@ impl Engine {
                 done = work.next() => done,
                 () = self.stop.stopped(), if !stopped => {
                     stopped = true;
+                    if let Some(round) = self.state.debate_at_work() {
+                        self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) })?;
+                    }
                     continue;
                 }
             };
@@ -171,6 +174,11 @@ impl Engine {
             Step::AskPerson(dispute) => return Ok(self.ask_person(step, *dispute)),
             Step::Verify { round } => return self.verify(step, *round).map(Some),
             Step::Merge { round } => self.merge(*round)?,
+            Step::DebateRound { round, debate_round } => {
+                let message = self.state.round_message(*round, *debate_round);
+                self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message })?;
+            }
+            Step::Conclude { round } => self.conclude(*round)?,
             Step::Keep => {
                 let kept = self.workspace.keep(&self.run, &self.state_dir)?;
                 self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
@@ -449,17 +457,30 @@ impl Engine {
 
     fn merge(&mut self, round: u32) -> Result<(), RunError> {
         self.bindings = self.journal.bindings()?;
-        let lists = merge::Lists {
-            mandatory: self.settings.review.mandatory.clone(),
-            optional: self.settings.review.optional.clone(),
-            policy: self.settings.review.consensus,
-        };
-        let (state, sources, workspace) = (&self.state, &self.sources, &self.workspace);
-        let bench = merge::Bench { state, round, lists: &lists, sources, workspace };
-        for event in bench.merge(&self.bindings) {
-            self.append(event)?;
+        let lists = self.lists();
+        self.append_all(self.bench(round, &lists).merge(&self.bindings))
+    }
+
+    fn conclude(&mut self, round: u32) -> Result<(), RunError> {
+        let lists = self.lists();
+        self.append_all(debate::conclude(&self.bench(round, &lists), &self.bindings))
+    }
+
+    fn lists(&self) -> merge::Lists {
+        let review = &self.settings.review;
+        merge::Lists {
+            mandatory: review.mandatory.clone(),
+            optional: review.optional.clone(),
+            policy: review.consensus,
         }
-        Ok(())
+    }
+
+    fn bench<'a>(&'a self, round: u32, lists: &'a merge::Lists) -> merge::Bench<'a> {
+        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.workspace }
+    }
+
+    fn append_all(&mut self, events: Vec<EventKind>) -> Result<(), RunError> {
+        events.into_iter().try_for_each(|event| self.append(event))
     }
 
     fn open_dispute(&mut self, id: FindingId) -> Result<(), RunError> {

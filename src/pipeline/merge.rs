@@ -10,7 +10,7 @@ use crate::domain::{
     AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position, RawFinding,
     Role,
 };
-use crate::event::{CallAnswer, EventKind};
+use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::edits;
 use crate::pipeline::sources::Sources;
@@ -38,10 +38,18 @@ pub(crate) struct Bench<'a> {
     pub(crate) workspace: &'a Workspace,
 }
 
+/// A finding as one reviewer raised it.
+pub(crate) struct Raised {
+    /// Where it was read: the call and the place in its answer.
+    pub(crate) said: String,
+    pub(crate) finding: Finding,
+}
+
 impl Bench<'_> {
     /// The events that merging the answered reviews of a round brings.
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
-        let raised = self.raised();
+        let unmerged: BTreeSet<&CallId> = self.state.unmerged().collect();
+        let raised = self.raised(|id| unmerged.contains(id));
         let claims = self.claims(&raised);
         let debate = self.debate();
         let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
@@ -59,23 +67,40 @@ impl Bench<'_> {
         std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
     }
 
-    /// What the reviews raise, each with its anchor.
-    fn raised(&self) -> Vec<Finding> {
-        answered(self.state).into_iter().map(|(by, raw)| self.complete(by, raw)).collect()
+    /// What the answers to these calls raise, the better of two attempts each, reviewer by reviewer.
+    pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Raised> {
+        let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
+        for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
+            let CallAnswer::Review { status, findings, .. } = &call.answer else { continue };
+            let answer = (status.is_complete(), id, findings.as_slice());
+            let known = best.entry((&id.agent, &id.purpose)).or_insert(answer);
+            if (known.0, known.2.len()) <= (answer.0, answer.2.len()) {
+                *known = answer;
+            }
+        }
+        best.into_values()
+            .flat_map(|(_, id, findings)| {
+                findings.iter().enumerate().map(|(index, raw)| Raised {
+                    said: format!("{}/{index}", id.file_stem()),
+                    finding: self.complete(id.agent.clone(), raw.clone()),
+                })
+            })
+            .collect()
     }
 
-    fn debate(&self) -> Debate {
+    /// A debate in which nobody has said anything yet.
+    pub(crate) fn debate(&self) -> Debate {
         let reviewers = self.state.agents(Role::Reviewer).map(|agent| agent.name.0.clone()).collect();
         Debate { reviewers, ..Debate::default() }
     }
 
     /// The paths under review.
-    fn paths(&self) -> Vec<String> {
+    pub(crate) fn paths(&self) -> Vec<String> {
         let covered = self.state.rounds.last().into_iter().flatten().flatten();
         covered.map(|file| file.file.clone()).collect()
     }
 
-    fn complete(&self, raised_by: AgentName, mut raw: RawFinding) -> Finding {
+    pub(crate) fn complete(&self, raised_by: AgentName, mut raw: RawFinding) -> Finding {
         raw.severity = mandatory::normalised(raw.severity);
         let mut anchor = None;
         if let Some(path) = raw.file.as_deref().and_then(|path| self.known_path(path)) {
@@ -115,11 +140,10 @@ impl Bench<'_> {
     }
 
     /// The claims of the findings, in their order, checked against the code.
-    fn claims(&self, raised: &[Finding]) -> Vec<Claim> {
-        let mut claims: Vec<Claim> =
-            raised.iter().enumerate().map(|(index, finding)| self.claim(index, finding)).collect();
+    pub(crate) fn claims(&self, raised: &[Raised]) -> Vec<Claim> {
+        let mut claims: Vec<Claim> = raised.iter().map(|raised| self.claim(raised)).collect();
         let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (index, finding) in raised.iter().enumerate() {
+        for (index, Raised { finding, .. }) in raised.iter().enumerate() {
             if let Some(anchor) = &finding.anchor {
                 by_file.entry(&anchor.file).or_default().push(index);
             } else if finding.raw.file.is_some() {
@@ -136,7 +160,7 @@ impl Bench<'_> {
         claims
     }
 
-    fn claim(&self, index: usize, finding: &Finding) -> Claim {
+    fn claim(&self, Raised { said, finding }: &Raised) -> Claim {
         let raw = &finding.raw;
         let model = finding.raised_by.first().map(|name| name.0.clone()).unwrap_or_default();
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name.0 == model);
@@ -151,7 +175,7 @@ impl Bench<'_> {
             description.push_str(evidence);
         }
         Claim {
-            id: index.to_string(),
+            id: said.clone(),
             model,
             vendor,
             file: raw.file.clone(),
@@ -171,7 +195,7 @@ impl Bench<'_> {
         }
     }
 
-    fn findings(&self, raised: &[Finding], claims: &[Claim], consensus: &Consensus) -> Vec<Finding> {
+    pub(crate) fn findings(&self, raised: &[Raised], claims: &[Claim], consensus: &Consensus) -> Vec<Finding> {
         let reviewers = self.state.agents(Role::Reviewer).count();
         consensus
             .decisions
@@ -188,34 +212,16 @@ impl Bench<'_> {
     }
 }
 
-/// What the unmerged reviews raise, the better of two attempts each, reviewer by reviewer.
-fn answered(state: &State) -> Vec<(AgentName, RawFinding)> {
-    let unmerged: BTreeSet<_> = state.unmerged().collect();
-    let mut raised = Vec::new();
-    let asked: BTreeSet<_> = unmerged.iter().map(|id| (&id.agent, &id.purpose)).collect();
-    for (agent, purpose) in asked {
-        let answers = unmerged.iter().filter(|id| id.agent == *agent && id.purpose == *purpose);
-        let best = answers
-            .filter_map(|id| match &state.calls.get(*id)?.answer {
-                CallAnswer::Review { status, findings, .. } => Some((status.is_complete(), findings)),
-                _ => None,
-            })
-            .max_by_key(|(complete, findings)| (*complete, findings.len()));
-        raised.extend(best.into_iter().flat_map(|(_, findings)| findings).map(|raw| (agent.clone(), raw.clone())));
-    }
-    raised
-}
-
 /// The one finding of a decision: a rule's where one matched, else that of the surest reviewer. The gravest severity
 /// that makes it mandatory stands, all names and all evidence stay.
-fn fold(raised: &[Finding], claims: &[Claim], decision: &Decision) -> Finding {
-    let members = || decision.members.iter().map(|at| &raised[*at]);
-    let all = || decision.members.iter().chain(&decision.repeats).map(|at| &raised[*at]);
+fn fold(raised: &[Raised], claims: &[Claim], decision: &Decision) -> Finding {
+    let members = || decision.members.iter().map(|at| &raised[*at].finding);
+    let all = || decision.members.iter().chain(&decision.repeats).map(|at| &raised[*at].finding);
     let lead = members().find(|finding| finding.raw.rule.is_some()).or_else(|| members().next());
     let mut finding = lead.expect("a decision has members").clone();
     let affirming = || decision.members.iter().chain(&decision.repeats).filter(|at| !claims[**at].denies);
     let gravest = affirming()
-        .map(|at| &raised[*at])
+        .map(|at| &raised[*at].finding)
         .filter(|other| other.mandatory)
         .min_by_key(|other| other.raw.severity.tag);
     let agreed = || members().find(|other| Level::of(other.raw.severity.tag) == decision.severity);
@@ -224,9 +230,9 @@ fn fold(raised: &[Finding], claims: &[Claim], decision: &Decision) -> Finding {
         finding.mandatory = other.mandatory;
     }
     if finding.raw.rule.is_none() {
-        let said = |at: usize| raised.get(at).map(|finding| &finding.raw);
+        let said = |at: usize| raised.get(at).map(|raised| &raised.finding.raw);
         if let Some(detailed) = said(decision.described_by) {
-            finding.raw.body.clone_from(&detailed.body);
+            finding.raw.body = decision.revised.clone().unwrap_or_else(|| detailed.body.clone());
         }
         finding.raw.suggestion = said(decision.suggested_by).and_then(|raw| raw.suggestion.clone());
     }
@@ -245,11 +251,12 @@ fn fold(raised: &[Finding], claims: &[Claim], decision: &Decision) -> Finding {
     finding
 }
 
-fn corroboration(raised: &[Finding], claims: &[Claim], decision: &Decision, reviewers: usize) -> Corroboration {
+fn corroboration(raised: &[Raised], claims: &[Claim], decision: &Decision, reviewers: usize) -> Corroboration {
     let position = |at: &usize| Position {
-        reviewer: raised[*at].raised_by.first().expect("a raised finding has its raiser").clone(),
-        severity: raised[*at].raw.severity.clone(),
-        confidence: raised[*at].raw.confidence,
+        said: raised[*at].said.clone(),
+        reviewer: raised[*at].finding.raised_by.first().expect("a raised finding has its raiser").clone(),
+        severity: raised[*at].finding.raw.severity.clone(),
+        confidence: raised[*at].finding.raw.confidence,
         denies: claims[*at].denies,
     };
     let mut positions: Vec<Position> = decision.members.iter().map(position).collect();
@@ -277,7 +284,7 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
 }
 
 /// Whether a finding of a later round repeats one of this run that the coder will be given again anyway.
-fn repeats_open(state: &State, finding: &Finding) -> bool {
+pub(crate) fn repeats_open(state: &State, finding: &Finding) -> bool {
     state.findings.iter().any(|earlier| {
         let same = match (&earlier.anchor, &finding.anchor) {
             (Some(a), Some(b)) => blocks::matches(a, b),
@@ -310,7 +317,7 @@ fn reversed(state: &State, finding: &Finding) -> Option<FindingId> {
 }
 
 /// What an earlier dispute says of a finding, the newest first.
-fn earlier(finding: &Finding, bindings: &[Binding]) -> Option<EventKind> {
+pub(crate) fn earlier(finding: &Finding, bindings: &[Binding]) -> Option<EventKind> {
     let anchor = finding.anchor.as_ref()?;
     let binding = bindings.iter().rev().find(|binding| blocks::matches(&binding.anchor, anchor))?;
     Some(match &binding.disposition {

@@ -4,6 +4,7 @@
 //! and hands over to the same engine. Whoever calls supplies the two edges of [`ports`].
 
 mod asks;
+mod debate;
 mod due;
 mod edits;
 mod engine;

@@ -41,7 +41,10 @@ fn agent_failed(state: &State) -> bool {
                 Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
                 Purpose::Judge { dispute } => state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open()),
                 // Reviewers are counted by the quorum; a re-check that failed leaves its findings unchecked.
-                Purpose::Review { .. } | Purpose::Recheck { .. } => false,
+                Purpose::Review { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Recheck { .. } => false,
             }
     })
 }
@@ -148,7 +151,11 @@ fn reviewers(state: &State) -> Vec<ReviewerReport> {
                     report.failure.get_or_insert_with(|| error.clone());
                     AnswerStatus::NotReviewed
                 }
-                CallAnswer::Respond { .. } | CallAnswer::Judge { .. } | CallAnswer::Recheck { .. } => continue,
+                CallAnswer::Examine { .. }
+                | CallAnswer::Defend { .. }
+                | CallAnswer::Respond { .. }
+                | CallAnswer::Judge { .. }
+                | CallAnswer::Recheck { .. } => continue,
             };
             if rank(status) < rank(report.status) {
                 report.status = status;
@@ -176,7 +183,10 @@ fn failures(state: &State) -> Vec<Failure> {
                 _ => return None,
             };
             let role = match id.purpose {
-                Purpose::Review { .. } | Purpose::Recheck { .. } => Role::Reviewer,
+                Purpose::Review { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Recheck { .. } => Role::Reviewer,
                 Purpose::Respond { .. } | Purpose::Enforce { .. } => Role::Coder,
                 Purpose::Judge { .. } => Role::Judge,
             };

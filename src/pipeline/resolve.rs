@@ -106,9 +106,14 @@ fn counted(
         Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => {
             Err(format!("the judge gave no ruling: {error}"))
         }
-        Some(CallAnswer::Review { .. } | CallAnswer::Respond { .. } | CallAnswer::Recheck { .. }) | None => {
-            Err("the judge gave no ruling".to_owned())
-        }
+        Some(
+            CallAnswer::Review { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. }
+            | CallAnswer::Respond { .. }
+            | CallAnswer::Recheck { .. },
+        )
+        | None => Err("the judge gave no ruling".to_owned()),
     }
 }
 

@@ -45,6 +45,10 @@ pub(crate) struct State {
     /// Reviews whose findings are merged.
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
+    /// Rounds of debates that are complete: the run's round and the debate's.
+    pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
+    /// Rounds whose debate is over.
+    pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (DisputeNumber, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) before: Option<(String, String)>,
@@ -106,6 +110,19 @@ impl State {
                 self.merged.extend(self.unmerged().cloned().collect::<Vec<_>>());
                 self.findings.extend(findings.iter().cloned());
             }
+            EventKind::DebateRound { round, debate_round, .. } => {
+                self.debate_rounds.insert((*round, *debate_round));
+            }
+            EventKind::DebateConcluded { round, findings, .. } => {
+                self.concluded.insert(*round);
+                for finding in findings {
+                    match self.findings.iter_mut().find(|known| known.id == finding.id) {
+                        Some(known) => *known = finding.clone(),
+                        None => self.findings.push(finding.clone()),
+                    }
+                }
+            }
+            EventKind::DebateShutdown { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, disposition } => {
                 self.ruled.insert(*finding, (*dispute, disposition.clone()));
             }
@@ -189,6 +206,8 @@ impl State {
                 self.recheck_asked.extend(self.recheck_items(&call.agent));
             }
             CallAnswer::Review { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}
@@ -260,7 +279,11 @@ impl State {
                             .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
                         && !self.is_done(finding.id)
                 }
-                Purpose::Review { .. } | Purpose::Judge { .. } | Purpose::Recheck { .. } => false,
+                Purpose::Review { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Judge { .. }
+                | Purpose::Recheck { .. } => false,
             }
         };
         self.findings.iter().filter(asked).map(|finding| finding.id).collect()

@@ -56,6 +56,16 @@ pub(super) struct Entry<W> {
     pub(super) word: W,
     pub(super) text: String,
     pub(super) evidence: Vec<String>,
+    /// What only a debate's answers in JSON say.
+    pub(super) more: More,
+}
+
+/// Fields of a debate's answer in JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct More {
+    pub(super) adjustment: Option<String>,
+    pub(super) severity: Option<String>,
+    pub(super) description: Option<String>,
 }
 
 /// What was read.
@@ -235,7 +245,7 @@ impl<W: Word> Prose<W> {
             return self.close();
         }
         let text = text[..text.floor_char_boundary(TEXT_CAP)].to_owned();
-        self.gathered.entries.push(Entry { finding, word, text, evidence: Vec::new() });
+        self.gathered.entries.push(Entry { finding, word, text, evidence: Vec::new(), more: More::default() });
         self.mode = if row { Mode::Closed } else { Mode::Text };
     }
 
@@ -378,7 +388,12 @@ fn from_json<W: Word>(bytes: &[u8]) -> Option<Gathered<W>> {
             continue;
         };
         let text = fields.text.string().unwrap_or_default().trim().to_owned();
-        gathered.entries.push(Entry { finding, word, text, evidence: fields.evidence.texts() });
+        let more = More {
+            adjustment: fields.adjustment.word(),
+            severity: fields.severity.word(),
+            description: fields.description.string(),
+        };
+        gathered.entries.push(Entry { finding, word, text, evidence: fields.evidence.texts(), more });
     }
     Some(gathered)
 }
@@ -417,16 +432,22 @@ struct ItemFields {
     resolved: Loose,
     text: Loose,
     evidence: Loose,
+    adjustment: Loose,
+    severity: Loose,
+    description: Loose,
 }
 
 impl Fields for ItemFields {
     fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         let field = match name {
-            "finding" => &mut self.finding,
-            "answer" => &mut self.answer,
+            "finding" | "finding_id" => &mut self.finding,
+            "answer" | "action" => &mut self.answer,
             "resolved" => &mut self.resolved,
-            "text" | "reason" | "justification" => &mut self.text,
+            "text" | "reason" | "reasoning" | "justification" => &mut self.text,
             "evidence" => &mut self.evidence,
+            "confidence_adjustment" => &mut self.adjustment,
+            "revised_severity" => &mut self.severity,
+            "revised_description" => &mut self.description,
             _ => return json::skip(map),
         };
         *field = map.next_value()?;
@@ -444,7 +465,8 @@ impl json::Item for JsonItem {
     type Fields = ItemFields;
 
     fn weight(&self) -> usize {
-        let ItemFields { finding, answer, resolved, text, evidence } = &self.0;
-        [finding, answer, resolved, text, evidence].map(Loose::weight).iter().sum()
+        let ItemFields { finding, answer, resolved, text, evidence, adjustment, severity, description } = &self.0;
+        let all = [finding, answer, resolved, text, evidence, adjustment, severity, description];
+        all.map(Loose::weight).iter().sum()
     }
 }

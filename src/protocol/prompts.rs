@@ -111,6 +111,8 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
 fn template(task: &Task) -> (&'static str, &'static str) {
     match task {
         Task::Review { .. } => ("review.md", include_str!("prompts/review.md")),
+        Task::Examine { .. } => ("examine.md", include_str!("prompts/examine.md")),
+        Task::Defend { .. } => ("defend.md", include_str!("prompts/defend.md")),
         Task::Respond { .. } => ("respond.md", include_str!("prompts/respond.md")),
         Task::Judge { .. } => ("judge.md", include_str!("prompts/judge.md")),
         Task::Recheck { .. } => ("recheck.md", include_str!("prompts/recheck.md")),

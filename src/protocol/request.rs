@@ -6,7 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AgentName, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Role};
+use crate::domain::{
+    AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Role,
+};
 
 /// A file, or a part of one, that an agent is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +63,16 @@ pub struct Change {
     pub diff: String,
 }
 
+/// A challenged finding, as its raiser gets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Challenged {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// What others say.
+    pub challenges: Vec<Challenge>,
+}
+
 /// The task itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -73,6 +85,22 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
+    },
+    /// Say of each finding of others whether it is right (role reviewer). The answer is `[F<n>] AGREE|DISAGREE|PARTIAL
+    /// <number>: why`, or `responses` as JSON.
+    Examine {
+        /// The files concerned.
+        files: Vec<SourceFile>,
+        /// The findings.
+        findings: Vec<Finding>,
+    },
+    /// Defend, concede or modify your own findings that others challenge (role reviewer). The answer is `[F<n>]
+    /// DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
+    Defend {
+        /// The files concerned.
+        files: Vec<SourceFile>,
+        /// The findings and what is said against them.
+        challenged: Vec<Challenged>,
     },
     /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
     Respond {
@@ -100,6 +128,8 @@ impl Task {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Review { .. } => "review",
+            Self::Examine { .. } => "examine",
+            Self::Defend { .. } => "defend",
             Self::Respond { .. } => "respond",
             Self::Judge { .. } => "judge",
             Self::Recheck { .. } => "recheck",
@@ -109,7 +139,9 @@ impl Task {
     /// The role that may be given this task.
     pub fn role(&self) -> Role {
         match self {
-            Self::Review { .. } | Self::Recheck { .. } => Role::Reviewer,
+            Self::Review { .. } | Self::Examine { .. } | Self::Defend { .. } | Self::Recheck { .. } => {
+                Role::Reviewer
+            }
             Self::Respond { .. } => Role::Coder,
             Self::Judge { .. } => Role::Judge,
         }
@@ -119,6 +151,8 @@ impl Task {
     pub fn findings(&self) -> Vec<FindingId> {
         match self {
             Self::Review { .. } => Vec::new(),
+            Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
+            Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),
             Self::Respond { items } => items.iter().map(|item| item.finding.id).collect(),
             Self::Judge { dispute, .. } => vec![dispute.finding.id],
             Self::Recheck { changes, .. } => changes.iter().map(|change| change.finding.id).collect(),

@@ -51,7 +51,8 @@ impl Word for Answer {
 
 impl From<Answers<Answer>> for ResponseAnswer {
     fn from(Answers { entries, complete, missing, problems }: Answers<Answer>) -> Self {
-        let response = |Entry { finding, word, text, evidence }| Response { finding, answer: word, text, evidence };
+        let response =
+            |Entry { finding, word, text, evidence, .. }| Response { finding, answer: word, text, evidence };
         Self { responses: entries.into_iter().map(response).collect(), complete, missing, problems }
     }
 }

@@ -3,8 +3,8 @@
 //! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
 
 use crate::domain::{
-    AgentName, AnswerStatus, Dispute, DisputeNumber, FileChange, Finding, Role, Ruler, RulingRecord, RulingWord,
-    Tag,
+    AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Role, Ruler, RulingRecord,
+    RulingWord, Tag,
 };
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Plan, Purpose, Settlement};
@@ -45,6 +45,8 @@ impl Narrator {
                 format!("reviewing shard {}/{}", shard + 1, self.shards)
             }
             Purpose::Review { .. } => "reviewing".to_owned(),
+            Purpose::Examine { .. } => "examining what others raised".to_owned(),
+            Purpose::Defend { .. } => "defending its findings".to_owned(),
             Purpose::Respond { .. } => "answering the findings".to_owned(),
             Purpose::Enforce { .. } => "implementing the rulings".to_owned(),
             Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
@@ -96,6 +98,10 @@ impl Narrator {
                 changes.iter().map(line).collect()
             }
             EventKind::FindingsMerged { findings, .. } => vec![merged(look, findings)],
+            EventKind::DebateRound { message, .. } | EventKind::DebateConcluded { report: message, .. } => {
+                vec![debated(message)]
+            }
+            EventKind::DebateShutdown { messages } => messages.iter().filter_map(unfinished).collect(),
             EventKind::AlreadyRuled { finding, dispute, disposition } if verbose => {
                 vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
             }
@@ -250,6 +256,14 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
                 AnswerStatus::NotReviewed => (Glyph::Failed, Tone::Bad, "did not review".to_owned()),
             }
         }
+        CallAnswer::Examine { examinations, observations } => {
+            let words = draw::count(examinations.len(), "answer");
+            done(match observations.len() {
+                0 => words,
+                new => format!("{words}, {new} new"),
+            })
+        }
+        CallAnswer::Defend { defences } => done(draw::count(defences.len(), "answer")),
         CallAnswer::Respond { responses, complete } => {
             let answered = draw::count(responses.len(), "answer");
             if *complete {
@@ -268,6 +282,23 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
             (Glyph::Failed, Tone::Bad, format!("no valid answer: {}", printable::line(error)))
         }
         CallAnswer::Failed { error, .. } => (Glyph::Failed, Tone::Bad, printable::line(error)),
+    }
+}
+
+/// A debate's message in one line: of a report as JSON only its summary.
+fn debated(message: &DebateMessage) -> String {
+    match message {
+        DebateMessage::Message { content, summary, .. } if content.starts_with('{') => printable::line(summary),
+        DebateMessage::Message { content, .. } => printable::line(content),
+        DebateMessage::ShutdownRequest { .. } | DebateMessage::ShutdownResponse { .. } => String::new(),
+    }
+}
+
+/// What a debate that was told to end says it still lacks.
+fn unfinished(message: &DebateMessage) -> Option<String> {
+    match message {
+        DebateMessage::ShutdownResponse { content, .. } => content.as_deref().map(printable::line),
+        DebateMessage::Message { .. } | DebateMessage::ShutdownRequest { .. } => None,
     }
 }
 

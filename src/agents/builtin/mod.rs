@@ -113,6 +113,9 @@ pub enum BuiltinError {
         /// The role the task is for.
         role: Role,
     },
+    /// An embedded analyser has no more to say than its findings.
+    #[error("an embedded agent takes no part in a debate")]
+    Argues,
     /// This Glee was built without ast-grep's engine.
     #[error("this glee was built without its embedded agents (feature `astgrep`)")]
     NotBuilt,
@@ -136,7 +139,7 @@ impl BuiltinError {
             Self::NotBuilt => Some("build it with the default features".to_owned()),
             #[cfg(feature = "astgrep")]
             Self::Rules(error) => error.hint(),
-            Self::Request(_) | Self::WrongTask { .. } | Self::Answer(_) => None,
+            Self::Request(_) | Self::WrongTask { .. } | Self::Argues | Self::Answer(_) => None,
         }
     }
 }
@@ -161,6 +164,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
     let body = match &request.task {
         Task::Review { files, .. } => reviewer::review(files, root)?,
         Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,
+        Task::Examine { .. } | Task::Defend { .. } => return Err(BuiltinError::Argues),
         Task::Respond { items } => fixer::respond(items, root)?,
         Task::Judge { dispute, files } => referee::judge(dispute, files, root),
     };

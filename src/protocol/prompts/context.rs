@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{Dispute, Finding, FindingId, RulingRecord};
 use crate::protocol::printable;
-use crate::protocol::request::{Change, Item, Request, RulingInForce, SourceFile, Task};
+use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
 
 /// The names a template may use.
 pub(super) type Context = BTreeMap<&'static str, Value>;
@@ -21,6 +21,8 @@ pub(super) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
         Task::Review { .. } => format!("GLEE-REVIEW-END nonce={nonce} findings=<n>"),
+        Task::Examine { .. } => format!("GLEE-EXAMINE-END nonce={nonce} answers=<n>"),
+        Task::Defend { .. } => format!("GLEE-DEFEND-END nonce={nonce} answers=<n>"),
         Task::Respond { .. } => format!("GLEE-RESPONSE-END nonce={nonce} answers=<n>"),
         Task::Judge { dispute, .. } => {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
@@ -45,6 +47,16 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("focus", focus.iter().map(|word| fence.line(word)).collect());
             values.insert("rulings", json!(fence.rulings(rulings)));
             values.insert("files", fence.files(files));
+        }
+        Task::Examine { files, findings } => {
+            values.insert("files", fence.files(files));
+            values.insert("findings", findings.iter().map(|finding| fence.finding(finding, None)).collect());
+            values.insert("ids", json!(ids(findings.iter().map(|finding| finding.id))));
+        }
+        Task::Defend { files, challenged } => {
+            values.insert("files", fence.files(files));
+            values.insert("findings", challenged.iter().map(|item| fence.challenged(item)).collect());
+            values.insert("ids", json!(ids(challenged.iter().map(|item| item.finding.id))));
         }
         Task::Respond { items } => {
             values.insert("items", items.iter().map(|item| fence.item(item)).collect());
@@ -136,6 +148,17 @@ impl Fence<'_> {
 
     fn item(&self, item: &Item) -> Value {
         self.finding(&item.finding, item.enforced.as_deref())
+    }
+
+    fn challenged(&self, item: &Challenged) -> Value {
+        let said = item.challenges.iter().map(|challenge| {
+            let (by, action) = (&challenge.by, challenge.said.action.as_str());
+            format!("{by} {action}: {}", challenge.said.reasoning)
+        });
+        let id = item.finding.id;
+        let mut value = self.finding(&item.finding, None);
+        value["challenges"] = json!(self.around(&format!("challenges={id}"), &said.collect::<Vec<_>>().join("\n")));
+        value
     }
 
     fn change(&self, change: &Change) -> Value {

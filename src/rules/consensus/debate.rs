@@ -2,64 +2,12 @@
 //!
 //! A missing answer is never agreement: it adds nothing, and is named.
 
-use serde::{Deserialize, Serialize};
+pub use crate::domain::{DefenceWord, ExaminationWord};
 
 use super::{Claim, Level, evidence};
 
 /// The largest adjustment of a confidence that one answer may ask for.
 const LARGEST: i32 = 30;
-
-/// A word of round 2 on another reviewer's finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ExaminationWord {
-    /// It is right.
-    Agree,
-    /// It is wrong.
-    Disagree,
-    /// It is right in part.
-    Partial,
-}
-
-impl ExaminationWord {
-    /// All words.
-    pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
-
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agree => "agree",
-            Self::Disagree => "disagree",
-            Self::Partial => "partial",
-        }
-    }
-}
-
-/// A word of round 3 on one's own finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DefenceWord {
-    /// It stands.
-    Defend,
-    /// It is withdrawn.
-    Concede,
-    /// It stands as revised.
-    Modify,
-}
-
-impl DefenceWord {
-    /// All words.
-    pub const ALL: [Self; 3] = [Self::Defend, Self::Concede, Self::Modify];
-
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Defend => "defend",
-            Self::Concede => "concede",
-            Self::Modify => "modify",
-        }
-    }
-}
 
 /// What a reviewer says of another one's finding.
 #[derive(Clone, Debug, PartialEq, Eq)]

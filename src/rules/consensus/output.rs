@@ -133,7 +133,7 @@ struct Disputed<'a> {
     original_severities: BTreeMap<&'a str, Level>,
     original_confidences: BTreeMap<&'a str, u8>,
     perspectives: BTreeMap<&'a str, String>,
-    unresolved_questions: Vec<&'a str>,
+    unresolved_questions: Vec<String>,
     recommended_action: String,
     escalate: bool,
 }
@@ -332,8 +332,12 @@ impl<'a> View<'a> {
             let word = format!("{}: {}", said.word.as_str(), said.reasoning);
             perspectives.entry(&said.by).and_modify(|text| text.push_str(&format!("; {word}"))).or_insert(word);
         }
-        let questions = decision.challenge.iter().map(|asked| asked.test.as_str());
         let place = super::evidence::place(lead);
+        let mut questions = match decision.standing {
+            Standing::Conflicted(_) => decision.notes.clone(),
+            Standing::Agreed | Standing::Unique => vec![format!("does \"{}\" happen at {place}?", lead.title)],
+        };
+        questions.extend(decision.challenge.iter().map(|asked| asked.test.clone()));
         let escalate = if decision.escalate { "; the recommendation depends on it" } else { "" };
         Disputed {
             title: &lead.title,
@@ -348,7 +352,7 @@ impl<'a> View<'a> {
             original_severities: self.severities(decision),
             original_confidences: self.confidences(decision),
             perspectives,
-            unresolved_questions: decision.notes.iter().map(String::as_str).chain(questions).collect(),
+            unresolved_questions: questions,
             recommended_action: format!("read {place}: {}{escalate}", decision.reversal),
             escalate: decision.escalate,
         }

@@ -1,0 +1,132 @@
+//! What reviewers say to each other in a debate.
+//!
+//! Round 2 examines the findings of others, round 3 defends one's own; a missing answer is never agreement.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AgentName, FindingId, Severity};
+
+/// A word of round 2 on another reviewer's finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExaminationWord {
+    /// It is right.
+    Agree,
+    /// It is wrong.
+    Disagree,
+    /// It is right in part.
+    Partial,
+}
+
+impl ExaminationWord {
+    /// All words.
+    pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
+
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agree => "agree",
+            Self::Disagree => "disagree",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// A word of round 3 on one's own finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DefenceWord {
+    /// It stands.
+    Defend,
+    /// It is withdrawn.
+    Concede,
+    /// It stands as revised.
+    Modify,
+}
+
+impl DefenceWord {
+    /// All words.
+    pub const ALL: [Self; 3] = [Self::Defend, Self::Concede, Self::Modify];
+
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Defend => "defend",
+            Self::Concede => "concede",
+            Self::Modify => "modify",
+        }
+    }
+}
+
+/// A reviewer's answer to another one's finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Examined {
+    /// The finding.
+    pub finding: FindingId,
+    /// The word.
+    pub action: ExaminationWord,
+    /// How much its confidence is to change, -30 to 30.
+    pub confidence_adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+}
+
+/// A reviewer's answer to what others say of its finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Defended {
+    /// The finding.
+    pub finding: FindingId,
+    /// The word.
+    pub action: DefenceWord,
+    /// How much its confidence is to change, -30 to 30; counts with `modify`.
+    pub confidence_adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+    /// The severity it should have instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revised_severity: Option<Severity>,
+    /// The text it should have instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revised_description: Option<String>,
+}
+
+/// What one reviewer says against a finding, as its raiser is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Challenge {
+    /// Who says it.
+    pub by: AgentName,
+    /// What.
+    #[serde(flatten)]
+    pub said: Examined,
+}
+
+/// A message of the debate, in the specification's form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum DebateMessage {
+    /// A report.
+    Message {
+        /// To whom.
+        recipient: String,
+        /// The text, or the consensus as JSON.
+        content: String,
+        /// In one line.
+        summary: String,
+    },
+    /// The debate is to end.
+    ShutdownRequest {
+        /// What the answer has to name.
+        request_id: String,
+    },
+    /// Whether it may.
+    ShutdownResponse {
+        /// The request.
+        request_id: String,
+        /// Whether nothing is missing.
+        approve: bool,
+        /// What is missing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+    },
+}

@@ -1,0 +1,321 @@
+//! The debate about a round's findings: who examines and defends what, and what it all comes to.
+//!
+//! It stands between the merge and the coder, is read from the events alone, and counts no missing answer as agreement.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{
+    AgentName, Challenge, Class, DebateMessage, Defended, ExaminationWord, Examined, Finding, FindingId, Role,
+};
+use crate::event::{CallAnswer, CallId, EventKind, Purpose};
+use crate::journal::Binding;
+use crate::pipeline::merge::{self, Bench, Raised};
+use crate::pipeline::state::State;
+use crate::rules::consensus::{self, Claim, Debate, Defence, Examination, Extras, Level};
+use crate::rules::mandatory;
+
+/// Who reads the debate's messages.
+const LEAD: &str = "team-lead";
+
+/// `review.debate`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Debating {
+    /// None.
+    Off,
+    /// About all findings, with this many rounds, the review itself being the first.
+    Rounds(u32),
+    /// Three rounds about mandatory findings and those of one reviewer.
+    Auto,
+}
+
+impl State {
+    /// Whether and how the run debates, as it was planned.
+    pub(crate) fn debating(&self) -> Debating {
+        let word = self.plan.as_ref().and_then(|plan| plan.settings.get("review.debate")?.as_str());
+        match word {
+            Some("2") => Debating::Rounds(2),
+            Some("3") => Debating::Rounds(3),
+            Some("auto") => Debating::Auto,
+            _ => Debating::Off,
+        }
+    }
+
+    /// The reviewers that can argue: an embedded analyser has nothing to add to what it raised.
+    pub(crate) fn debaters(&self) -> impl Iterator<Item = &AgentName> {
+        self.agents(Role::Reviewer).filter(|agent| agent.adapter != "builtin").map(|agent| &agent.name)
+    }
+
+    /// The findings of others that a reviewer examines.
+    pub(crate) fn examined_by(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
+        let counts = |finding: &Finding| match self.debating() {
+            Debating::Auto => {
+                let class = finding.consensus.as_ref().map(|consensus| consensus.class);
+                finding.mandatory || class == Some(Class::Uncorroborated)
+            }
+            Debating::Off | Debating::Rounds(_) => true,
+        };
+        self.debated(round)
+            .filter(|finding| !finding.raised_by.contains(agent) && counts(finding))
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    /// The findings of a reviewer that others challenge, with what they say.
+    pub(crate) fn challenged(&self, agent: &AgentName, round: u32) -> Vec<(FindingId, Vec<Challenge>)> {
+        let said: Vec<(&AgentName, &Examined)> = self.examinations(round).collect();
+        self.debated(round)
+            .filter(|finding| finding.raised_by.contains(agent))
+            .filter_map(|finding| {
+                let against = said.iter().filter(|(by, said)| {
+                    said.finding == finding.id && said.action != ExaminationWord::Agree && *by != agent
+                });
+                let challenges: Vec<Challenge> =
+                    against.map(|(by, said)| Challenge { by: (*by).clone(), said: (*said).clone() }).collect();
+                (!challenges.is_empty()).then_some((finding.id, challenges))
+            })
+            .collect()
+    }
+
+    /// The findings of a round that nobody has ruled on earlier.
+    fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| {
+            let settled = self.ruled.contains_key(&finding.id) || self.still_disputed.contains_key(&finding.id);
+            finding.round == round && finding.consensus.is_some() && !settled
+        })
+    }
+
+    fn examinations(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Examined)> {
+        self.calls.iter().filter(move |(id, _)| id.purpose == Purpose::Examine { round }).flat_map(|(id, call)| {
+            let answers = match &call.answer {
+                CallAnswer::Examine { examinations, .. } => examinations.as_slice(),
+                _ => &[],
+            };
+            answers.iter().map(move |said| (&id.agent, said))
+        })
+    }
+
+    fn defences(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Defended)> {
+        self.calls.iter().filter(move |(id, _)| id.purpose == Purpose::Defend { round }).flat_map(|(id, call)| {
+            let answers = match &call.answer {
+                CallAnswer::Defend { defences } => defences.as_slice(),
+                _ => &[],
+            };
+            answers.iter().map(move |said| (&id.agent, said))
+        })
+    }
+
+    /// Who was asked in a debate and gave no answer that could be read.
+    fn silent(&self, round: u32) -> Vec<AgentName> {
+        let is_debate = |id: &CallId| [Purpose::Examine { round }, Purpose::Defend { round }].contains(&id.purpose);
+        let mut last: BTreeMap<(&AgentName, &Purpose), &CallAnswer> = BTreeMap::new();
+        for (id, call) in self.calls.iter().filter(|(id, _)| is_debate(id)) {
+            last.insert((&id.agent, &id.purpose), &call.answer);
+        }
+        let failed = |answer: &CallAnswer| matches!(answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
+        let mut silent: Vec<AgentName> =
+            last.into_iter().filter(|(_, answer)| failed(answer)).map(|((agent, _), _)| agent.clone()).collect();
+        silent.dedup();
+        silent
+    }
+
+    /// What a round of the debate brought, as its message.
+    pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
+        let mut content = format!("Round {debate_round} complete: ");
+        if debate_round == 2 {
+            let count = |word| self.examinations(round).filter(|(_, said)| said.action == word).count();
+            let (agree, disagree, partial) =
+                (count(ExaminationWord::Agree), count(ExaminationWord::Disagree), count(ExaminationWord::Partial));
+            content.push_str(&format!("{agree} agreements, {disagree} disagreements, {partial} partial"));
+        } else {
+            use crate::domain::DefenceWord::{Concede, Defend, Modify};
+            let count = |word| self.defences(round).filter(|(_, said)| said.action == word).count();
+            let (defended, conceded, modified) = (count(Defend), count(Concede), count(Modify));
+            content.push_str(&format!("{defended} defended, {conceded} conceded, {modified} modified"));
+        }
+        for name in self.silent(round) {
+            content.push_str(&format!("; {}", incomplete(&name)));
+        }
+        let summary = format!("Debate round {debate_round} complete");
+        DebateMessage::Message { recipient: LEAD.to_owned(), content, summary }
+    }
+
+    /// The round of a debate that is going on.
+    pub(crate) fn debate_at_work(&self) -> Option<u32> {
+        let round = self.round();
+        let begun = self.debating() != Debating::Off && self.debated(round).next().is_some();
+        let reported = self.debate_rounds.contains(&(round, 2));
+        (begun && !self.concluded.contains(&round)).then_some(if reported { 3 } else { 2 })
+    }
+}
+
+fn incomplete(name: &AgentName) -> String {
+    format!("Debate incomplete - {name} did not respond")
+}
+
+/// A shutdown before the end: the request, and the answer with what is missing.
+pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
+    let request_id = format!("debate-round-{debate_round}");
+    let content =
+        Some(format!("Still processing debate round {debate_round}, need more time to complete consensus"));
+    vec![
+        DebateMessage::ShutdownRequest { request_id: request_id.clone() },
+        DebateMessage::ShutdownResponse { request_id, approve: false, content },
+    ]
+}
+
+/// The events that end the debate of a round.
+pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind> {
+    let (state, round) = (bench.state, bench.round);
+    let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
+    let reviewed = raised.len();
+    raised.extend(observations(bench));
+    let mut claims = bench.claims(&raised);
+    for claim in &mut claims[reviewed..] {
+        claim.observed = true;
+    }
+    revise(bench, &mut raised);
+    let debate = debate(bench, &claims);
+    let consensus = consensus::merge(&claims, &debate, &bench.paths(), bench.lists.policy);
+    let mut findings = bench.findings(&raised, &claims, &consensus);
+    let mut next = state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0);
+    let mut taken = Vec::new();
+    findings.retain_mut(|finding| {
+        let known =
+            of_round(state, round).find(|known| shares_a_source(known, finding) && !taken.contains(&known.id));
+        if let Some(known) = known {
+            finding.id = known.id;
+        } else if is_new(finding) && !merge::repeats_open(state, finding) {
+            next += 1;
+            finding.id = FindingId(next);
+        } else {
+            return false;
+        }
+        taken.push(finding.id);
+        true
+    });
+    findings.sort_by_key(|finding| finding.id);
+    let silent = state.silent(round);
+    let answer = consensus.answer(&claims, &debate, bench.lists.policy, Extras::default());
+    let content = serde_json::to_string(&answer).expect("an answer is plain data");
+    let count = |class| consensus.decisions.iter().filter(|decision| decision.class == class).count();
+    let summary = format!(
+        "Debate consensus: {} confirmed, {} dismissed, {} disputed",
+        count(Class::Accepted) + count(Class::Uncorroborated),
+        count(Class::Rejected),
+        count(Class::Disputed)
+    );
+    let report = DebateMessage::Message { recipient: LEAD.to_owned(), content, summary };
+    let known: Vec<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
+    let ruled: Vec<EventKind> = findings
+        .iter()
+        .filter(|finding| !known.contains(&finding.id))
+        .filter_map(|finding| merge::earlier(finding, bindings))
+        .collect();
+    let notices = silent.iter().map(|name| EventKind::Notice { text: incomplete(name) }).collect::<Vec<_>>();
+    let concluded = EventKind::DebateConcluded { round, findings, silent, report };
+    let request_id = "debate-complete".to_owned();
+    let shutdown = EventKind::DebateShutdown {
+        messages: vec![
+            DebateMessage::ShutdownRequest { request_id: request_id.clone() },
+            DebateMessage::ShutdownResponse { request_id, approve: true, content: None },
+        ],
+    };
+    std::iter::once(concluded).chain(ruled).chain(notices).chain([shutdown]).collect()
+}
+
+fn of_round(state: &State, round: u32) -> impl Iterator<Item = &Finding> {
+    state.findings.iter().filter(move |finding| finding.round == round)
+}
+
+/// Where the findings that a position stands for were read.
+fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
+    let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
+    positions.map(|position| position.said.as_str())
+}
+
+fn shares_a_source(a: &Finding, b: &Finding) -> bool {
+    sources(a).any(|source| sources(b).any(|other| other == source))
+}
+
+/// Whether everything in it was observed in the debate.
+fn is_new(finding: &Finding) -> bool {
+    sources(finding).all(|source| source.starts_with(EXAMINE))
+}
+
+/// How the sources of observations begin; see [`CallId::file_stem`].
+const EXAMINE: &str = "examine-";
+
+/// What reviewers newly saw in round 2.
+fn observations(bench: &Bench<'_>) -> Vec<Raised> {
+    let round = bench.round;
+    let calls = bench.state.calls.iter().filter(|(id, _)| id.purpose == Purpose::Examine { round });
+    let seen = calls.filter_map(|(id, call)| match &call.answer {
+        CallAnswer::Examine { observations, .. } => Some((id, observations)),
+        _ => None,
+    });
+    seen.flat_map(|(id, observations)| {
+        observations.iter().enumerate().map(|(index, raw)| Raised {
+            said: format!("{}/{index}", id.file_stem()),
+            finding: bench.complete(id.agent.clone(), raw.clone()),
+        })
+    })
+    .collect()
+}
+
+/// Takes a raiser's revised severity into what it raised; its claim keeps the original.
+fn revise(bench: &Bench<'_>, raised: &mut [Raised]) {
+    for (by, said) in bench.state.defences(bench.round) {
+        let Some(severity) = said.revised_severity.clone().map(mandatory::normalised) else { continue };
+        let Some(source) = source_of(bench.state, said.finding, Some(by)) else { continue };
+        if let Some(own) = raised.iter_mut().find(|own| own.said == source) {
+            let (must, may) = (&bench.lists.mandatory, &bench.lists.optional);
+            own.finding.mandatory = mandatory::is_mandatory(&severity, must, may);
+            own.finding.raw.severity = severity;
+        }
+    }
+}
+
+/// Where a finding was read: in the answer of `by`, or in the first that raised it.
+fn source_of(state: &State, id: FindingId, by: Option<&AgentName>) -> Option<String> {
+    let consensus = state.finding(id)?.consensus.as_ref()?;
+    let affirming = consensus.positions.iter().filter(|position| !position.denies);
+    let mut wanted = affirming.filter(|position| by.is_none_or(|by| position.reviewer == *by));
+    Some(wanted.next()?.said.clone())
+}
+
+/// The debate in terms of the claims.
+fn debate(bench: &Bench<'_>, claims: &[Claim]) -> Debate {
+    let (state, round) = (bench.state, bench.round);
+    let known = |id: &String| claims.iter().any(|claim| claim.id == *id);
+    let examinations = state.examinations(round).filter_map(|(by, said)| {
+        let finding = source_of(state, said.finding, None).filter(known)?;
+        Some(Examination {
+            by: by.0.clone(),
+            finding,
+            word: said.action,
+            adjustment: said.confidence_adjustment,
+            reasoning: said.reasoning.clone(),
+        })
+    });
+    let defences = state.defences(round).filter_map(|(by, said)| {
+        let finding = source_of(state, said.finding, Some(by)).filter(known)?;
+        Some(Defence {
+            by: by.0.clone(),
+            finding,
+            word: said.action,
+            adjustment: said.confidence_adjustment,
+            reasoning: said.reasoning.clone(),
+            revised_severity: said
+                .revised_severity
+                .as_ref()
+                .map(|severity| Level::of(mandatory::normalised(severity.clone()).tag)),
+            revised_description: said.revised_description.clone(),
+        })
+    });
+    Debate {
+        examinations: examinations.collect(),
+        defences: defences.collect(),
+        silent: state.silent(round).into_iter().map(|name| name.0).collect(),
+        ..bench.debate()
+    }
+}

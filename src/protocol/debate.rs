@@ -1,0 +1,278 @@
+//! What reviewers answer in a debate: a word on each finding, a number, and why.
+//!
+//! The number may stand before or after the colon; without one nothing is adjusted. As JSON: `responses` or `defenses`
+//! in the form of the specification, beside the `nonce`.
+
+use std::io::{self, BufRead};
+
+use super::answers::{self, Answers, Entry, Word};
+use super::json::Loose;
+use super::{claims, review};
+use crate::domain::{DefenceWord, Defended, ExaminationWord, Examined, FindingId, RawFinding, Severity, Tag};
+use crate::rules::consensus::{Claim, Level};
+use crate::rules::mandatory;
+
+/// What begins a new observation.
+const NEW: &str = "[NEW ";
+
+/// What begins a revised text.
+const REVISED: &str = "Revised:";
+
+/// What was read in an answer of round 2.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExamineAnswer {
+    /// The answers.
+    pub examinations: Vec<Examined>,
+    /// What nobody had raised.
+    pub observations: Vec<RawFinding>,
+    /// What is wrong with the answer, one line each; fit to be sent back.
+    pub problems: Vec<String>,
+}
+
+/// What was read in an answer of round 3.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefendAnswer {
+    /// The answers.
+    pub defences: Vec<Defended>,
+    /// What is wrong with the answer, one line each; fit to be sent back.
+    pub problems: Vec<String>,
+}
+
+/// Reads an answer of round 2 on the findings `asked`.
+///
+/// # Errors
+/// Only those of reading `input`.
+pub fn examine(mut input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<ExamineAnswer> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let Answers { entries, problems, .. } =
+        answers::read::<ExaminationWord, _>(text.as_bytes(), nonce, Some(asked))?;
+    let examinations = entries
+        .into_iter()
+        .map(|mut entry| {
+            // A new observation ends the answer before it.
+            let end = entry.text.find(&format!("\n{NEW}")).unwrap_or(entry.text.len());
+            entry.text.truncate(end);
+            let (adjustment, _, reasoning) = adjusted(&entry);
+            Examined { finding: entry.finding, action: entry.word, confidence_adjustment: adjustment, reasoning }
+        })
+        .collect::<Vec<_>>();
+    // What comes without a single answer is no part of one.
+    let observations = if examinations.is_empty() { Vec::new() } else { observations(&text)? };
+    Ok(ExamineAnswer { examinations, observations, problems })
+}
+
+/// Reads an answer of round 3 on the findings `asked`.
+///
+/// # Errors
+/// Only those of reading `input`.
+pub fn defend(input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<DefendAnswer> {
+    let Answers { entries, problems, .. } = answers::read::<DefenceWord, _>(input, nonce, Some(asked))?;
+    let defences = entries
+        .into_iter()
+        .map(|entry| {
+            let (adjustment, tag, reasoning) = adjusted(&entry);
+            let (reasoning, revised) = match reasoning.split_once(REVISED) {
+                Some((reasoning, revised)) => (reasoning.trim().to_owned(), Some(revised.trim().to_owned())),
+                None => (reasoning, None),
+            };
+            let Entry { finding, word, more, .. } = entry;
+            Defended {
+                finding,
+                action: word,
+                confidence_adjustment: adjustment,
+                reasoning,
+                revised_severity: more.severity.or(tag).map(severity),
+                revised_description: more.description.or(revised).filter(|text| !text.is_empty()),
+            }
+        })
+        .collect();
+    Ok(DefendAnswer { defences, problems })
+}
+
+fn severity(word: String) -> Severity {
+    Severity { tag: mandatory::normalise(&word), raw: word }
+}
+
+/// The adjustment, a tag, and the reasoning of an answer.
+fn adjusted<W>(entry: &Entry<W>) -> (i32, Option<String>, String) {
+    let given = entry.more.adjustment.as_deref().and_then(number);
+    let mut rest = entry.text.trim();
+    let (mut written, mut tag) = (None, None);
+    while let Some((first, behind)) = first_word(rest) {
+        let plain = first.trim_end_matches(':');
+        if written.is_none() && number(plain).is_some() {
+            written = number(plain);
+        } else if tag.is_none() && Tag::parse(plain).is_some() && plain == plain.to_uppercase() {
+            tag = Some(plain.to_owned());
+        } else {
+            break;
+        }
+        rest = behind;
+        if first.ends_with(':') {
+            break;
+        }
+    }
+    let reasoning = rest.trim_start_matches([':', '-', '–', ' ']).trim().to_owned();
+    (given.or(written).unwrap_or(0), tag, reasoning)
+}
+
+fn first_word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start().trim_start_matches([':', '(']).trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (end > 0).then(|| (text[..end].trim_end_matches(')'), &text[end..]))
+}
+
+fn number(text: &str) -> Option<i32> {
+    let plain = text.trim().trim_end_matches('%').replace('−', "-");
+    let number: f64 = plain.trim_start_matches('+').parse().ok()?;
+    #[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
+    Some(number.round() as i32)
+}
+
+/// What was newly observed: lines that begin with `[NEW TAG]` with what is indented below them, or the
+/// `new_observations` of a JSON answer.
+fn observations(text: &str) -> io::Result<Vec<RawFinding>> {
+    let mut prose = String::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix(NEW) {
+            prose.push('[');
+            prose.push_str(rest);
+            inside = true;
+        } else if inside && line.starts_with([' ', '\t']) {
+            prose.push_str(line);
+        } else {
+            inside = false;
+            continue;
+        }
+        prose.push('\n');
+    }
+    if !prose.is_empty() {
+        return Ok(review::parse(prose.as_bytes(), None)?.findings);
+    }
+    let json = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
+    let read = json.and_then(|json| claims::read(json).ok()).unwrap_or_default();
+    Ok(read.claims.into_iter().filter(|claim| claim.observed).map(finding).collect())
+}
+
+fn finding(claim: Claim) -> RawFinding {
+    let tag = match claim.severity {
+        Some(Level::Critical) => Tag::Critical,
+        Some(Level::High) => Tag::High,
+        Some(Level::Medium) | None => Tag::Medium,
+        Some(Level::Low) => Tag::Low,
+    };
+    RawFinding {
+        severity: Severity::known(tag),
+        title: claim.title,
+        body: claim.description,
+        file: claim.file,
+        line: claim.line,
+        end_line: claim.end_line,
+        category: claim.category,
+        suggestion: Some(claim.suggestion).filter(|text| !text.is_empty()),
+        confidence: claim.confidence.map(|sure| crate::domain::Confidence::clamped(i64::from(sure))),
+        evidence: Vec::new(),
+        rule: claim.rule,
+    }
+}
+
+impl Word for ExaminationWord {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("AGREE", Self::Agree),
+        ("DISAGREE", Self::Disagree),
+        ("PARTIALLY AGREE", Self::Partial),
+        ("PARTIAL", Self::Partial),
+    ];
+    const CLOSING: &'static str = "GLEE-EXAMINE-END";
+    const LIST: &'static str = "responses";
+    const EVIDENCE: bool = false;
+
+    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
+        let word = answer.word()?;
+        Self::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(&word))
+    }
+}
+
+impl Word for DefenceWord {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("DEFEND", Self::Defend), ("CONCEDE", Self::Concede), ("MODIFY", Self::Modify)];
+    const CLOSING: &'static str = "GLEE-DEFEND-END";
+    const LIST: &'static str = "defenses";
+    const EVIDENCE: bool = false;
+
+    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
+        let word = answer.word()?;
+        Self::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(&word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    const ASKED: [FindingId; 3] = [FindingId(1), FindingId(2), FindingId(3)];
+
+    #[test]
+    fn words_numbers_and_new_observations() {
+        let text = "[F1] AGREE +10: `eval` runs it\n[F2] DISAGREE -20: line 4 checks it\n[F3] PARTIAL: the length only\n\
+                    [NEW HIGH] app.py:9 The file is never closed\n  on any path\n\
+                    GLEE-EXAMINE-END nonce=n answers=3\n";
+        let read = examine(text.as_bytes(), Some("n"), &ASKED).unwrap();
+        let rows: Vec<_> = read
+            .examinations
+            .iter()
+            .map(|said| (said.finding.0, said.action.as_str(), said.confidence_adjustment, said.reasoning.as_str()))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                (1, "agree", 10, "`eval` runs it"),
+                (2, "disagree", -20, "line 4 checks it"),
+                (3, "partial", 0, "the length only"),
+            ]
+        );
+        assert_eq!(read.problems, Vec::<String>::new());
+        let new = &read.observations[0];
+        assert_eq!(
+            (new.title.as_str(), new.line, new.body.as_str()),
+            ("The file is never closed", Some(9), "on any path")
+        );
+    }
+
+    #[test]
+    fn the_form_of_the_specification() {
+        let text = r#"{"nonce": "n", "responses": [
+            {"finding_id": "F1", "action": "partial", "confidence_adjustment": 5, "reasoning": "r",
+             "new_observations": [{"severity": "low", "file": "a.py", "line": 3, "title": "Unused"}]}]}"#;
+        let read = examine(text.as_bytes(), Some("n"), &ASKED[..1]).unwrap();
+        assert_eq!(read.examinations[0].confidence_adjustment, 5);
+        assert_eq!(read.observations[0].title, "Unused");
+        assert_eq!(read.problems, Vec::<String>::new());
+    }
+
+    #[test]
+    fn defences() {
+        let text = "[F1] DEFEND: line 2 calls `md5`\n[F2] CONCEDE: right\n[F3] MODIFY -10 LOW: only in tests\n\
+                    Revised: Slow in tests\nGLEE-DEFEND-END nonce=n answers=3\n";
+        let read = defend(text.as_bytes(), Some("n"), &ASKED).unwrap();
+        assert_eq!(read.problems, Vec::<String>::new());
+        let modified = &read.defences[2];
+        assert_eq!(modified.confidence_adjustment, -10);
+        assert_eq!(modified.revised_severity, Some(Severity::known(Tag::Low)));
+        assert_eq!(modified.revised_description.as_deref(), Some("Slow in tests"));
+        assert_eq!(modified.reasoning, "only in tests");
+        assert_eq!(read.defences[0].reasoning, "line 2 calls `md5`");
+    }
+
+    #[test]
+    fn what_is_no_answer_says_what_is_wrong() {
+        let read = examine("I agree with everything.".as_bytes(), Some("n"), &ASKED).unwrap();
+        assert!(read.examinations.is_empty());
+        assert!(read.problems.iter().any(|problem| problem.contains("GLEE-EXAMINE-END")), "{:?}", read.problems);
+    }
+}
