@@ -1,5 +1,7 @@
 //! `glee runs`: list runs; show, diff, undo or resume one.
 
+use std::path::{Path, PathBuf};
+
 use clap::Subcommand;
 
 use super::error::{CommandError, CommandResult};
@@ -22,6 +24,7 @@ Examples:
   glee runs show last        the report of the last run again
   glee runs diff 5f3a91c2    what its coder changed
   glee runs undo 5f3a91c2    bring every file back to where it stood before
+  glee runs undo --to old    write those files into the folder `old` instead
   glee runs resume           carry on the last run that was interrupted or waited for a person")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -56,6 +59,9 @@ enum Command {
         /// A run: its id, the first or last digits of it, or `last`
         #[arg(value_name = "RUN", default_value = "last")]
         run: String,
+        /// Write them into this new or empty folder instead, and leave the tree as it is
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
     },
     /// Carry on a run that was interrupted, or whose disputes were settled meanwhile
     Resume {
@@ -73,7 +79,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => list(args, globals),
         Some(Command::Show { run, format }) => show(globals, run, (*format).into()),
         Some(Command::Diff { run }) => diff(globals, run),
-        Some(Command::Undo { run }) => undo(globals, run),
+        Some(Command::Undo { run, to: None }) => undo(globals, run),
+        Some(Command::Undo { run, to: Some(folder) }) => restore(globals, run, folder),
         Some(Command::Resume { run, format }) => resume(globals, run, (*format).into()),
     }
 }
@@ -193,12 +200,7 @@ fn undo(globals: &Globals, text: &str) -> CommandResult {
     let (_, run) = find(globals, &workspace, text)?;
     let mut journal = history::open(globals, &workspace)?;
     let _lock = workspace.lock(&sitting::state_dir()?, &run).map_err(sitting::workspace_error)?;
-    let events = journal.events(&run).map_err(sitting::journal_error)?;
-    let kept = events.iter().find_map(|event| match &event.kind {
-        EventKind::BeforeImage { kept_as, .. } => Some(kept_as.clone()),
-        _ => None,
-    });
-    let Some(kept) = kept else {
+    let Some(kept) = kept_as(&journal, &run)? else {
         stream::err(&format!("Run {} changed nothing: no coder was asked. Nothing to undo.\n", run.short()));
         return Ok(ExitReason::Clean);
     };
@@ -209,6 +211,32 @@ fn undo(globals: &Globals, text: &str) -> CommandResult {
         1 => "Brought 1 file back to where it stood before the run.\n".to_owned(),
         files => format!("Brought {files} files back to where they stood before the run.\n"),
     })?;
+    Ok(ExitReason::Clean)
+}
+
+/// Under what the tree is kept as it stood before the coder's first byte.
+fn kept_as(journal: &Journal, run: &RunId) -> Result<Option<String>, CommandError> {
+    let events = journal.events(run).map_err(sitting::journal_error)?;
+    Ok(events.into_iter().find_map(|event| match event.kind {
+        EventKind::BeforeImage { kept_as, .. } => Some(kept_as),
+        _ => None,
+    }))
+}
+
+/// Writes the tree as it was kept into a folder of its own.
+fn restore(globals: &Globals, text: &str, folder: &Path) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let (journal, run) = find(globals, &workspace, text)?;
+    let Some(kept) = kept_as(&journal, &run)? else {
+        let message = format!("run {} kept no tree: no coder was asked", run.short());
+        return Err(CommandError::usage(message).hint("`glee runs` lists the runs"));
+    };
+    let into = globals.directory().join(folder);
+    let restored =
+        workspace.restore(&run, &kept, &sitting::state_dir()?, &into).map_err(sitting::workspace_error)?;
+    let files = if restored.files == 1 { "1 file".to_owned() } else { format!("{} files", restored.files) };
+    let place = printable::line(&into.to_string_lossy());
+    stream::out(&format!("Wrote {files} as they stood before the run to {place}.\n"))?;
     Ok(ExitReason::Clean)
 }
 

@@ -154,6 +154,12 @@ pub enum WorkspaceError {
         /// The tree Glee runs in.
         root: PathBuf,
     },
+    /// A folder that should be empty is not.
+    #[error("`{}` is not empty", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Some files could not be brought back.
     #[error("{} could not be brought back: {}", count(files.len()), files.join(", "))]
     NotRestored {
@@ -192,6 +198,7 @@ impl WorkspaceError {
             Self::TooLarge { .. } => "put it under git, or name what does not matter in `.gleeignore`",
             Self::NotKept { .. } => "make it readable, or ignore it",
             Self::OtherTree { .. } => "run it in the work tree that the run was started in",
+            Self::Occupied { .. } => "name a folder that does not exist yet, or an empty one",
             Self::NotRestored { .. } => "see to the reasons given, then undo again",
             Self::Start { .. } | Self::Git { .. } | Self::Gone { .. } => return None,
         };

@@ -53,7 +53,7 @@ impl Workspace {
                 Kind::File | Kind::Link => match bytes.read(&kept.id, u64::MAX)? {
                     Object::Bytes(bytes) if self.stands(path, kept, &bytes) => continue,
                     Object::Bytes(bytes) => {
-                        self.make_way(path, &before, &mut files).and_then(|()| self.put(path, kept, &bytes))
+                        self.make_way(path, &before, &mut files).and_then(|()| put(self.root(), path, kept, &bytes))
                     }
                     Object::Larger(_) | Object::Missing => Err(io::Error::other("its copy is gone")),
                 },
@@ -82,6 +82,46 @@ impl Workspace {
         } else {
             Err(WorkspaceError::NotRestored { files: failed })
         }
+    }
+
+    /// Writes what [`Workspace::keep`] kept into a folder that is new or empty, and leaves the tree as it is.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Occupied`] for a folder with something in it; else as [`Workspace::undo`].
+    pub fn restore(
+        &self,
+        run: &RunId,
+        kept_as: &str,
+        state_dir: &Path,
+        into: &Path,
+    ) -> Result<Undone, WorkspaceError> {
+        let unwritable = |source: io::Error| WorkspaceError::NotRestored {
+            files: vec![format!("`{}` ({source})", into.display())],
+        };
+        let Kept { image, mut bytes, .. } = self.kept(run, kept_as, state_dir)?;
+        std::fs::create_dir_all(into).map_err(unwritable)?;
+        if std::fs::read_dir(into).map_err(unwritable)?.next().is_some() {
+            return Err(WorkspaceError::Occupied { path: into.to_owned() });
+        }
+        let mut failed = Vec::new();
+        let mut files = 0;
+        for (path, kept) in &image {
+            let found = match kept.kind {
+                // Its own repository keeps it; a file that could not be read was not kept.
+                Kind::Submodule | Kind::Unreadable => continue,
+                Kind::File | Kind::Link => bytes.read(&kept.id, u64::MAX)?,
+            };
+            let result = match found {
+                Object::Bytes(bytes) => std::fs::create_dir_all(into.join(names::path(names::folder(path))))
+                    .and_then(|()| put(into, path, kept, &bytes)),
+                Object::Larger(_) | Object::Missing => Err(io::Error::other("its copy is gone")),
+            };
+            match result {
+                Ok(()) => files += 1,
+                Err(error) => failed.push(format!("`{}` ({error})", names::shown(path))),
+            }
+        }
+        if failed.is_empty() { Ok(Undone { files }) } else { Err(WorkspaceError::NotRestored { files: failed }) }
     }
 
     /// Opens what is kept: in the repository, or in its twin if the repository has lost it.
@@ -166,29 +206,28 @@ impl Workspace {
         }
     }
 
-    /// Puts a file or a link in its place in one step.
-    fn put(&self, path: &[u8], kept: &Entry, bytes: &[u8]) -> io::Result<()> {
-        let full = self.root().join(names::path(path));
-        let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
-        if kept.kind == Kind::Link {
-            let target = names::path(bytes);
-            let link =
-                tempfile::Builder::new().prefix(".glee-").make_in(folder, |place| symlink(&target, place))?;
-            return link.persist(&full).map(drop).map_err(|error| error.error);
-        }
-        let mut file = tempfile::Builder::new().prefix(".glee-").tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        set_permissions(file.as_file(), kept.permissions)?;
-        file.as_file().sync_data()?;
-        file.persist(&full).map(drop).map_err(|error| error.error)
-    }
-
     /// Removes a folder and those above it as far as nothing is in them.
     fn remove_empty_folders(&self, mut folder: &[u8]) {
         while !folder.is_empty() && std::fs::remove_dir(self.root().join(names::path(folder))).is_ok() {
             folder = names::folder(folder);
         }
     }
+}
+
+/// Puts a file or a link in its place in one step.
+fn put(root: &Path, path: &[u8], kept: &Entry, bytes: &[u8]) -> io::Result<()> {
+    let full = root.join(names::path(path));
+    let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
+    if kept.kind == Kind::Link {
+        let target = names::path(bytes);
+        let link = tempfile::Builder::new().prefix(".glee-").make_in(folder, |place| symlink(&target, place))?;
+        return link.persist(&full).map(drop).map_err(|error| error.error);
+    }
+    let mut file = tempfile::Builder::new().prefix(".glee-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    set_permissions(file.as_file(), kept.permissions)?;
+    file.as_file().sync_data()?;
+    file.persist(&full).map(drop).map_err(|error| error.error)
 }
 
 #[cfg(unix)]

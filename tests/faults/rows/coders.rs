@@ -165,6 +165,14 @@ pub(crate) fn add(cases: &mut Cases) {
                     let before = files(&scene.root());
                     let output = scene.arbitrate();
                     assert_ne!(output.code, 7, "{output}");
+                    let copy = scene.home().join("copy");
+                    let place = copy.display().to_string();
+                    for code in [0, 2] {
+                        // The second time the folder is not empty.
+                        let restored = scene.glee(&["runs", "undo", "--to", &place]);
+                        assert_eq!(restored.code, code, "{restored}");
+                        assert_same(&before, &files(&copy));
+                    }
                     let undone = scene.glee(&["runs", "undo"]);
                     assert_eq!(undone.code, 0, "{undone}\nafter {output}");
                     assert_same(&before, &files(&scene.root()));
