@@ -19,6 +19,8 @@ const LIMITS: Limits = Limits {
     output: 64 << 20,
     line: 8 << 20,
     grace: Duration::from_secs(1),
+    retries: 0,
+    backoff: Duration::from_millis(1),
 };
 
 fn runtime() -> Runtime {

@@ -46,6 +46,9 @@ pub struct Plan {
     pub mode: Mode,
     /// All agents that take part, by role: all reviewers, at most one coder, at most one judge.
     pub agents: Vec<Agent>,
+    /// Agents that answer in the place of those that name them as their backup.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backups: Vec<Agent>,
     /// The shards: for each, the files that one call of a reviewer covers.
     pub shards: Vec<Vec<Coverage>>,
     /// Files that are not reviewed.

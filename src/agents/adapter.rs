@@ -27,6 +27,8 @@ pub struct Query<'a> {
     pub session: Option<&'a str>,
     /// The folder for files that the program reads beside its stdin; outside the tree.
     pub folder: &'a Path,
+    /// The name of the call among the kept files.
+    pub call: &'a str,
 }
 
 /// A program about to be run: everything its process gets.
@@ -129,6 +131,11 @@ pub trait Adapter: Send + Sync {
     /// What a line of stdout or stderr tells of the work, for people; `None` if it tells nothing.
     fn telling(&self, line: &str) -> Option<String> {
         Some(line.to_owned())
+    }
+
+    /// Whether it tells the tokens of a whole session, not those of the last call.
+    fn counts_sessions(&self) -> bool {
+        false
     }
 
     /// What the program is asked to find out which flags it has: arguments that print help and do nothing.

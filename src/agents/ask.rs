@@ -6,19 +6,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::adapter::{AgentError, Body, Output, Query, Reading};
+use super::builtin;
+use super::cooldown::Cooldown;
 use super::detect::Known;
 use super::failure::RunError;
 use super::kind::AdapterKind;
 use super::memory::Memory;
+use super::price;
 use super::process::{Job, Runner};
+use super::record::{self, End, Record};
+use super::retry;
 use super::sandbox;
 use super::stop::Stop;
 use crate::config::settings::{Limits, Sandbox};
-use crate::domain::{Agent, FailureKind, Told, Usage};
+use crate::domain::{Agent, AgentName, FailureKind, Told, Usage};
 use crate::event::Transcript;
 use crate::protocol::request::Request;
 
@@ -47,12 +53,23 @@ pub struct Ask<'a> {
     pub protected: &'a [PathBuf],
     /// Where the raw output is kept.
     pub files: &'a TranscriptFiles,
-    /// The session that the answer carries on, if it does.
-    pub session: Option<&'a str>,
+    /// The session that the answer carries on, if the agent holds one.
+    pub session: Option<&'a Session>,
     /// Gets signs of life, in words.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
     /// Ends the agent.
     pub stop: Stop,
+}
+
+/// A session that a program keeps and can carry on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// Whose program it is.
+    pub agent: AgentName,
+    /// Its id.
+    pub id: String,
+    /// What was used in it until now.
+    pub used: Usage,
 }
 
 /// The files that keep what an agent prints; their folder exists.
@@ -125,12 +142,19 @@ impl Agents {
         &self.known
     }
 
-    /// Makes sure, before anything costs money, that every agent's adapter and program exist.
+    /// Makes sure, before anything costs money, that every agent's adapter and program exist, or those of a backup.
     ///
     /// # Errors
     /// For the first agent that could not be run; the message names it.
-    pub fn check(&self, agents: &[Agent], root: &Path) -> Result<(), AgentError> {
-        agents.iter().try_for_each(|agent| self.program(agent, root).map(drop))
+    pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
+        let backup = |agent: &Agent| backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
+        agents.iter().try_for_each(|agent| {
+            let found = self.program(agent, root).map(drop);
+            match backup(agent) {
+                Some(backup) => found.or_else(|error| self.program(backup, root).map(drop).map_err(|_| error)),
+                None => found,
+            }
+        })
     }
 
     /// The absolute path of an agent's program, whose adapter exists as well.
@@ -138,8 +162,10 @@ impl Agents {
     /// # Errors
     /// When there is none, or none that may be run; the message names the agent.
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
-        AdapterKind::of(agent)?;
-        self.runner.find(&agent.command, root).map_err(|error| AgentError {
+        // A record is played by Glee itself.
+        let own = [format!("{}replay", builtin::PREFIX)];
+        let replayed = AdapterKind::of(agent)? == AdapterKind::Replay;
+        self.runner.find(if replayed { &own } else { &agent.command }, root).map_err(|error| AgentError {
             kind: FailureKind::NotInstalled,
             message: format!("agent `{}` cannot be run: {error}", agent.name),
             hint: error.hint(&agent.name.0),
@@ -156,46 +182,144 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Asks an agent. Dropping the future ends the agent.
-    pub async fn ask(&self, ask: Ask<'_>) -> Asked {
-        let started = Instant::now();
-        let mut asked = match self.answer(ask).await {
-            Ok(asked) => asked,
-            Err(error) => Asked {
-                result: Err(error),
-                transcript: None,
-                millis: 0,
-                usage: Usage::default(),
-                told: Told::default(),
-            },
-        };
-        asked.millis = millis(started.elapsed());
+    /// Asks an agent, and in its place its backups as long as those before are over their limits or missing. Dropping
+    /// the future ends the agent.
+    pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> Asked {
+        let mut waiting: Vec<&Agent> = backups.iter().collect();
+        let mut agent = ask.agent;
+        let mut asked = self.ask(ask.clone()).await;
+        while let Err(error) = &asked.result {
+            let next = waiting.iter().position(|other| agent.backup.as_ref() == Some(&other.name));
+            let (Some(next), true) = (next, error.kind.calls_for_backup()) else { break };
+            agent = waiting.remove(next);
+            let said = asked.told.instead.clone().unwrap_or_else(|| error.to_string());
+            (ask.activity)(&format!("{error}; {} is asked in its place", agent.name));
+            let second = self.ask(Ask { agent, ..ask.clone() }).await;
+            asked = Asked {
+                millis: asked.millis + second.millis,
+                usage: asked.usage.plus(second.usage),
+                told: Told { by: Some(agent.name.clone()), instead: Some(said), ..second.told },
+                ..second
+            };
+        }
         asked
     }
 
-    /// Fails if nothing could be started.
-    async fn answer(&self, ask: Ask<'_>) -> Result<Asked, AgentError> {
+    /// Asks an agent, again where it failed for a reason that passes. Dropping the future ends the agent.
+    pub async fn ask(&self, ask: Ask<'_>) -> Asked {
+        let started = Instant::now();
+        let total = ask.agent.timeout.unwrap_or(ask.limits.total);
+        let mut usage = Usage::default();
+        let mut session = ask.session.filter(|session| session.agent == ask.agent.name);
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let left = if tries == 1 { total } else { total.saturating_sub(started.elapsed()) };
+            let mut asked = self.rest_and_try(&ask, session, left, tries).await;
+            usage = usage.plus(asked.usage);
+            asked.usage = usage;
+            asked.millis = millis(started.elapsed());
+            let Err(error) = &asked.result else { return asked };
+            // A session that is gone is no reason to fail.
+            let gone = matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
+            if gone && session.take().is_some() {
+                continue;
+            }
+            let left = total.saturating_sub(started.elapsed());
+            let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, ask.limits) else {
+                return asked;
+            };
+            (ask.activity)(&format!("{}; trying again in {}", error.kind.as_str(), seconds(wait)));
+            if ask.pause(wait).await.is_err() {
+                return asked;
+            }
+        }
+    }
+
+    /// Waits until the program may be asked again, if it rests, and tries once.
+    async fn rest_and_try(&self, ask: &Ask<'_>, session: Option<&Session>, left: Duration, tries: u32) -> Asked {
+        let nothing = |error| Asked {
+            result: Err(error),
+            transcript: None,
+            millis: 0,
+            usage: Usage::default(),
+            told: Told::default(),
+        };
+        let kind = match AdapterKind::of(ask.agent) {
+            Ok(kind) => kind,
+            Err(error) => return nothing(error),
+        };
+        let now = Timestamp::now();
+        if let Some(Cooldown { until, why }) = self.resting(kind, ask.agent, now) {
+            let wait = retry::until(until, now);
+            if wait > left / 2 {
+                let message = format!("`{kind}` rests until {until:.0}: {why}");
+                return nothing(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
+                    "carry the run on then with `glee runs resume`; `glee agents --check` asks it all the same",
+                ));
+            }
+            (ask.activity)(&format!("{kind} rests for {}", seconds(wait)));
+            if let Err(error) = ask.pause(wait).await {
+                return nothing(error);
+            }
+        }
+        let started = Instant::now();
+        let mut record = None;
+        let asked = self.once(ask, kind, session, left, &mut record).await.unwrap_or_else(nothing);
+        let failure = asked.result.as_ref().err().map(|error| (error.kind, error.message.as_str()));
+        self.rested(kind, ask.agent, failure, Timestamp::now());
+        if let Some(record) = record {
+            let end = End {
+                millis: millis(started.elapsed()),
+                tries,
+                transcript: asked.transcript.clone(),
+                usage: asked.usage,
+                told: asked.told.clone(),
+                failure: failure.map(|(kind, _)| kind),
+                error: failure.map(|(_, message)| message.to_owned()),
+            };
+            // A call is not lost because its record cannot be kept; its raw output is kept or has failed already.
+            drop(Record { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
+        }
+        asked
+    }
+
+    /// Asks once. Fails if nothing could be started.
+    async fn once(
+        &self,
+        ask: &Ask<'_>,
+        kind: AdapterKind,
+        session: Option<&Session>,
+        left: Duration,
+        recorded: &mut Option<Record>,
+    ) -> Result<Asked, AgentError> {
         let agent = ask.agent;
-        let kind = AdapterKind::of(agent)?;
         let adapter = kind.adapter();
         let path = self.program(agent, Path::new(&ask.request.root))?;
         let program = self.detect(kind, agent, &path).await;
         let folder = ask.files.stdout.parent().unwrap_or(Path::new("/"));
+        let call = ask.files.stdout.file_stem().unwrap_or_default().to_string_lossy();
         let query = Query {
             agent,
             program: &program,
             request: ask.request,
             prompt: ask.prompt,
-            session: ask.session,
+            session: session.map(|session| session.id.as_str()),
             folder,
+            call: &call,
         };
         let invocation = adapter.command(&query)?;
+        ask.files.put_aside();
+        let kept = |error: io::Error| {
+            let message = format!("failed to keep the call of `{}` beside the history: {error}", agent.name);
+            AgentError::new(FailureKind::Crashed, message)
+        };
         for (path, content) in &invocation.files {
-            std::fs::write(path, content).map_err(|error| {
-                let message = format!("failed to write `{}` for `{}`: {error}", path.display(), agent.name);
-                AgentError::new(FailureKind::Crashed, message)
-            })?;
+            record::private(path, content.as_bytes()).map_err(kept)?;
         }
+        record::private(&ask.files.stdout.with_extension("prompt"), &invocation.stdin).map_err(kept)?;
+        let record = recorded.insert(Record::new(kind, &query, &invocation));
+        record.write(&record::path(&ask.files.stdout)).map_err(kept)?;
         let role = ask.request.task.role();
         let activity = |line: &str| match adapter.telling(line) {
             Some(told) => {
@@ -208,11 +332,11 @@ impl Agents {
             invocation: &invocation,
             request: Some(ask.request),
             confinement: sandbox::confinement(ask.sandbox, role, kind, &invocation.env, ask.protected),
-            limits: Limits { total: agent.timeout.unwrap_or(ask.limits.total), ..*ask.limits },
+            limits: Limits { total: left, ..*ask.limits },
             stdout: &ask.files.stdout,
             stderr: &ask.files.stderr,
             activity: &activity,
-            stop: ask.stop,
+            stop: ask.stop.clone(),
         };
         let (output, failed) = match self.runner.run(job).await {
             Ok(output) => (Some(output), None),
@@ -224,13 +348,25 @@ impl Agents {
                 |error| error.for_agent(agent),
             ));
         };
-        let Reading { answer, usage, told, .. } = adapter.reading(&output);
+        let Reading { answer, partial, usage, told } = adapter.reading(&output);
         let result = match (failed, answer) {
             (None, answer) => answer,
             // An agent that ends by itself may say why better than its exit code does.
             (Some(RunError::ExitCode { .. }), Err(said)) => Err(said),
             (Some(failed), _) => Err(failed.for_agent(agent)),
         };
+        let text = match (&result, &partial) {
+            (Ok(Body::Text(text)), _) | (Err(_), Some(text)) => Some(text),
+            (Ok(Body::Stdout), _) | (Err(_), None) => None,
+        };
+        if let Some(text) = text {
+            record::private(&ask.files.stdout.with_extension("answer"), text.as_bytes()).map_err(kept)?;
+        }
+        let usage = match session {
+            Some(session) if adapter.counts_sessions() => usage.since(session.used),
+            _ => usage,
+        };
+        let usage = price::estimate(usage, told.model.as_deref().or(agent.model.as_deref()), agent.price);
         let Output { stdout, transcript, .. } = output;
         let result = result.map(|body| match body {
             Body::Stdout => AnswerText::File(stdout),
@@ -238,6 +374,38 @@ impl Agents {
         });
         Ok(Asked { result, transcript: Some(transcript), millis: 0, usage, told })
     }
+}
+
+impl Ask<'_> {
+    /// Waits, unless the run is stopped meanwhile.
+    async fn pause(&self, wait: Duration) -> Result<(), AgentError> {
+        tokio::select! {
+            () = tokio::time::sleep(wait) => Ok(()),
+            () = self.stop.stopped() => {
+                Err(AgentError::new(FailureKind::Stopped, format!("`{}` was stopped", self.agent.name)))
+            }
+        }
+    }
+}
+
+impl TranscriptFiles {
+    /// Keeps what an earlier try left, under a name with the number of that try.
+    fn put_aside(&self) {
+        let tried = |number: u32| self.stdout.with_extension(format!("try{number}.stdout"));
+        if !self.stdout.exists() {
+            return;
+        }
+        let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
+        for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
+            let from = self.stdout.with_extension(name);
+            // The next try is worth more than what the last one left.
+            drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
+        }
+    }
+}
+
+fn seconds(wait: Duration) -> String {
+    format!("{} s", wait.as_secs_f64().ceil())
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -250,17 +418,8 @@ mod tests {
     use std::io::Read as _;
 
     use super::*;
-    use crate::agents::samples;
+    use crate::agents::samples::{self, LIMITS};
     use crate::agents::scripted::{Script, ScriptedRunner};
-
-    const LIMITS: Limits = Limits {
-        total: Duration::from_secs(60),
-        first_output: Duration::from_secs(60),
-        idle: Duration::from_secs(60),
-        output: 1 << 20,
-        line: 1 << 16,
-        grace: Duration::from_secs(1),
-    };
 
     struct Scene {
         runner: Arc<ScriptedRunner>,
@@ -353,7 +512,7 @@ mod tests {
         let agents = Agents::new(Arc::new(crate::agents::ProcessRunner::new().unwrap()));
         let folder = tempfile::tempdir().unwrap();
         let good = samples::agent("good", "text", &["sh"]);
-        let check = |agent: Agent| agents.check(&[good.clone(), agent], folder.path());
+        let check = |agent: Agent| agents.check(&[good.clone(), agent], &[], folder.path());
         assert_eq!(check(good.clone()), Ok(()));
         assert_eq!(
             check(samples::agent("bad", "text", &["./"])),
@@ -370,5 +529,169 @@ mod tests {
             check(samples::agent("odd", "xml", &["sh"])).unwrap_err().message,
             "agent `odd` has an unknown adapter `xml`"
         );
+    }
+
+    /// What claude prints at the end of a call.
+    fn result(status: Option<u16>, text: &str) -> Script {
+        let event = serde_json::json!({
+            "type": "result", "subtype": "success", "is_error": status.is_some(), "api_error_status": status,
+            "result": text, "session_id": "s-1", "num_turns": 1, "total_cost_usd": 0.5,
+        });
+        Script::prints(format!("{event}\n"))
+    }
+
+    /// Plays the scripts one after another, the last for ever.
+    fn one_by_one(scripts: Vec<Script>) -> impl Fn(&Request) -> Script + Send + Sync {
+        let next = std::sync::Mutex::new(scripts.into_iter());
+        let last = std::sync::Mutex::new(Script::prints(""));
+        move |_| {
+            let mut last = last.lock().unwrap();
+            if let Some(script) = next.lock().unwrap().next() {
+                *last = script;
+            }
+            last.clone()
+        }
+    }
+
+    struct Stage {
+        runner: Arc<ScriptedRunner>,
+        agents: Agents,
+        folder: tempfile::TempDir,
+    }
+
+    impl Stage {
+        fn new(runner: ScriptedRunner) -> Self {
+            let (runner, folder) = (Arc::new(runner), tempfile::tempdir().unwrap());
+            let agents = Agents::new(runner.clone()).remembering(folder.path());
+            Self { runner, agents, folder }
+        }
+
+        async fn ask(&self, agent: &Agent, session: Option<&Session>, backups: &[Agent]) -> Asked {
+            let path = |name: &str| self.folder.path().join(name);
+            let files = TranscriptFiles { stdout: path("call.1.stdout"), stderr: path("call.1.stderr") };
+            let request = samples::review(agent);
+            let limits = Limits { retries: 2, ..LIMITS };
+            let ask = Ask {
+                agent,
+                request: &request,
+                prompt: "the prompt",
+                limits: &limits,
+                sandbox: Sandbox::Auto,
+                protected: &[],
+                files: &files,
+                session,
+                activity: &|_| {},
+                stop: Stop::never(),
+            };
+            self.agents.ask_or_backup(ask, backups).await
+        }
+
+        fn files(&self) -> Vec<String> {
+            let entries = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+            names.retain(|name| name.starts_with("call."));
+            names.sort();
+            names
+        }
+    }
+
+    fn text(asked: Asked) -> String {
+        let mut text = String::new();
+        asked.result.unwrap().reader().unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[tokio::test]
+    async fn what_passes_is_tried_again_and_everything_is_kept() {
+        let scripts = vec![result(Some(500), "internal error"), result(None, "fine")];
+        let stage = Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let asked = stage.ask(&agent, None, &[]).await;
+        assert_eq!((asked.usage.usd, asked.usage.turns), (Some(1.0), Some(2)));
+        assert_eq!(text(asked), "fine");
+        assert_eq!(
+            stage.files(),
+            [
+                "call.1.answer",
+                "call.1.call.json",
+                "call.1.prompt",
+                "call.1.stderr",
+                "call.1.stdout",
+                "call.1.try1.call.json",
+                "call.1.try1.prompt",
+                "call.1.try1.stderr",
+                "call.1.try1.stdout",
+            ]
+        );
+        let first = Record::read(&stage.folder.path().join("call.1.try1.call.json")).unwrap();
+        assert_eq!(first.end.unwrap().failure, Some(FailureKind::Unavailable));
+        let last = Record::read(&stage.folder.path().join("call.1.call.json")).unwrap();
+        assert_eq!(
+            (last.adapter.as_str(), last.nonce.as_str(), last.task.as_str()),
+            ("claude", samples::NONCE, "review")
+        );
+        assert!(last.environment.contains(&"GLEE_NONCE".to_owned()), "{:?}", last.environment);
+        let end = last.end.unwrap();
+        assert_eq!((end.tries, end.failure, end.told.session.as_deref()), (2, None, Some("s-1")));
+    }
+
+    #[tokio::test]
+    async fn what_does_not_pass_is_not_tried_again() {
+        for (status, said, kind, asked_for) in [
+            (401, "invalid api key", FailureKind::NotLoggedIn, 1),
+            (500, "internal error", FailureKind::Unavailable, 3),
+        ] {
+            let part = move |_: &Request| result(Some(status), said);
+            let stage = Stage::new(ScriptedRunner::new().on("rev", "review", part));
+            let asked = stage.ask(&samples::agent("rev", "claude", &["claude"]), None, &[]).await;
+            assert_eq!(asked.result.unwrap_err().kind, kind);
+            assert_eq!(stage.runner.seen().len(), asked_for);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_backup_answers_for_one_that_is_over_its_quota() {
+        let runner = ScriptedRunner::new()
+            .on("rev", "review", |_| result(Some(402), "credit balance is too low"))
+            .on("second", "review", |_| result(Some(402), "credit balance is too low"));
+        let runner = runner.on("third", "review", |_| Script::prints("from the third"));
+        let mut agent = samples::agent("rev", "claude", &["claude"]);
+        agent.backup = Some("second".into());
+        let mut second = samples::agent("second", "claude", &["claude"]);
+        second.backup = Some("third".into());
+        let third = samples::agent("third", "text", &["third"]);
+        let stage = Stage::new(runner);
+        // The runner plays by the name in the request, which stays that of the agent.
+        let asked = stage.ask(&agent, None, &[third, second]).await;
+        assert_eq!(asked.told.by, Some("third".into()));
+        assert_eq!(asked.told.instead.as_deref(), Some("`claude` failed (over quota): credit balance is too low"));
+        let programs: Vec<_> = stage.runner.seen().into_iter().map(|seen| seen.invocation.program).collect();
+        assert_eq!(programs, [Path::new("claude"), Path::new("claude"), Path::new("third")]);
+    }
+
+    #[tokio::test]
+    async fn a_cool_down_is_remembered_until_it_is_over() {
+        let scripts = vec![result(Some(429), "rate limit, try again in 2 hours"), result(None, "fine")];
+        let stage = Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let first = stage.ask(&agent, None, &[]).await.result.unwrap_err();
+        let FailureKind::RateLimited { reset: Some(reset) } = first.kind else { panic!("{first:?}") };
+        let second = stage.ask(&agent, None, &[]).await.result.unwrap_err();
+        assert_eq!(second.kind, FailureKind::RateLimited { reset: Some(reset) });
+        assert_eq!(stage.runner.seen().len(), 1);
+        assert_eq!(stage.agents.cooldowns(Timestamp::now()).into_keys().collect::<Vec<_>>(), ["claude"]);
+        assert!(stage.agents.cooldowns(reset).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_session_is_carried_on_or_begun_anew() {
+        let scripts = vec![result(Some(400), "no conversation found"), result(None, "fine")];
+        let stage = Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let agent = samples::agent("rev", "claude", &["claude"]);
+        let session = Session { agent: agent.name.clone(), id: "s-0".to_owned(), used: Usage::default() };
+        assert_eq!(text(stage.ask(&agent, Some(&session), &[]).await), "fine");
+        let resumed: Vec<bool> =
+            stage.runner.seen().iter().map(|seen| seen.invocation.args.iter().any(|arg| arg == "s-0")).collect();
+        assert_eq!(resumed, [true, false]);
     }
 }

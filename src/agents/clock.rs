@@ -144,6 +144,8 @@ mod tests {
         output: 0,
         line: 0,
         grace: Duration::from_secs(3),
+        retries: 0,
+        backoff: Duration::from_millis(1),
     };
 
     fn clock(streams: bool) -> (Clock, impl Fn(f64) -> Instant) {

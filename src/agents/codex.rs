@@ -77,6 +77,10 @@ impl Adapter for Codex {
         }
     }
 
+    fn counts_sessions(&self) -> bool {
+        true
+    }
+
     fn helps(&self) -> &'static [&'static [&'static str]] {
         &[&["exec", "--help"], &["features", "list"]]
     }

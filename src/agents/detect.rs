@@ -26,6 +26,8 @@ const LIMITS: Limits = Limits {
     output: 256 << 10,
     line: 4096,
     grace: Duration::from_millis(500),
+    retries: 0,
+    backoff: Duration::from_millis(1),
 };
 
 /// The file of what programs told.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::adapter::{Adapter, AgentError};
-use super::{builtin, claude, codex, copilot, gemini, json, opencode, qwen, text};
+use super::{builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text};
 use crate::domain::{Agent, FailureKind};
 
 /// The name of an adapter, as in `agents.<name>.adapter`.
@@ -16,6 +16,8 @@ pub enum AdapterKind {
     Json,
     /// The agents embedded in Glee.
     Builtin,
+    /// Calls that were kept.
+    Replay,
     /// Claude Code.
     Claude,
     /// Codex.
@@ -32,10 +34,11 @@ pub enum AdapterKind {
 
 impl AdapterKind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Text,
         Self::Json,
         Self::Builtin,
+        Self::Replay,
         Self::Claude,
         Self::Codex,
         Self::Gemini,
@@ -54,6 +57,7 @@ impl AdapterKind {
             Self::Text => "text",
             Self::Json => "json",
             Self::Builtin => "builtin",
+            Self::Replay => "replay",
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
@@ -99,6 +103,7 @@ impl AdapterKind {
             Self::Text => &text::Text,
             Self::Json => &json::Json,
             Self::Builtin => &builtin::BuiltinAdapter,
+            Self::Replay => &replay::Replay,
             Self::Claude => &claude::Claude,
             Self::Codex => &codex::Codex,
             Self::Gemini => &gemini::Gemini,

@@ -12,6 +12,7 @@ pub mod kind;
 pub mod locate;
 pub mod process;
 pub mod program;
+pub mod replay;
 pub mod sandbox;
 pub mod schema;
 pub mod scripted;
@@ -22,15 +23,19 @@ mod blame;
 mod claude;
 mod clock;
 mod codex;
+mod cooldown;
 mod copilot;
 mod detect;
 mod gemini;
 mod json;
 mod memory;
 mod opencode;
+mod price;
 mod qwen;
+mod record;
 #[cfg(test)]
 mod recorded;
+mod retry;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]
@@ -39,7 +44,8 @@ mod spool;
 mod stream;
 mod text;
 
-pub use ask::{Agents, AnswerText, Ask, Asked, TranscriptFiles};
+pub use ask::{Agents, AnswerText, Ask, Asked, Session, TranscriptFiles};
+pub use cooldown::Cooldown;
 pub use kind::{AdapterKind, adapter_for};
 pub use process::{ProcessRunner, Runner};
 pub use scripted::ScriptedRunner;

@@ -1,13 +1,27 @@
 //! An agent and requests for this folder's tests.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::adapter::Query;
 use super::program::Program;
+use crate::config::settings::Limits;
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use crate::protocol::request::{Request, Task};
 
 pub(super) const NONCE: &str = "0123456789abcdef0123456789abcdef";
+
+/// Caps that no test reaches, without tries.
+pub(super) const LIMITS: Limits = Limits {
+    total: Duration::from_secs(60),
+    first_output: Duration::from_secs(60),
+    idle: Duration::from_secs(60),
+    output: 1 << 20,
+    line: 1 << 16,
+    grace: Duration::from_secs(1),
+    retries: 0,
+    backoff: Duration::from_millis(1),
+};
 
 /// A reviewer.
 pub(super) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
@@ -21,12 +35,22 @@ pub(super) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
         model: None,
         env: Default::default(),
         timeout: None,
+        backup: None,
+        price: None,
     }
 }
 
 /// The question that a request is, without a session.
 pub(super) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Request) -> Query<'a> {
-    Query { agent, program, request, prompt: "the prompt", session: None, folder: Path::new("/kept") }
+    Query {
+        agent,
+        program,
+        request,
+        prompt: "the prompt",
+        session: None,
+        folder: Path::new("/kept"),
+        call: "call.1",
+    }
 }
 
 /// An empty review of `/tree`.

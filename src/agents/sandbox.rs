@@ -81,7 +81,7 @@ fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<Pat
     let own = match kind {
         // All that is known of a program of the user's own is that it may have a cache.
         AdapterKind::Text | AdapterKind::Json => Vec::new(),
-        AdapterKind::Builtin => return Vec::new(),
+        AdapterKind::Builtin | AdapterKind::Replay => return Vec::new(),
         AdapterKind::Claude => {
             vec![variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude")), in_home(".claude.json")]
         }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::process::ExitCode;
 
 use super::error::{CommandError, CommandResult};
-use crate::agents::{builtin, supervise};
+use crate::agents::{builtin, replay, supervise};
 use crate::domain::ExitReason;
 use crate::ui::stream;
 
@@ -15,6 +15,7 @@ pub(super) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     match name.to_str()? {
         supervise::NAME => Some(supervise::main(args)),
         builtin::ARGUMENT => Some(embedded_agent(args)),
+        replay::ARGUMENT => Some(kept_call(args)),
         _ => None,
     }
 }
@@ -28,6 +29,23 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
             ExitCode::from(error.exit().code())
         }
     }
+}
+
+/// Plays a kept call: its record as the argument, the nonce of the new request on stdin.
+fn kept_call(args: &[OsString]) -> ExitCode {
+    let mut nonce = String::new();
+    let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();
+    let played = std::io::stdin()
+        .lock()
+        .read_to_string(&mut nonce)
+        .and_then(|_| replay::play(&record, &nonce, &mut std::io::stdout().lock(), &mut std::io::stderr().lock()));
+    played.map_or_else(
+        |error| {
+            stream::err(&format!("{}: {error}\n", record.display()));
+            ExitCode::FAILURE
+        },
+        ExitCode::from,
+    )
 }
 
 fn answer(args: &[OsString]) -> CommandResult {

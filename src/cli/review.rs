@@ -191,7 +191,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let asks = globals.interactive() && chosen.is_none();
     let plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
         .map_err(|error| CommandError::new(ExitReason::Usage, error.clone()).hint_if(error.hint()))?;
-    let agents = sitting::agents(&plan.agents, workspace.root())?;
+    let agents = sitting::agents(&plan, workspace.root())?;
     if args.dry_run {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
     }

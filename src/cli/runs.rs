@@ -256,7 +256,7 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
     let settings = super::load::runnable(globals, Vec::new())?.1.settings;
     refuse_undone(&events, &run)?;
     refuse_changed(&workspace, &events, &run)?;
-    let agents = sitting::agents(&plan.agents, workspace.root())?;
+    let agents = sitting::agents(&plan, workspace.root())?;
     let sitting = Sitting { format, mode: plan.mode, chosen: None, globals };
     sitting::resume(&sitting, workspace, settings, agents, run)
 }

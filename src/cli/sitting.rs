@@ -10,7 +10,7 @@ use super::error::{CommandError, CommandResult};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, sandbox};
 use crate::config::paths;
 use crate::config::settings::{Sandbox, Settings};
-use crate::domain::{Agent, ExitReason, Outcome, Route, RunId};
+use crate::domain::{ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
 use crate::event::{Mode, Plan};
 use crate::journal::JournalError;
@@ -76,13 +76,13 @@ pub(crate) fn run_error(error: RunError) -> CommandError {
 }
 
 /// The agents' programs, all of them found before anything costs money.
-pub(crate) fn agents(agents: &[Agent], root: &Path) -> Result<Agents, CommandError> {
+pub(crate) fn agents(plan: &Plan, root: &Path) -> Result<Agents, CommandError> {
     let state = paths::state_dir().map_err(|error| {
         let hint = error.hint();
         CommandError::new(ExitReason::Usage, error).hint_if(hint)
     })?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state);
-    programs.check(agents, root).map_err(|error| {
+    programs.check(&plan.agents, &plan.backups, root).map_err(|error| {
         let hint = error.hint.clone();
         CommandError::new(ExitReason::Usage, error).hint_if(hint)
     })?;

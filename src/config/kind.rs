@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::suggest::closest;
 use super::units;
 use super::yaml::{self, Node, Position, Tree};
-use crate::domain::Tag;
+use crate::domain::{Price, Tag};
 use crate::rules::mandatory;
 
 /// What a key's value may be.
@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Switch,
     /// A whole number from 1 to this.
     Count(u32),
+    /// A whole number from 0 to this.
+    UpTo(u32),
     /// `all`, or a whole number from 1.
     AllOrCount,
     /// A duration longer than nothing.
@@ -42,6 +44,8 @@ pub(crate) enum Kind {
     Words,
     /// The name of a model.
     Model,
+    /// Dollars for a million tokens of input, cached input and output.
+    Price,
     /// A program with its arguments: text that is split like a shell does, or a list of words.
     Command,
     /// A list of commands.
@@ -89,6 +93,7 @@ impl Kind {
             Self::Version => "1".to_owned(),
             Self::Switch => "true, false".to_owned(),
             Self::Count(most) => format!("a whole number from 1 to {most}"),
+            Self::UpTo(most) => format!("a whole number from 0 to {most}"),
             Self::AllOrCount => "all, or a whole number from 1".to_owned(),
             Self::Time => "a duration such as 90s, 10m or 1h30m".to_owned(),
             Self::TimeOrNone => "a duration such as 0s, 3s or 1m".to_owned(),
@@ -101,6 +106,9 @@ impl Kind {
             Self::Tags => "a list of severity tags such as [MUST, HIGH]".to_owned(),
             Self::Words => "a list of words such as [backend, rust]".to_owned(),
             Self::Model => "the name of a model, which does not begin with `-`".to_owned(),
+            Self::Price => {
+                "dollars for a million tokens of input, cached input and output such as 1.25/0.125/10".to_owned()
+            }
             Self::Command => "a program with its arguments, as text or as a list of words".to_owned(),
             Self::Commands => "a list of commands such as [cargo test, make lint]".to_owned(),
             Self::Variables => "a map of variables such as {NAME: \"value\"}".to_owned(),
@@ -117,6 +125,11 @@ impl Kind {
                 Some(count) if (1..=u64::from(most)).contains(&count) => Ok(json!(count)),
                 _ => Err(self.misfit(node)),
             },
+            (Self::UpTo(most), Tree::Number(number)) => match number.as_u64() {
+                Some(count) if count <= u64::from(most) => Ok(json!(count)),
+                _ => Err(self.misfit(node)),
+            },
+            (Self::Price, Tree::Text(text)) if Price::parse(text).is_some() => Ok(json!(text)),
             (Self::AllOrCount, Tree::Number(number)) => match number.as_u64().and_then(|n| u32::try_from(n).ok()) {
                 Some(count) if count > 0 => Ok(json!(count)),
                 _ => Err(self.misfit(node)),
@@ -169,7 +182,7 @@ impl Kind {
             text.starts_with(opening).then(|| yaml::parse(text).ok()).flatten().map(|node| node.json())
         };
         match self {
-            Self::Version | Self::Count(_) | Self::AllOrCount | Self::Switch => {
+            Self::Version | Self::Count(_) | Self::UpTo(_) | Self::AllOrCount | Self::Switch => {
                 serde_json::from_str(text).unwrap_or_else(|_| json!(text))
             }
             Self::Reviewers if text == "all" || text == "first" => json!(text),
@@ -179,7 +192,13 @@ impl Kind {
             Self::Command => flow('[').unwrap_or_else(|| json!(text)),
             Self::Commands => flow('[').unwrap_or_else(|| json!([text])),
             Self::Variables => flow('{').unwrap_or_else(|| json!(text)),
-            Self::Time | Self::TimeOrNone | Self::Size | Self::OneOf(_) | Self::Name | Self::Model => json!(text),
+            Self::Time
+            | Self::TimeOrNone
+            | Self::Size
+            | Self::OneOf(_)
+            | Self::Name
+            | Self::Model
+            | Self::Price => json!(text),
         }
     }
 
@@ -195,6 +214,7 @@ impl Kind {
             Self::Version => json!({"const": 1}),
             Self::Switch => json!({"type": "boolean"}),
             Self::Count(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
+            Self::UpTo(most) => json!({"type": "integer", "minimum": 0, "maximum": most}),
             Self::AllOrCount => json!({"oneOf": [{"const": "all"}, {"type": "integer", "minimum": 1}]}),
             Self::Time | Self::TimeOrNone => json!({"type": "string", "pattern": DURATION}),
             Self::Size => json!({"type": "string", "pattern": "^[0-9]+ *(B|[kK]B|MB|GB|KiB|MiB|GiB)$"}),
@@ -204,6 +224,7 @@ impl Kind {
             Self::Tags => words,
             Self::Words => json!({"oneOf": [{"type": "string", "minLength": 1}, words]}),
             Self::Model => json!({"type": "string", "pattern": "^[^-]"}),
+            Self::Price => json!({"type": "string", "pattern": "^[0-9.]+/[0-9.]+/[0-9.]+$"}),
             Self::Command => command,
             Self::Commands => json!({"type": "array", "items": command}),
             Self::Variables => json!({"type": "object", "additionalProperties": {"type": "string"}}),

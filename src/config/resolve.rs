@@ -12,7 +12,7 @@ use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
 use super::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings};
 use super::suggest::closest;
 use super::units;
-use crate::domain::{Agent, AgentName, Role, Route};
+use crate::domain::{Agent, AgentName, Price, Role, Route};
 use crate::rules::consensus::Policy;
 
 /// The layers above the built-in defaults, lowest first.
@@ -102,8 +102,11 @@ fn guard(
     Ok(from(project, Origin::Project))
 }
 
-/// A duration in milliseconds or a size in bytes.
+/// A duration in milliseconds, a size in bytes, or a number.
 fn amount(value: &Value) -> u128 {
+    if let Some(number) = value.as_u64() {
+        return number.into();
+    }
     let text = value.as_str().unwrap_or_default();
     units::duration(text)
         .map(|time| time.as_millis())
@@ -277,6 +280,8 @@ impl Resolved {
                 output: self.size("limits.output"),
                 line: self.size("limits.line"),
                 grace: self.time("limits.grace"),
+                retries: self.count("limits.retries").unwrap_or(0),
+                backoff: self.time("limits.backoff"),
             },
             flat: self.values.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value))).collect(),
         }
@@ -301,6 +306,8 @@ impl Resolved {
                 .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
                 .collect(),
             timeout: text("timeout").and_then(|text| units::duration(&text)),
+            backup: text("backup").map(AgentName),
+            price: text("price").and_then(|text| Price::parse(&text)),
         }
     }
 
@@ -410,6 +417,8 @@ mod tests {
                     output: 64 << 20,
                     line: 8 << 20,
                     grace: seconds(3),
+                    retries: 3,
+                    backoff: seconds(2),
                 },
                 flat,
             }
@@ -458,6 +467,8 @@ review: {issues: {mandatory: [HIGH]}}
             model: None,
             env: BTreeMap::new(),
             timeout: None,
+            backup: None,
+            price: None,
         };
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         assert_eq!(

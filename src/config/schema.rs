@@ -36,9 +36,9 @@ pub(crate) enum Guard {
     Later(&'static [&'static str]),
 }
 
-/// The adapters that exist: two protocols, the embedded agents, and the programs Glee knows.
-pub(crate) const ADAPTERS: [&str; 9] =
-    ["text", "json", "builtin", "claude", "codex", "gemini", "opencode", "qwen", "copilot"];
+/// The adapters that exist: two protocols, the embedded agents, kept calls, and the programs Glee knows.
+pub(crate) const ADAPTERS: [&str; 10] =
+    ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
 /// The programs whose adapter supplies the arguments for every role, so that their bare name is a whole command.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
@@ -150,6 +150,14 @@ pub(crate) const KEYS: &[Key] = &[
         Guard::Smaller,
         "between asking an agent to stop and killing it",
     ),
+    guarded(
+        "limits.retries",
+        Kind::UpTo(10),
+        "3",
+        Guard::Smaller,
+        "how often a call is tried again after a failure that passes",
+    ),
+    key("limits.backoff", Kind::Time, "2s", "before the first of these tries; each later one waits twice as long"),
 ];
 
 /// The keys of one agent, in the order in which they are written.
@@ -163,6 +171,8 @@ pub(crate) const AGENT_KEYS: &[Key] = &[
     agent_key("model", Kind::Model, "the model to ask for"),
     agent_key("env", Kind::Variables, "environment variables set for it"),
     agent_key("timeout", Kind::Time, "its own bound on one call's wall time"),
+    agent_key("backup", Kind::Name, "who answers in its place when it is over its limits or missing"),
+    agent_key("price", Kind::Price, "what its tokens cost, where its program does not say it"),
 ];
 
 const fn key(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Key {

@@ -119,4 +119,8 @@ pub struct Limits {
     pub line: u64,
     /// Between TERM and KILL.
     pub grace: Duration,
+    /// How often a call is tried again after a failure that passes.
+    pub retries: u32,
+    /// Before the first of these tries; each later one waits twice as long.
+    pub backoff: Duration,
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Price;
+
 /// What an agent is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -86,6 +88,12 @@ pub struct Agent {
     /// Its own bound on one call's wall time; `limits.total` where absent.
     #[serde(default)]
     pub timeout: Option<Duration>,
+    /// The agent of the same role that answers in its place when it is over its limits or its program is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backup: Option<AgentName>,
+    /// What its tokens cost, where its program does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
 }
 
 impl Agent {

@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::AgentName;
+
 /// Tokens, turns and money of a call or a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
@@ -48,6 +50,42 @@ impl Usage {
             estimated: self.estimated || other.estimated,
         }
     }
+
+    /// What came on top of an earlier sum; where the earlier one is not known, neither is this.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));
+        Self {
+            input_tokens: less(self.input_tokens, earlier.input_tokens),
+            output_tokens: less(self.output_tokens, earlier.output_tokens),
+            cached_tokens: less(self.cached_tokens, earlier.cached_tokens),
+            reasoning_tokens: less(self.reasoning_tokens, earlier.reasoning_tokens),
+            ..self
+        }
+    }
+}
+
+/// Dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// Of input that was not cached.
+    pub input: f64,
+    /// Of input from a cache.
+    pub cached: f64,
+    /// Of output.
+    pub output: f64,
+}
+
+impl Price {
+    /// Reads `1.25/0.125/10`: input, cached input and output.
+    pub fn parse(text: &str) -> Option<Self> {
+        let numbers: Vec<f64> = text.split('/').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
+        let sane = numbers.iter().all(|number| (0.0..1e6).contains(number));
+        match (numbers.as_slice(), sane) {
+            (&[input, cached, output], true) => Some(Self { input, cached, output }),
+            _ => None,
+        }
+    }
 }
 
 /// What a program told of a call beside its answer.
@@ -62,6 +100,12 @@ pub struct Told {
     /// The tools that were refused to it, by name, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
+    /// The backup that answered in the agent's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<AgentName>,
+    /// Why the agent itself did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
 }
 
 impl Told {

@@ -131,6 +131,8 @@ pub(crate) fn agent(name: &str, role: Role) -> Agent {
         model: None,
         env: std::collections::BTreeMap::new(),
         timeout: None,
+        backup: None,
+        price: None,
     }
 }
 
@@ -146,6 +148,7 @@ pub(crate) fn started() -> EventKind {
         tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned(),
         mode: Mode::Arbitrate,
         agents: roles.map(|(name, role)| agent(name, role)).to_vec(),
+        backups: Vec::new(),
         shards: vec![vec![covered("a.py", 1180)], vec![covered("b.js", 20), covered("c.rs", 3)]],
         skipped: vec![Skip { file: "logo.png".to_owned(), reason: SkipReason::Binary }],
         settings: std::collections::BTreeMap::new(),

@@ -26,6 +26,7 @@ fn started(target: &str) -> EventKind {
             tree: "blake3:0".to_owned(),
             mode: Mode::Arbitrate,
             agents: Vec::new(),
+            backups: Vec::new(),
             shards: Vec::new(),
             skipped: Vec::new(),
             settings: BTreeMap::from([("review.rounds".to_owned(), 1.into())]),

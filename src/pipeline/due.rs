@@ -329,6 +329,8 @@ mod tests {
             model: None,
             env: std::collections::BTreeMap::new(),
             timeout: None,
+            backup: None,
+            price: None,
         }
     }
 
@@ -386,6 +388,7 @@ mod tests {
                     agent("c", Role::Coder),
                     agent("j", Role::Judge),
                 ],
+                backups: Vec::new(),
                 shards: vec![vec![covered]],
                 skipped: Vec::new(),
                 settings: std::collections::BTreeMap::new(),

@@ -13,7 +13,7 @@ use futures_util::stream::FuturesUnordered;
 
 use crate::agents::adapter::AgentError;
 use crate::agents::command::Checked;
-use crate::agents::{Agents, Ask, Asked, Stop, TranscriptFiles};
+use crate::agents::{Agents, Ask, Asked, Session, Stop, TranscriptFiles};
 use crate::config::settings::Settings;
 use crate::domain::{
     Answer, DisputeNumber, ExitReason, Finding, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord,
@@ -239,6 +239,10 @@ impl Engine {
         let files = self.files(&call.file_stem())?;
         let (sandbox, protected) = (self.settings.sandbox, self.protected());
         let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
+        let backups = self.state.plan.as_ref().map(|plan| plan.backups.clone()).unwrap_or_default();
+        // A reviewer and a judge begin afresh; the coder need not read everything again.
+        let session = self.state.coder_session.clone().filter(|_| call.purpose.is_coder());
+        let session = session.map(|(agent, id, used)| Session { agent, id, used });
         let (sink, step, call) = (Arc::clone(&self.sink), step.clone(), call.clone());
         Ok(Box::pin(async move {
             let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&call, line);
@@ -250,11 +254,11 @@ impl Engine {
                 sandbox,
                 protected: &protected,
                 files: &files,
-                session: None,
+                session: session.as_ref(),
                 activity: &activity,
                 stop,
             };
-            let Asked { result, transcript, millis, usage, told } = agents.ask(ask).await;
+            let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
             let answer = match result {
                 Ok(text) => {
                     let read = tokio::task::spawn_blocking(move || {
@@ -366,6 +370,10 @@ impl Engine {
                 let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
                 let answer = self.watched(&call, answer, transcript.as_ref())?;
                 if !cut_off {
+                    if let (Some(by), Some(said)) = (&told.by, &told.instead) {
+                        let text = format!("{by} was asked in the place of {}: {said}", call.agent);
+                        self.append(EventKind::Notice { text })?;
+                    }
                     self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told })?;
                 }
             }

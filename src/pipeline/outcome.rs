@@ -27,6 +27,9 @@ pub(crate) fn exit(state: &State, quorum: Option<u32>) -> ExitReason {
         complete: count(reviewers.iter().filter(|report| report.status.is_complete()).count()),
         quorum,
         agent_failed: agent_failed(state),
+        exhausted: last_calls(state).iter().any(|(_, call)| {
+            matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
+        }),
         violated: !state.violated.is_empty(),
         verify_failed: state.verified.iter().any(|verified| !verified.passed),
     })

@@ -15,6 +15,16 @@ pub enum PlanError {
     /// No connected agent has a role that the run needs.
     #[error("no agent has the role `{0}`")]
     MissingRole(Role),
+    /// `agents.<name>.backup` names nobody who could answer in the agent's place.
+    #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
+    Backup {
+        /// The agent.
+        agent: AgentName,
+        /// The name of its backup.
+        backup: AgentName,
+        /// Their role.
+        role: Role,
+    },
     /// `review.reviewers` names somebody who is not a connected reviewer.
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
     UnknownReviewer(String),
@@ -62,6 +72,7 @@ impl PlanError {
                  redaction.block_private_keys false`"
                     .to_owned()
             }
+            Self::Backup { role, .. } => format!("`glee agents` lists who is a {role}"),
             Self::UnknownReviewer(_) => "`glee agents` lists who is connected".to_owned(),
             Self::Quorum { .. } => "lower it with `glee config set review.quorum <number>`".to_owned(),
         })
@@ -81,7 +92,7 @@ pub fn plan(
     root: &std::path::Path,
     target: &Target,
 ) -> Result<Plan, PlanError> {
-    let with = |role: Role| settings.agents.iter().filter(move |agent| agent.role == role);
+    let with = |role: Role| first_choice(settings).filter(move |agent| agent.role == role);
     let mut agents: Vec<Agent> = reviewers(settings)?.into_iter().cloned().collect();
     if let Some(quorum) = settings.review.quorum
         && usize::try_from(quorum).is_ok_and(|quorum| quorum > agents.len())
@@ -102,7 +113,8 @@ pub fn plan(
         }
         agents.extend(judges.into_iter().cloned());
     }
-    private_keys(settings, &agents, target)?;
+    let backups = backups(settings, &agents)?;
+    private_keys(settings, agents.iter().chain(&backups), target)?;
     Ok(Plan {
         root: root.to_string_lossy().into_owned(),
         target: target.description.clone(),
@@ -110,6 +122,7 @@ pub fn plan(
         tree: target.tree.clone(),
         mode,
         agents,
+        backups,
         shards: target.coverage(),
         skipped: target.skipped.clone(),
         settings: settings.flat.clone(),
@@ -117,9 +130,13 @@ pub fn plan(
 }
 
 /// Refuses to show a private key to an agent; the embedded ones keep to themselves what they read.
-fn private_keys(settings: &Settings, agents: &[Agent], target: &Target) -> Result<(), PlanError> {
+fn private_keys<'a>(
+    settings: &Settings,
+    mut agents: impl Iterator<Item = &'a Agent>,
+    target: &Target,
+) -> Result<(), PlanError> {
     let redaction = settings.redaction;
-    let leaves = agents.iter().any(|agent| !agent.is_embedded());
+    let leaves = agents.any(|agent| !agent.is_embedded());
     if !(redaction.secrets && redaction.block_private_keys && leaves) {
         return Ok(());
     }
@@ -127,12 +144,46 @@ fn private_keys(settings: &Settings, agents: &[Agent], target: &Target) -> Resul
     found.map_or(Ok(()), |(file, line)| Err(PlanError::PrivateKey { file, line }))
 }
 
+/// Those who are asked by themselves: a backup of somebody before it only stands by, unless it is named.
+fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
+    settings
+        .agents
+        .iter()
+        .enumerate()
+        .filter(|(at, agent)| {
+            let before = &settings.agents[..*at];
+            !before.iter().any(|other| other.role == agent.role && other.backup.as_ref() == Some(&agent.name))
+        })
+        .map(|(_, agent)| agent)
+}
+
+/// The backups of `agents`, and theirs.
+fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, PlanError> {
+    let mut found: Vec<Agent> = Vec::new();
+    let mut asked: Vec<&Agent> = agents.iter().collect();
+    while let Some(agent) = asked.pop() {
+        let Some(name) = &agent.backup else { continue };
+        let backup = settings
+            .agents
+            .iter()
+            .find(|other| other.name == *name && other.role == agent.role && other.name != agent.name);
+        let Some(backup) = backup else {
+            return Err(PlanError::Backup { agent: agent.name.clone(), backup: name.clone(), role: agent.role });
+        };
+        if found.iter().all(|known| known.name != backup.name) {
+            found.push(backup.clone());
+            asked.push(backup);
+        }
+    }
+    Ok(found)
+}
+
 /// The panel, or the first judge, or nobody.
 fn judges(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
-    let mut all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
+    let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.panel;
     if panel.is_empty() {
-        return Ok(all.next().into_iter().collect());
+        return Ok(first_choice(settings).find(|agent| agent.role == Role::Judge).into_iter().collect());
     }
     let distinct: std::collections::BTreeSet<&String> = panel.iter().collect();
     if panel.len() != 3 || distinct.len() != 3 {
@@ -149,9 +200,10 @@ fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
     if all.is_empty() {
         return Err(PlanError::MissingRole(Role::Reviewer));
     }
+    let unasked = || first_choice(settings).filter(|agent| agent.role == Role::Reviewer);
     match &settings.review.reviewers {
-        ReviewerChoice::All => Ok(all),
-        ReviewerChoice::First => Ok(all.into_iter().take(1).collect()),
+        ReviewerChoice::All => Ok(unasked().collect()),
+        ReviewerChoice::First => Ok(unasked().take(1).collect()),
         ReviewerChoice::Named(names) => names
             .iter()
             .map(|name| {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
     Agent, AgentName, Answer, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange, Finding,
-    FindingId, FindingState, Recheck, Response, Role, Usage,
+    FindingId, FindingState, Recheck, Response, Role, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 
@@ -67,6 +67,8 @@ pub(crate) struct State {
     /// Commands of `review.verify` that ran on the tree as it stands now.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
+    /// The session of the coder's last answered call: whose, which, and what it has used.
+    pub(crate) coder_session: Option<(AgentName, String, Usage)>,
     /// Calls of this sitting whose agents may have written though they may only read.
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
@@ -100,7 +102,8 @@ impl State {
             }
             EventKind::RoundStarted { shards, .. } => self.rounds.push(shards.clone()),
             EventKind::CallStarted { .. } => {}
-            EventKind::CallFinished { call, answer, millis, usage, .. } => {
+            EventKind::CallFinished { call, answer, millis, usage, told, .. } => {
+                self.take_session(call, answer, usage, told);
                 self.finish_call(call, answer);
                 let call_record = Call { answer: answer.clone(), millis: *millis, usage: **usage };
                 self.calls.insert(call.clone(), call_record);
@@ -212,6 +215,19 @@ impl State {
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}
         }
+    }
+
+    /// A session can be carried on by whoever held it, if its last call was answered.
+    fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &Told) {
+        if !call.purpose.is_coder() {
+            return;
+        }
+        let who = told.by.as_ref().unwrap_or(&call.agent);
+        let answered = matches!(answer, CallAnswer::Respond { .. } | CallAnswer::Invalid { .. });
+        let session = told.session.as_ref().filter(|_| answered);
+        let earlier = self.coder_session.take().filter(|(name, id, _)| name == who && Some(id) == session);
+        let used = earlier.map_or(*usage, |(_, _, used)| used.plus(*usage));
+        self.coder_session = session.map(|session| (who.clone(), session.clone(), used));
     }
 
     /// Answered reviews that are not merged yet.

@@ -81,6 +81,8 @@ fn agent(name: &str, role: Role) -> Agent {
         model: None,
         env: BTreeMap::new(),
         timeout: None,
+        backup: None,
+        price: None,
     }
 }
 
@@ -116,6 +118,8 @@ fn settings() -> Settings {
             output: 1 << 20,
             line: 1 << 20,
             grace: Duration::from_millis(100),
+            retries: 0,
+            backoff: Duration::from_millis(1),
         },
         flat: BTreeMap::new(),
     }

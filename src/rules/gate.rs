@@ -19,6 +19,8 @@ pub struct Facts {
     pub agent_failed: bool,
     /// Whether an agent that may only read may have written.
     pub violated: bool,
+    /// Whether one of those that failed or did not answer was over its limits, so that the run may be carried on later.
+    pub exhausted: bool,
     /// Whether a command of `review.verify` failed on the coder's edits.
     pub verify_failed: bool,
 }
@@ -35,7 +37,8 @@ pub fn exit(facts: &Facts) -> ExitReason {
     }
     let needed = facts.quorum.unwrap_or(facts.reviewers).min(facts.reviewers).max(1);
     if facts.agent_failed || facts.complete < needed {
-        reason = reason.strongest(ExitReason::AgentFailed);
+        let failed = if facts.exhausted { ExitReason::Budget } else { ExitReason::AgentFailed };
+        reason = reason.strongest(failed);
     }
     if facts.violated {
         reason = reason.strongest(ExitReason::ReadOnlyViolation);
@@ -71,6 +74,9 @@ mod tests {
             (Facts { complete: 0, quorum: Some(0), ..facts() }, ExitReason::AgentFailed),
             (Facts { agent_failed: true, ..facts() }, ExitReason::AgentFailed),
             (Facts { violated: true, complete: 1, ..facts() }, ExitReason::ReadOnlyViolation),
+            (Facts { agent_failed: true, exhausted: true, ..facts() }, ExitReason::Budget),
+            (Facts { complete: 1, exhausted: true, ..facts() }, ExitReason::Budget),
+            (Facts { exhausted: true, ..facts() }, ExitReason::Clean),
             (Facts { verify_failed: true, ..facts() }, ExitReason::FindingsOpen),
         ];
         for (facts, expected) in rows {

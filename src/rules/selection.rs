@@ -78,6 +78,8 @@ mod tests {
             model: None,
             env: std::collections::BTreeMap::new(),
             timeout: None,
+            backup: None,
+            price: None,
         }
     }
 

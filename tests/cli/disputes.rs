@@ -28,6 +28,7 @@ fn plan() -> Plan {
         tree: "blake3:0".to_owned(),
         mode: Mode::Arbitrate,
         agents: Vec::new(),
+        backups: Vec::new(),
         shards: Vec::new(),
         skipped: Vec::new(),
         settings: BTreeMap::new(),

@@ -26,6 +26,8 @@ const LIMITS: Limits = Limits {
     output: 1 << 20,
     line: 1 << 16,
     grace: Duration::from_millis(300),
+    retries: 0,
+    backoff: Duration::from_millis(1),
 };
 
 /// A folder, and a program that is a shell script in it. Its processes are known by a variable of their own.

@@ -1,0 +1,79 @@
+//! Programs whose service has had enough of us for now, remembered between runs.
+//!
+//! A run that begins before the end of such a time does not knock at the door to hear the same again.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::ask::Agents;
+use super::kind::AdapterKind;
+use crate::domain::{Agent, FailureKind};
+
+/// The file of them.
+const FILE: &str = "cooldowns.json";
+
+/// How long a program rests that was asked too often, where its service does not say for how long.
+const REST: SignedDuration = SignedDuration::from_secs(30);
+
+/// The programs that rest.
+pub(super) type Cooldowns = BTreeMap<String, Cooldown>;
+
+/// One that rests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cooldown {
+    /// Until then.
+    pub until: Timestamp,
+    /// Why, in the words of the last failure.
+    pub why: String,
+}
+
+impl Agents {
+    /// Until when an agent rests, if it does.
+    pub(super) fn resting(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {
+        let key = key(kind, agent)?;
+        self.memory().read::<Cooldowns>(FILE).remove(&key).filter(|cooldown| cooldown.until > now)
+    }
+
+    /// All agents' programs that rest, by name.
+    pub fn cooldowns(&self, now: Timestamp) -> BTreeMap<String, Cooldown> {
+        let mut all: Cooldowns = self.memory().read(FILE);
+        all.retain(|_, cooldown| cooldown.until > now);
+        all
+    }
+
+    /// Takes note of how a call ended.
+    pub(super) fn rested(
+        &self,
+        kind: AdapterKind,
+        agent: &Agent,
+        failure: Option<(FailureKind, &str)>,
+        now: Timestamp,
+    ) {
+        let Some(key) = key(kind, agent) else { return };
+        let until = match failure {
+            None => None,
+            Some((FailureKind::RateLimited { reset }, _)) => Some(reset.unwrap_or(now + REST)),
+            // Credit may be bought at any moment.
+            Some((FailureKind::OverQuota { reset: Some(reset) }, _)) => Some(reset),
+            Some(_) => return,
+        };
+        let why = failure.map(|(_, why)| why.to_owned()).unwrap_or_default();
+        if until.is_none() && !self.memory().read::<Cooldowns>(FILE).contains_key(&key) {
+            return;
+        }
+        self.memory().change(FILE, |all: &mut Cooldowns| {
+            match until {
+                Some(until) => all.insert(key, Cooldown { until, why }),
+                None => all.remove(&key),
+            };
+        });
+    }
+}
+
+/// What shares a limit: a program with the user's own login, or one with variables of its own by the agent's name.
+fn key(kind: AdapterKind, agent: &Agent) -> Option<String> {
+    let known = AdapterKind::PROGRAMS.contains(&kind);
+    known.then(|| if agent.env.is_empty() { kind.to_string() } else { format!("{kind} of {}", agent.name) })
+}

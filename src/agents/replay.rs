@@ -1,0 +1,131 @@
+//! The adapter `replay`: plays back what was kept of a call, in the place of a program.
+//!
+//! Its command is a run's folder of kept calls; an agent of the same name gets what the recorded one printed, with the
+//! nonce of the new request in place of the old one. It prints what was printed and does nothing: files that a
+//! recorded coder changed stay as they are.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::kind::AdapterKind;
+use super::record::Record;
+use crate::domain::FailureKind;
+
+/// The hidden first argument that makes Glee's binary play a record.
+pub const ARGUMENT: &str = "__replay";
+
+/// What stands before the adapter of the record, in the last line of stderr.
+const MARK: &str = "glee-replay adapter=";
+
+/// Plays records.
+pub(super) struct Replay;
+
+impl Adapter for Replay {
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        let folder = query.agent.command.first().map(String::as_str).unwrap_or_default();
+        let record = Path::new(&query.request.root).join(folder).join(format!("{}.call.json", query.call));
+        if !record.is_file() {
+            let message = format!("there is no record `{}`", record.display());
+            return Err(AgentError::new(FailureKind::NotInstalled, message)
+                .hint("the agent's command has to be a run's folder of kept calls, its name that of the record"));
+        }
+        Ok(Invocation {
+            program: query.program.path.clone(),
+            args: vec![ARGUMENT.into(), record.into()],
+            env: BTreeMap::new(),
+            cwd: query.request.root.clone().into(),
+            stdin: query.request.nonce.clone().into(),
+            streams: false,
+            files: Vec::new(),
+        })
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        let last = output.stderr_tail.lines().next_back().and_then(|line| line.strip_prefix(MARK));
+        match last.and_then(AdapterKind::parse) {
+            Some(kind) if kind != AdapterKind::Replay => kind.adapter().reading(output),
+            _ => {
+                let said = output.stderr_tail.trim();
+                let error = AgentError::new(FailureKind::Protocol, format!("the record cannot be played: {said}"));
+                Reading { answer: Err(error), ..Reading::stdout() }
+            }
+        }
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        AdapterKind::PROGRAMS.iter().find_map(|kind| kind.adapter().telling(line))
+    }
+}
+
+/// Plays a record with another nonce. Returns the recorded exit code.
+///
+/// # Errors
+/// When the record cannot be read or its output not written.
+pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+    let stem = record.to_string_lossy();
+    let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);
+    let Record { nonce: old, adapter, end, .. } = Record::read(record)?;
+    let kept = |name: &str| -> io::Result<Vec<u8>> {
+        let bytes = std::fs::read(format!("{stem}.{name}"))?;
+        Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
+    };
+    out.write_all(&kept("stdout")?)?;
+    err.write_all(&kept("stderr")?)?;
+    writeln!(err, "\n{MARK}{adapter}")?;
+    let code = end.and_then(|end| end.transcript?.exit_code);
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(first) = rest.first() {
+        if !old.is_empty() && rest.starts_with(old) {
+            result.extend_from_slice(new);
+            rest = &rest[old.len()..];
+        } else {
+            result.push(*first);
+            rest = &rest[1..];
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::agents::program::Program;
+    use crate::agents::samples;
+
+    #[test]
+    fn a_record_is_played_with_the_new_nonce() {
+        let folder = tempfile::tempdir().unwrap();
+        let recorded = samples::agent("rev", "claude", &["claude"]);
+        let request = samples::review(&recorded);
+        let program = Program::new("/bin/claude");
+        let query = samples::query(&recorded, &program, &request);
+        let invocation = AdapterKind::Claude.adapter().command(&query).unwrap();
+        let record = folder.path().join("review-1-0.rev.1.call.json");
+        Record::new(AdapterKind::Claude, &query, &invocation).write(&record).unwrap();
+        let said = format!("{{\"type\":\"result\",\"result\":\"END nonce={}\"}}\n", samples::NONCE);
+        std::fs::write(folder.path().join("review-1-0.rev.1.stdout"), said).unwrap();
+        std::fs::write(folder.path().join("review-1-0.rev.1.stderr"), "noise").unwrap();
+
+        let agent = samples::agent("rev", "replay", &[folder.path().to_str().unwrap()]);
+        let glee = Program::new("/bin/glee");
+        let query = Query { call: "review-1-0.rev.1", ..samples::query(&agent, &glee, &request) };
+        let invocation = Replay.command(&query).unwrap();
+        assert_eq!(invocation.args, [ARGUMENT.into(), record.clone().into_os_string()]);
+
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        assert_eq!(play(&record, "fresh", &mut out, &mut err).unwrap(), 1, "no end was recorded");
+        assert_eq!(out, b"{\"type\":\"result\",\"result\":\"END nonce=fresh\"}\n");
+        assert_eq!(err, b"noise\nglee-replay adapter=claude\n");
+
+        let error = Replay.command(&Query { call: "judge-1.j.1", ..query }).unwrap_err();
+        assert_eq!(error.kind, FailureKind::NotInstalled);
+    }
+}
