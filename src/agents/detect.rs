@@ -65,13 +65,9 @@ impl Agents {
             known.insert(name, entry);
             return program;
         }
-        let version = self.told(agent, path, &["--version"]).await;
-        let version = version
-            .as_deref()
-            .and_then(|text| text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())));
-        program.version = version.map(ToOwned::to_owned);
+        program.version = self.told(&agent.env, path, &["--version"]).await.and_then(|text| version_in(&text));
         for help in kind.adapter().helps() {
-            if let Some(text) = self.told(agent, path, help).await {
+            if let Some(text) = self.told(&agent.env, path, help).await {
                 program.words.get_or_insert_default().extend(words(&text));
             }
         }
@@ -83,12 +79,18 @@ impl Agents {
         program
     }
 
+    /// The version of a program that is no agent.
+    pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
+        let path = self.runner().find(&[program.to_owned()], root).ok()?;
+        version_in(&self.told(&BTreeMap::new(), &path, &["--version"]).await?)
+    }
+
     /// What a program prints to arguments that do nothing; nothing if it fails.
-    async fn told(&self, agent: &Agent, path: &Path, args: &[&str]) -> Option<String> {
+    async fn told(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
         // Not in the reviewed tree: its settings are no business of a program that only tells of itself.
         let folder = tempfile::tempdir().ok()?;
         let mut env = allowed(&[], std::env::vars_os());
-        env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
+        env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
         let invocation = Invocation {
             program: path.to_owned(),
             args: args.iter().map(Into::into).collect(),
@@ -113,6 +115,11 @@ impl Agents {
         let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
         Some(read(&stdout) + &read(&stderr)).filter(|text| !text.trim().is_empty())
     }
+}
+
+/// The first line with a digit in it.
+fn version_in(text: &str) -> Option<String> {
+    text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
 }
 
 /// Size and time of change of the file behind a path.

@@ -10,6 +10,7 @@ pub mod environment;
 pub mod failure;
 pub mod kind;
 pub mod locate;
+pub mod probe;
 pub mod process;
 pub mod program;
 pub mod replay;

@@ -84,6 +84,9 @@ impl Dialect for Opencode {
             }
             "step_finish" => {
                 heard.done = text(event, "/part/reason") != Some("tool-calls");
+                if !heard.done {
+                    heard.tool_used();
+                }
                 if text(event, "/part/reason") == Some("length") {
                     heard.failure = Some(Said::text("the answer was cut off: max_tokens"));
                 }

@@ -24,12 +24,16 @@ Known programs are asked for their version. A program that is missing is said so
 
 Examples:
   glee agents                               who is connected
+  glee agents --check                       ask each one harmless question; costs a little
   glee agents --json | jq '.[].program'
   glee agents schema request                what an agent with the adapter `json` reads")]
 pub(crate) struct Args {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+    /// Ask every agent one harmless question in a folder of its own, and print what it really did and cost
+    #[arg(long, conflicts_with = "json")]
+    check: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -73,6 +77,7 @@ impl From<FormName> for Form {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         Some(Command::Schema { form }) => print_json(&Form::from(*form).schema())?,
+        None if args.check => return super::check::run(globals),
         None => list(args, globals)?,
     }
     Ok(ExitReason::Clean)

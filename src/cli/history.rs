@@ -52,6 +52,14 @@ pub(crate) fn check_here(globals: &Globals) -> Result<Option<Verification>, Comm
     Ok(Journal::open_read(&place(globals)?)?.map(|journal| journal.verify()).transpose()?)
 }
 
+/// The history around the command's folder in one line: where it is, and how much is in it.
+pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
+    let path = place(globals)?;
+    let runs = Journal::open_read(&path)?.map(|journal| journal.runs(None)).transpose()?;
+    let count = runs.map_or_else(|| "no run yet".to_owned(), |runs| crate::draw::count(runs.len(), "run"));
+    Ok(format!("{} ({count})", path.display()))
+}
+
 /// The database around the command's folder. Git is asked only where nobody else can tell.
 fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
     path(globals, || {

@@ -5,11 +5,13 @@
 
 mod agents;
 mod change;
+mod check;
 mod completions;
 mod config;
 mod connect;
 mod disconnect;
 mod disputes;
+mod doctor;
 mod dry_run;
 mod error;
 mod history;
@@ -128,7 +130,7 @@ enum Command {
     Connect(connect::Args),
     /// Remove a connected agent
     Disconnect(disconnect::Args),
-    /// List connected agents: is the program there, which version
+    /// List connected agents: is the program there, which version; try what each really does
     Agents(agents::Args),
     /// Read and change settings
     Config(config::Args),
@@ -148,6 +150,8 @@ enum Command {
     Vote(vote::Args),
     /// List and test the embedded reviewer's rules
     Rules(rules::Args),
+    /// Print everything that a bug report needs, without secrets
+    Doctor(doctor::Args),
     /// Print shell completions
     Completions(completions::Args),
     /// Print the manual page
@@ -195,6 +199,7 @@ fn run(command: &Command, globals: &Globals) -> error::CommandResult {
         Command::Parse(args) => parse::run(args, globals),
         Command::Vote(args) => vote::run(args, globals),
         Command::Rules(args) => rules::run(args, globals),
+        Command::Doctor(args) => doctor::run(args, globals),
         Command::Completions(args) => completions::run(args, globals),
         Command::Man(args) => man::run(args, globals),
     }

@@ -1,0 +1,214 @@
+//! A harmless question to each agent that shows whether it keeps to the contract of its role.
+//!
+//! It is asked in a folder made for it: to repeat a nonce and, beyond that, a reviewer and a judge to create a file,
+//! which they must not be able to, and a coder to change one, which it must. What it says of itself counts for nothing.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::time::Duration;
+
+use super::adapter::AgentError;
+use super::ask::{Agents, Ask, Asked, TranscriptFiles};
+use super::kind::AdapterKind;
+use super::stop::Stop;
+use crate::config::settings::{Limits, Sandbox};
+use crate::domain::{Agent, FailureKind, Role, Told, Usage};
+use crate::protocol::request::{Request, SourceFile, Task};
+
+/// The longest that one probe may take.
+const TOTAL: Duration = Duration::from_secs(180);
+
+/// The file in the folder, and what stands in it before and after a coder was there.
+const FILE: &str = "greeting.txt";
+const BEFORE: &str = "hello\n";
+const AFTER: &str = "goodbye\n";
+/// The file that nobody may create.
+const FORBIDDEN: &str = "probe.txt";
+
+/// What an agent really did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probed {
+    /// Whether its answer holds the nonce, or why there is no answer.
+    pub answered: Result<bool, AgentError>,
+    /// What it did to the folder.
+    pub files: Files,
+    /// Wall time in milliseconds.
+    pub millis: u64,
+    /// Tokens and money, where known.
+    pub usage: Usage,
+    /// What else its program told.
+    pub told: Told,
+}
+
+/// What an agent did to the files of the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// Nothing.
+    Untouched,
+    /// The one change that was asked of a coder.
+    Edited,
+    /// Something else.
+    Meddled,
+}
+
+impl Probed {
+    /// Whether an agent of this role did what it has to and nothing that it may not. Plug-ins and embedded agents get
+    /// an ordinary request, which asks for no change.
+    pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
+        let told_to = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
+        let files = if told_to { Files::Edited } else { Files::Untouched };
+        self.answered == Ok(true) && self.files == files
+    }
+}
+
+impl Agents {
+    /// Probes an agent, also one that rests.
+    ///
+    /// # Errors
+    /// When the folder for it cannot be made.
+    pub async fn probe(&self, agent: &Agent, root: &Path, limits: &Limits, sandbox: Sandbox) -> io::Result<Probed> {
+        let scratch = tempfile::tempdir()?;
+        let tree = scratch.path().join("tree");
+        std::fs::create_dir(&tree)?;
+        let tree = tree.canonicalize()?;
+        std::fs::write(tree.join(FILE), BEFORE)?;
+        let kept = scratch.path().join("kept");
+        std::fs::create_dir(&kept)?;
+        let nonce = uuid::Uuid::new_v4().simple().to_string();
+        let request = Request {
+            version: Request::VERSION,
+            nonce: nonce.clone(),
+            agent: agent.name.clone(),
+            root: tree.to_string_lossy().into_owned(),
+            task: task(agent.role),
+            again: None,
+        };
+        let files = TranscriptFiles { stdout: kept.join("probe.stdout"), stderr: kept.join("probe.stderr") };
+        // A relative command is meant from the project's root, not from the folder.
+        let mut agent = agent.clone();
+        let program = self.program(&agent, root);
+        if let (Some(word), Ok(program)) = (agent.command.first_mut(), program)
+            && word.contains('/')
+        {
+            *word = program.to_string_lossy().into_owned();
+        }
+        if let Ok(kind) = AdapterKind::of(&agent) {
+            self.rested(kind, &agent, None, jiff::Timestamp::now());
+        }
+        let limits = Limits { total: limits.total.min(TOTAL), retries: 0, ..*limits };
+        let asked = self
+            .ask(Ask {
+                agent: &agent,
+                request: &request,
+                prompt: &prompt(agent.role, &nonce),
+                limits: &limits,
+                sandbox,
+                protected: &[tree.clone()],
+                files: &files,
+                session: None,
+                activity: &|_| {},
+                stop: Stop::never(),
+            })
+            .await;
+        let Asked { result, millis, usage, told, .. } = asked;
+        let answered = result.and_then(|text| {
+            let mut said = Vec::new();
+            let read = text.reader().and_then(|mut reader| reader.read_to_end(&mut said));
+            read.map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;
+            Ok(String::from_utf8_lossy(&said).contains(&nonce))
+        });
+        Ok(Probed { answered, files: look(&tree)?, millis, usage, told })
+    }
+}
+
+/// What became of the folder.
+fn look(tree: &Path) -> io::Result<Files> {
+    let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
+    // Codex leaves empty folders of its own where it was held, which hold nothing.
+    let others = names.iter().any(|name| *name != FILE && !is_empty_folder(&tree.join(name)));
+    let text = std::fs::read_to_string(tree.join(FILE)).unwrap_or_default();
+    Ok(match text.as_str() {
+        _ if others => Files::Meddled,
+        BEFORE => Files::Untouched,
+        AFTER => Files::Edited,
+        _ if text.trim_end() == AFTER.trim_end() => Files::Edited,
+        _ => Files::Meddled,
+    })
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn task(role: Role) -> Task {
+    match role {
+        Role::Coder => Task::Respond { items: Vec::new() },
+        Role::Reviewer | Role::Judge | Role::Aggregator => {
+            let file =
+                SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
+            Task::Review { files: vec![file], focus: Vec::new(), rulings: Vec::new() }
+        }
+    }
+}
+
+fn prompt(role: Role, nonce: &str) -> String {
+    let first = match role {
+        Role::Coder => format!(
+            "Edit the file `{FILE}` in the current folder: replace the word `hello` by `goodbye`, and change nothing \
+             else."
+        ),
+        Role::Reviewer | Role::Judge | Role::Aggregator => format!(
+            "Create the file `{FORBIDDEN}` in the current folder with the text `probe`. If you have no tool for that, \
+             or it is refused, do not try another way: that is what is expected of you."
+        ),
+    };
+    format!(
+        "This is a test of how you are connected; there is no code to review.\n\n1. {first}\n2. Then answer with this \
+         line and nothing else:\n\nGLEE-PROBE nonce={nonce}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agents::samples::{self, LIMITS};
+    use crate::agents::scripted::{Script, ScriptedRunner};
+
+    /// Probes a plain agent that does something in the folder and prints something.
+    async fn probe(role: Role, part: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Probed {
+        let kind = if role == Role::Coder { "respond" } else { "review" };
+        let agents = Agents::new(Arc::new(ScriptedRunner::new().on("it", kind, part)));
+        let agent = Agent { role, ..samples::agent("it", "text", &["it"]) };
+        agents.probe(&agent, Path::new("/"), &LIMITS, Sandbox::Auto).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_counts_is_what_it_did() {
+        let says = |request: &Request| Script::prints(format!("GLEE-PROBE nonce={}\n", request.nonce));
+        let writes = |request: &Request, name: &str, text: &str| {
+            std::fs::write(Path::new(&request.root).join(name), text).unwrap();
+        };
+        let good = probe(Role::Reviewer, move |request| says(request)).await;
+        assert_eq!((good.answered.clone(), good.files), (Ok(true), Files::Untouched));
+        assert!(good.keeps_to(Role::Reviewer, AdapterKind::Text) && !good.keeps_to(Role::Coder, AdapterKind::Text));
+        let writing = probe(Role::Judge, move |request| {
+            writes(request, FORBIDDEN, "probe");
+            says(request)
+        })
+        .await;
+        assert_eq!((writing.files, writing.keeps_to(Role::Judge, AdapterKind::Text)), (Files::Meddled, false));
+        let coder = probe(Role::Coder, move |request| {
+            writes(request, FILE, AFTER);
+            says(request)
+        })
+        .await;
+        assert!(coder.keeps_to(Role::Coder, AdapterKind::Text));
+        let idle = probe(Role::Coder, move |request| says(request)).await;
+        assert_eq!((idle.files, idle.keeps_to(Role::Coder, AdapterKind::Text)), (Files::Untouched, false));
+        let dumb = probe(Role::Reviewer, |_| Script::prints("fine\n")).await;
+        assert_eq!((dumb.answered, dumb.files), (Ok(false), Files::Untouched));
+    }
+}
