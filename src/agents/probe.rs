@@ -103,7 +103,7 @@ impl Agents {
                 prompt: &prompt(agent.role, &nonce),
                 limits: &limits,
                 sandbox,
-                protected: &[tree.clone()],
+                protected: std::slice::from_ref(&tree),
                 files: &files,
                 session: None,
                 activity: &|_| {},

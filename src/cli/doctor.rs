@@ -49,7 +49,7 @@ const VARIABLES: [&str; 19] = [
 ];
 
 /// What stands in the name of an option whose value is nobody's business.
-const SECRETS: [&str; 5] = ["key", "token", "secret", "password", "auth"];
+const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 
 pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
     let places = Places::find(globals)?;
