@@ -389,6 +389,24 @@ impl Ask<'_> {
 }
 
 impl TranscriptFiles {
+    /// Everything that is kept of the call, with its earlier tries.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn all(&self) -> io::Result<Vec<PathBuf>> {
+        let stem = self.stdout.with_extension("");
+        let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());
+        let folder = self.stdout.parent().unwrap_or(Path::new("."));
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(&stem) {
+                files.push(entry.path());
+            }
+        }
+        Ok(files)
+    }
+
     /// Keeps what an earlier try left, under a name with the number of that try.
     fn put_aside(&self) {
         let tried = |number: u32| self.stdout.with_extension(format!("try{number}.stdout"));

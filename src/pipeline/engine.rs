@@ -275,7 +275,7 @@ impl Engine {
                     CallAnswer::Failed { error: message, hint, cause: Some(kind) }
                 }
             };
-            let clean = move || redaction.file(&files.stdout).and(redaction.file(&files.stderr));
+            let clean = move || files.all()?.iter().try_for_each(|file| redaction.file(file));
             let cleaned = tokio::task::spawn_blocking(clean).await;
             let answer = match cleaned.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
                 Ok(()) => answer,
