@@ -41,6 +41,7 @@ async fn supervised(folder: &Path, name: usize, script: &str) {
         confinement: None,
         invocation: &invocation,
         request: None,
+        talk: None,
         limits: LIMITS,
         stdout: &folder.join(format!("{name}.out")),
         stderr: &folder.join(format!("{name}.err")),

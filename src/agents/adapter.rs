@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::program::Program;
+use super::talk::Talk;
 use crate::domain::{Agent, FailureKind, Told, Usage};
 use crate::protocol::request::Request;
 
@@ -127,6 +128,12 @@ pub trait Adapter: Send + Sync {
 
     /// What the program answered.
     fn reading(&self, output: &Output) -> Reading;
+
+    /// The conversation with a program that is not asked by its stdin alone.
+    fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Talk>> {
+        let _ = query;
+        None
+    }
 
     /// What a line of stdout or stderr tells of the work, for people; `None` if it tells nothing.
     fn telling(&self, line: &str) -> Option<String> {

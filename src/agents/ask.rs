@@ -328,8 +328,10 @@ impl Agents {
             }
             None => false,
         };
+        let talk = adapter.talk(&query);
         let job = Job {
             invocation: &invocation,
+            talk: talk.as_deref(),
             request: Some(ask.request),
             confinement: sandbox::confinement(ask.sandbox, role, kind, &invocation.env, ask.protected),
             limits: Limits { total: left, ..*ask.limits },

@@ -53,7 +53,7 @@ impl Adapter for Claude {
             }
         });
         if role == Role::Judge && query.program.names("--json-schema") {
-            args.extend(["--json-schema".to_owned(), Form::Ruling.schema().to_value().to_string()]);
+            args.extend(["--json-schema".to_owned(), Form::Ruling.argument()]);
         }
         if let Some(session) = query.session {
             args.extend(["--resume".to_owned(), session.to_owned()]);

@@ -47,6 +47,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            talk: None,
             confinement: None,
             limits: *limits,
             stdout: &files.stdout,

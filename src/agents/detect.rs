@@ -104,6 +104,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            talk: None,
             confinement: None,
             limits: LIMITS,
             stdout: &stdout,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::adapter::{Adapter, AgentError};
-use super::{builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text};
+use super::{acp, builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text};
 use crate::domain::{Agent, FailureKind};
 
 /// The name of an adapter, as in `agents.<name>.adapter`.
@@ -30,11 +30,13 @@ pub enum AdapterKind {
     Qwen,
     /// Copilot CLI.
     Copilot,
+    /// Any agent that speaks the Agent Client Protocol.
+    Acp,
 }
 
 impl AdapterKind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Text,
         Self::Json,
         Self::Builtin,
@@ -45,6 +47,7 @@ impl AdapterKind {
         Self::Opencode,
         Self::Qwen,
         Self::Copilot,
+        Self::Acp,
     ];
 
     /// Those that stand for one program, which has the same name.
@@ -64,6 +67,7 @@ impl AdapterKind {
             Self::Opencode => "opencode",
             Self::Qwen => "qwen",
             Self::Copilot => "copilot",
+            Self::Acp => "acp",
         }
     }
 
@@ -110,6 +114,7 @@ impl AdapterKind {
             Self::Opencode => &opencode::Opencode,
             Self::Qwen => &qwen::Qwen,
             Self::Copilot => &copilot::Copilot,
+            Self::Acp => &acp::Acp,
         }
     }
 }

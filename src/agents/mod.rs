@@ -19,7 +19,9 @@ pub mod schema;
 pub mod scripted;
 pub mod stop;
 pub mod supervise;
+pub mod talk;
 
+mod acp;
 mod blame;
 mod claude;
 mod clock;

@@ -25,6 +25,7 @@ use super::sandbox::Confinement;
 use super::spool::{Spool, Stream};
 use super::stop::Stop;
 use super::supervise::{self, End, Report};
+use super::talk::{Relay, Talk, relay};
 use crate::config::settings::Limits;
 use crate::event::Transcript;
 use crate::protocol::request::Request;
@@ -33,6 +34,10 @@ use crate::protocol::request::Request;
 const STDERR_KEPT: u64 = 1 << 20;
 /// How long output is read once every process is gone or given up.
 const DRAIN: Duration = Duration::from_millis(100);
+/// How long a conversation that is broken off may take to end.
+const BREAK_OFF: Duration = Duration::from_secs(1);
+/// How long a program may stay once the conversation with it has ended.
+const LEAVE: Duration = Duration::from_millis(500);
 
 /// Takes a line of a program's output, as a sign of life; unescaped, at most ten times a second. Says whether the line
 /// told something; if not, the line before it is offered.
@@ -50,6 +55,8 @@ pub struct Job<'a> {
     pub request: Option<&'a Request>,
     /// How it is held back from writing; `None` where it may write.
     pub confinement: Option<Confinement>,
+    /// The conversation with it, which takes the place of its stdin.
+    pub talk: Option<&'a dyn Talk>,
     /// Its caps.
     pub limits: Limits,
     /// Where the first `limits.output` bytes of stdout go; the folder exists.
@@ -165,14 +172,18 @@ struct Running {
 enum Cause {
     TimedOut(Cap),
     Stopped,
+    /// The conversation with it has ended.
+    Done,
     Io(io::Error),
 }
 
 impl Running {
     async fn finish(mut self, job: &Job<'_>, command: String, out: Spool, err: Spool) -> Ran {
-        let feed = feed(self.child.stdin.take(), &job.invocation.stdin);
-        tokio::pin!(feed);
+        let (hush, hushed) = Stop::new();
+        let (mut feed, mut relay) = tell(job, self.child.stdin.take(), hushed);
         let mut fed = false;
+        // When it is asked to end, once there is a reason to.
+        let mut leaving: Option<Instant> = None;
         let mut out = Stream::new(self.child.stdout.take(), out);
         let mut err = Stream::new(self.child.stderr.take(), err);
         let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
@@ -182,17 +193,32 @@ impl Running {
             let mut ending: Option<Cause> = None;
             tokio::select! {
                 status = self.child.wait() => break status,
-                read = out.pull(), if out.is_open() => match read {
-                    Ok(0) => {}
-                    Ok(_) => clock.heard(Instant::now(), Source::Out),
-                    Err(error) => ending = Some(Cause::Io(error)),
-                },
+                read = out.pull(), if out.is_open() => {
+                    if let Some(relay) = &mut relay {
+                        relay.pass(out.fresh());
+                    }
+                    match read {
+                        Ok(0) => {}
+                        Ok(_) => clock.heard(Instant::now(), Source::Out),
+                        Err(error) => ending = Some(Cause::Io(error)),
+                    }
+                }
                 read = err.pull(), if err.is_open() => match read {
                     Ok(0) => {}
                     Ok(_) => clock.heard(Instant::now(), Source::Err),
                     Err(error) => ending = Some(Cause::Io(error)),
                 },
-                () = &mut feed, if !fed => fed = true,
+                () = &mut feed, if !fed => {
+                    fed = true;
+                    if job.talk.is_some() {
+                        ending = Some(Cause::Done);
+                        leaving = leaving.map(|_| Instant::now());
+                    }
+                }
+                () = sleep_until(leaving.unwrap_or_else(Instant::now)), if leaving.is_some() => {
+                    leaving = None;
+                    self.liveness = None;
+                }
                 () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
                 () = sleep_until(clock.next().min(clock.tick())) => match clock.wake(Instant::now()) {
                     Due::Nothing => {}
@@ -206,9 +232,15 @@ impl Running {
                 },
             }
             if let (None, Some(ending)) = (&cause, ending) {
-                cause = Some(ending);
-                self.liveness = None;
+                let patience = match ending {
+                    Cause::Done => LEAVE,
+                    _ if job.talk.is_some() && !fed => BREAK_OFF,
+                    _ => Duration::ZERO,
+                };
+                hush.stop();
+                leaving = Some(Instant::now() + patience);
                 clock.end(Instant::now());
+                cause = Some(ending);
             }
         };
 
@@ -280,6 +312,7 @@ fn conclude(
         _ if left.is_some() => RunError::Survivors { command, pids: left.unwrap_or_default() },
         (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
         (Some(Cause::Stopped), _) => RunError::Stopped { command },
+        (Some(Cause::Done), _) => return Ok(output),
         (Some(Cause::Io(source)), _) => RunError::Io { command, source },
         (None, Some(End::Signal(signal))) => RunError::Killed { command, signal, said: said() },
         (None, Some(End::Exit(0))) => return Ok(output),
@@ -298,6 +331,22 @@ fn cap_value(limits: &Limits, cap: Cap) -> Duration {
         Cap::FirstOutput => limits.first_output,
         Cap::Idle => limits.idle,
         Cap::Total => limits.total,
+    }
+}
+
+/// What the program is told, to the end of its stdin, and where what it prints is handed on to, if that is a matter of
+/// what it is told.
+fn tell<'a>(
+    job: &Job<'a>,
+    stdin: Option<ChildStdin>,
+    hushed: Stop,
+) -> (Pin<Box<dyn Future<Output = ()> + Send + 'a>>, Option<Relay>) {
+    match (job.talk, stdin) {
+        (Some(talk), Some(stdin)) => {
+            let (relay, ear) = relay(job.limits.line);
+            (talk.hold(ear, Box::new(stdin), hushed), Some(relay))
+        }
+        (_, stdin) => (Box::pin(feed(stdin, &job.invocation.stdin)), None),
     }
 }
 

@@ -89,6 +89,12 @@ fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<Pat
         AdapterKind::Gemini => vec![in_home(".gemini")],
         AdapterKind::Opencode => vec![config("opencode"), data("opencode"), state("opencode")],
         AdapterKind::Qwen => vec![in_home(".qwen")],
+        // It may be any of them.
+        AdapterKind::Acp => {
+            let known = [AdapterKind::Claude, AdapterKind::Codex, AdapterKind::Gemini];
+            let others = [AdapterKind::Opencode, AdapterKind::Qwen, AdapterKind::Copilot];
+            return known.into_iter().chain(others).flat_map(|kind| own_folders(kind, env)).collect();
+        }
         AdapterKind::Copilot => vec![in_home(".copilot"), config("copilot"), data("copilot"), state("copilot")],
     };
     own.into_iter().chain([xdg("XDG_CACHE_HOME", ".cache")]).flatten().collect()

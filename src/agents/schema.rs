@@ -38,6 +38,13 @@ impl Form {
         }
     }
 
+    /// Its JSON Schema as an argument of a program: without the address of the draft, which some would look up.
+    pub(super) fn argument(self) -> String {
+        let mut schema = self.schema();
+        schema.remove("$schema");
+        schema.to_value().to_string()
+    }
+
     /// Its JSON Schema (draft 2020-12).
     pub fn schema(self) -> Schema {
         match self {

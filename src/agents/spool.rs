@@ -92,11 +92,13 @@ pub(super) struct Stream<R> {
     pipe: Option<R>,
     pub(super) spool: Spool,
     buffer: Box<[u8]>,
+    /// How much of the buffer came last.
+    fresh: usize,
 }
 
 impl<R: AsyncRead + Unpin> Stream<R> {
     pub(super) fn new(pipe: Option<R>, spool: Spool) -> Self {
-        Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice() }
+        Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice(), fresh: 0 }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -107,11 +109,17 @@ impl<R: AsyncRead + Unpin> Stream<R> {
     pub(super) async fn pull(&mut self) -> io::Result<usize> {
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
+        self.fresh = read;
         if read == 0 {
             self.pipe = None;
         }
         self.spool.push(&self.buffer[..read])?;
         Ok(read)
+    }
+
+    /// What came last.
+    pub(super) fn fresh(&self) -> &[u8] {
+        &self.buffer[..self.fresh]
     }
 
     /// Takes what is left, without waiting for whoever still holds the other end.

@@ -35,6 +35,11 @@ pub(super) trait Dialect {
         None
     }
 
+    /// Whether Glee ends it once it is done, so that the way in which it ended says nothing.
+    fn ends_when_done(&self) -> bool {
+        false
+    }
+
     /// How one logs in or sets the key.
     fn login(&self) -> &'static str;
 }
@@ -52,6 +57,8 @@ pub(super) struct Heard {
     pub(super) text: String,
     /// The message that is being written.
     pub(super) open: String,
+    /// Its id, where messages have one.
+    pub(super) open_id: Option<String>,
     /// When it works again, if it said that it is limited.
     pub(super) reset: Option<Timestamp>,
     /// The names of the tools in use, by the id of the use.
@@ -163,7 +170,7 @@ fn conclude(dialect: &dyn Dialect, heard: &mut Heard, output: &Output) -> Result
         };
         return Err(error(dialect, with_reset(kind, heard.reset), &said.text));
     }
-    if let Some(code) = code.filter(|code| *code != 0) {
+    if let Some(code) = code.filter(|code| *code != 0 && !(heard.done && dialect.ends_when_done())) {
         let said = output.stderr_tail.trim();
         let blamed = blame::kind(None, said, output.ended);
         // The end of a help text, which comes instead of a word on the arguments that were not understood.

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// The program and its arguments
     #[arg(long)]
     command: Option<String>,
-    /// How it is spoken to, instead of what its command suggests: text, json, or a known program's name
+    /// How it is spoken to, instead of what its command suggests: text, json, acp, or a known program's name
     #[arg(long)]
     adapter: Option<String>,
     /// The longest that one call may take, such as 10m

@@ -36,9 +36,9 @@ pub(crate) enum Guard {
     Later(&'static [&'static str]),
 }
 
-/// The adapters that exist: two protocols, the embedded agents, kept calls, and the programs Glee knows.
-pub(crate) const ADAPTERS: [&str; 10] =
-    ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot"];
+/// The adapters that exist: three protocols, the embedded agents, kept calls, and the programs Glee knows.
+pub(crate) const ADAPTERS: [&str; 11] =
+    ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
 
 /// The programs whose adapter supplies the arguments for every role, so that their bare name is a whole command.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];

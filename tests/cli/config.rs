@@ -553,7 +553,7 @@ fn connect_refuses_what_cannot_work_and_writes_nothing() {
         ),
         (
             vec!["claude", "--role", "judge", "--adapter", "jsn"],
-            "error: `agents.claude-judge.adapter` cannot be `jsn`\nhint: allowed: text, json, builtin, replay, claude, codex, gemini, opencode, qwen, copilot; did you mean `json`?\n",
+            "error: `agents.claude-judge.adapter` cannot be `jsn`\nhint: allowed: text, json, builtin, replay, claude, codex, gemini, opencode, qwen, copilot, acp; did you mean `json`?\n",
         ),
         (
             vec!["claude", "--role", "judge", "--model=--yolo"],

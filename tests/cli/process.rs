@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,8 +13,10 @@ use glee::agents::adapter::Invocation;
 use glee::agents::failure::{Cap, RunError};
 use glee::agents::process::{Job, Ran};
 use glee::agents::sandbox::Confinement;
+use glee::agents::talk::{Ear, Mouth, Talk};
 use glee::agents::{ProcessRunner, Runner as _, Stop};
 use glee::config::settings::{Limits, Sandbox};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 /// Long enough that only a hang reaches it.
 const NEVER: Duration = Duration::from_secs(60);
@@ -36,6 +39,7 @@ struct Scene {
     tag: String,
     invocation: Invocation,
     confinement: Option<Confinement>,
+    talk: Option<Box<dyn Talk>>,
     limits: Limits,
     said: Mutex<Vec<String>>,
 }
@@ -58,7 +62,7 @@ impl Scene {
             streams: true,
             files: Vec::new(),
         };
-        Self { folder, tag, invocation, confinement: None, limits: LIMITS, said: Mutex::default() }
+        Self { folder, tag, invocation, confinement: None, talk: None, limits: LIMITS, said: Mutex::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -79,6 +83,7 @@ impl Scene {
             .run(Job {
                 invocation: &self.invocation,
                 request: None,
+                talk: self.talk.as_deref(),
                 confinement: self.confinement.clone(),
                 limits: self.limits,
                 stdout: &stdout,
@@ -511,4 +516,51 @@ async fn who_is_held_cannot_end_who_watches_it() {
         // Before Linux 6.12 signals are not held, and it is found out.
         Err(failed) => assert!(matches!(failed.error, RunError::Unwatched { .. }), "{failed}"),
     }
+}
+
+/// Greets and says what it heard, or that it heard nothing until it was stopped, and then waits for a last word.
+struct Greeting;
+
+impl Talk for Greeting {
+    fn hold<'a>(&'a self, ear: Ear, mut mouth: Mouth, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            mouth.write_all(b"hello\n").await.expect("the program listens");
+            let mut answer = String::new();
+            let mut ear = BufReader::new(ear);
+            let stopped = tokio::select! {
+                _ = ear.read_line(&mut answer) => false,
+                () = stop.stopped() => true,
+            };
+            let heard = if stopped { "nothing\n" } else { &answer };
+            mouth.write_all(format!("you said {heard}").as_bytes()).await.expect("the program listens");
+            if stopped {
+                ear.read_line(&mut String::new()).await.expect("the program says a last word");
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_ends_the_program_that_stays() {
+    let mut scene = Scene::new("read a; echo \"$a back\"; read b; echo \"$b\" > heard; sleep 60");
+    scene.talk = Some(Box::new(Greeting));
+    let output = scene.run().await.expect("the conversation came to its end");
+    assert_eq!(scene.stdout(), b"hello back\n");
+    assert_eq!(output.transcript.signal, Some(15));
+    assert_eq!(std::fs::read_to_string(scene.path("heard")).expect("it heard"), "you said hello back\n");
+    assert_eq!(scene.alive(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_stopped_takes_its_leave() {
+    let mut scene = Scene::new("read a; : > ready; read b; echo \"$b\"; sleep 60");
+    scene.talk = Some(Box::new(Greeting));
+    let (handle, stop) = Stop::new();
+    let (ran, ()) = tokio::join!(scene.run_until(stop), async {
+        scene.ready().await;
+        handle.stop();
+    });
+    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped { .. }));
+    assert_eq!(scene.stdout(), b"you said nothing\n");
+    assert_eq!(scene.alive(), Vec::<String>::new());
 }

@@ -29,6 +29,14 @@ against a model server on loopback: the programs are real, the model is a script
 | 401 ... error in a 200 | the model server's faults: the right exit code and cause, never "clean"; no process left |
 
 """
+WORDS = {True: "ok", False: "**no**", None: ""}
+
+
+def word(name: str, case: str, results: dict[tuple[str, str], bool]) -> str:
+    """What stands in a cell."""
+    done = WORDS[results.get((name, case))]
+    given = PROGRAMS[name].given if case == "instructions" and done == "ok" else ()
+    return f"all but {', '.join(f'`{name}`' for name in given)}" if given else done
 
 
 def write_docs(costs: dict[str, Cost], results: dict[tuple[str, str], bool]) -> None:
@@ -36,7 +44,7 @@ def write_docs(costs: dict[str, Cost], results: dict[tuple[str, str], bool]) -> 
     names = list(costs)
     rows = [["", *names], ["---"] * (len(names) + 1),
             ["version", *(PROGRAMS[name].version for name in names)],
-            *([case, *("ok" if results[name, case] else "**no**" for name in names)] for case in cases),
+            *([case, *(word(name, case, results) for name in names)] for case in cases),
             ["Glee's own time", *(f"{costs[name].own_ms:.0f} ms" for name in names)],
             ["the program's time", *(f"{costs[name].program_ms:.0f} ms" for name in names)],
             ["Glee's own memory", *(f"{costs[name].memory / 1e6:.1f} MB" for name in names)]]

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable
 
@@ -36,14 +36,24 @@ class Program:
     passed: tuple[str, ...] = ()
     """Variables that Glee lets through only where the configuration sets them, by their beginning."""
     command: tuple[str, ...] = ()
-    """The words that start it; its name, if it is not another program's way to speak ACP."""
+    """The words that start it; none means its name."""
+    adapter: str = ""
+    """How Glee speaks to it, where that does not follow from its name."""
+    gives_up: bool = False
+    """Whether it ends its turn when it is refused something."""
+    given: tuple[str, ...] = ()
+    """The instructions of a repository that it takes whatever it is told."""
+    installed: str = ""
+    """The folder of the cache in which it lies; none means its name."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", self.command or (self.name,))
+        object.__setattr__(self, "adapter", self.adapter or self.name)
+        object.__setattr__(self, "installed", self.installed or self.name)
 
     @property
     def folder(self) -> Path:
-        return CACHE / self.name
+        return CACHE / self.installed
 
     @property
     def bin(self) -> Path:
@@ -55,7 +65,9 @@ class Program:
 
     def write_home(self, home: Path, url: str) -> None:
         """Puts its settings into a new HOME."""
-        home.mkdir(parents=True, exist_ok=True)
+        # A reader may write to caches and to its program's own folder, but not make them.
+        for folder in (".cache", ".copilot"):
+            (home / folder).mkdir(parents=True, exist_ok=True)
         for name, content in self.files(url).items():
             path = home / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +84,8 @@ class Program:
 
     def configured(self, url: str) -> dict[str, str]:
         """What `agents.<name>.env` sets."""
-        return {name: value for name, value in self.env(url).items() if name.startswith(self.passed)}
+        passed = ("",) if self.adapter == "acp" else self.passed
+        return {name: value for name, value in self.env(url).items() if name.startswith(passed)}
 
 
 def node_bin() -> Path:
@@ -81,7 +94,7 @@ def node_bin() -> Path:
 
 def install(folder: Path, package: str) -> None:
     mark = folder / "installed"
-    if mark.is_file() and mark.read_text() == package:
+    if mark.is_file() and mark.read_text().strip() == package:
         return
     folder.mkdir(parents=True, exist_ok=True)
     env = {**os.environ, "PATH": f"{node_bin()}:{os.environ['PATH']}"}
@@ -133,7 +146,8 @@ PROGRAMS = {program.name: program for program in [
             lambda: (["exec", "--trust", "-"], {})),
     Program("gemini", "@google/gemini-cli", "0.61.0", "gemini-2.5-pro",
             lambda url: {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}, gemini_files,
-            trusting=lambda: (["-m", "gemini-2.5-pro"], {"GEMINI_CLI_TRUST_WORKSPACE": "true"})),
+            trusting=lambda: (["-m", "gemini-2.5-pro"], {"GEMINI_CLI_TRUST_WORKSPACE": "true"}),
+            given=("GEMINI.md",)),
     Program("opencode", "opencode-ai", "1.18.33", "loopback/mock",
             lambda url: {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"},
             opencode_files, trusting=lambda: (["run", "--title", "x"], {}), passed=("OPENCODE_",)),
@@ -144,6 +158,27 @@ PROGRAMS = {program.name: program for program in [
             lambda url: {"COPILOT_PROVIDER_BASE_URL": f"{url}/v1", "COPILOT_PROVIDER_TYPE": "openai",
                          "COPILOT_PROVIDER_API_KEY": KEY, "COPILOT_MODEL": "mock", "COPILOT_OFFLINE": "true"},
             trusting=lambda: (["--trust-folder"], {}), passed=("COPILOT_",)),
+]}
+
+
+def over_acp(program: str, *command: str, package: str = "", version: str = "", installed: str = "",
+             gives_up: bool = False) -> Program:
+    """A program, or an adapter for it, that speaks the Agent Client Protocol."""
+    base = PROGRAMS[program]
+    return replace(base, name=f"{program}-acp", package=package or base.package, version=version or base.version,
+                   model="", args=lambda url: [], command=command, adapter="acp", installed=installed or program, gives_up=gives_up)
+
+
+PROGRAMS |= {program.name: program for program in [
+    over_acp("claude", "claude-agent-acp", package="@agentclientprotocol/claude-agent-acp", version="0.100.0",
+             installed="claude-acp"),
+    over_acp("codex", "codex-acp", package="@agentclientprotocol/codex-acp", version="2.6.0", installed="codex-acp",
+             gives_up=True),
+    over_acp("gemini", "gemini", "--acp", "--skip-trust", "-m", "gemini-2.5-pro", "-e", "none",
+             "--allowed-mcp-server-names", "none"),
+    over_acp("opencode", "opencode", "acp"),
+    over_acp("qwen", "qwen", "--acp", "--auth-type", "openai", "--safe-mode", gives_up=True),
+    over_acp("copilot", "copilot", "--acp", "--no-auto-update", "--disable-builtin-mcps", gives_up=True),
 ]}
 DEFAULT = ["claude", "codex", "gemini"]
 

@@ -128,7 +128,9 @@ def write_refused(program: Program, server: Server) -> list[str]:
         before = scene.digest()
         ran = scene.review()
         tried = max((entry.get("rounds", 0) for entry in server.requests()), default=0)
-        return [*exits(ran, 0), *left(scene), *([] if tried == 3 else [f"the model got {tried} of 3 tool results"]),
+        expected = 0 if program.gives_up else 3
+        return [*exits(ran, 4 if program.gives_up else 0), *left(scene),
+                *([] if tried == expected else [f"the model got {tried} of {expected} tool results"]),
                 *([] if scene.digest() == before else ["the tree has changed"])]
 
 
@@ -152,7 +154,7 @@ def canaries(program: Program, server: Server) -> list[str]:
 
 
 def instructions(program: Program, server: Server) -> list[str]:
-    """The repository's instructions for agents are no instructions for its reviewer."""
+    """The repository's instructions for agents are no instructions for its reviewer, where a program can be told so."""
     with Scene(program, server) as scene:
         plant(scene)
         scene.connect("reviewer")
@@ -160,7 +162,7 @@ def instructions(program: Program, server: Server) -> list[str]:
         ran = scene.review()
         bodies = [json.dumps(entry.get("body")) for entry in server.requests()]
         read = [name for name in INSTRUCTIONS if any(f"CANARY in {name}" in body for body in bodies)]
-        return [*exits(ran, 0), *(f"the reviewer was given {name}" for name in read)]
+        return [*exits(ran, 0), *([] if read == list(program.given) else [f"the reviewer was given {read}"])]
 
 
 def interrupted(program: Program, server: Server) -> list[str]:
@@ -182,8 +184,8 @@ def interrupted(program: Program, server: Server) -> list[str]:
         return [*exits(ran, 130), *left(scene), *([] if took < 6 else [f"took {took:.1f} s to end"])]
 
 
-def fault(causes: str, code: int = 4, reply: Rule | str = CLEAN, **fault: Any) -> Case:
-    """The model server does wrong: Glee ends with the code, and names one of the causes."""
+def fault(causes: str, *codes: int, reply: Rule | str = CLEAN, **fault: Any) -> Case:
+    """The model server does wrong: Glee ends with one of the codes, 4 if none is given, and names one of the causes."""
     def case(program: Program, server: Server) -> list[str]:
         with Scene(program, server) as scene:
             scene.connect("reviewer")
@@ -192,7 +194,7 @@ def fault(causes: str, code: int = 4, reply: Rule | str = CLEAN, **fault: Any) -
             ran = scene.review(GLEE_LIMITS_TOTAL="20s", GLEE_LIMITS_FIRST_OUTPUT="20s", GLEE_LIMITS_IDLE="10s")
             found = [(failure.get("cause") or {}).get("kind") for failure in ran.outcome.get("failures", [])]
             wrong = [] if any(kind in causes.split() for kind in found) else [f"expected {causes}, found {found}: {ran}"]
-            return [*exits(ran, code), *left(scene), *wrong]
+            return [*exits(ran, *(codes or (4,))), *left(scene), *wrong]
     return case
 
 
@@ -203,8 +205,8 @@ CASES: dict[str, Case] = {
     "instructions": instructions,
     "interrupted": interrupted,
     "401": fault("not_logged_in", kind="status", status=401, message="invalid api key"),
-    "429": fault("rate_limited", 75, kind="status", status=429, message="rate limit reached"),
-    "429 until": fault("rate_limited", 75, kind="status", status=429, message="rate limit reached",
+    "429": fault("rate_limited", 4, 75, kind="status", status=429, message="rate limit reached"),
+    "429 until": fault("rate_limited", 4, 75, kind="status", status=429, message="rate limit reached",
                        headers={"retry-after": "2"}),
     "500": fault("unavailable", kind="status", status=500, message="internal error"),
     "hang": fault("timed_out", kind="hang"),
@@ -215,10 +217,12 @@ CASES: dict[str, Case] = {
     "error in a 200": fault("unavailable protocol", kind="status", status=200, message="overloaded",
                             type="overloaded_error"),
 }
+# Over ACP the rest is a matter of the agent's own settings.
+OVER_ACP = ["whole job", "write refused", "interrupted"]
 
 
-def exits(ran: Ran, code: int) -> list[str]:
-    return [] if ran.code == code else [f"expected exit {code}: {ran}"]
+def exits(ran: Ran, *codes: int) -> list[str]:
+    return [] if ran.code in codes else [f"expected exit {' or '.join(map(str, codes))}: {ran}"]
 
 
 def left(scene: Scene) -> list[str]:
@@ -231,9 +235,12 @@ def main() -> int:
     names = [name for name in CASES if not only or any(re.search(word, name) for word in only)]
     lock, results = threading.Lock(), {}
 
+    def cases(name: str) -> list[str]:
+        return [case for case in names if PROGRAMS[name].adapter != "acp" or case in OVER_ACP]
+
     def work(name: str) -> None:
         with Server() as server:
-            for case in names:
+            for case in cases(name):
                 began = time.monotonic()
                 try:
                     problems = CASES[case](PROGRAMS[name], server)

@@ -3,13 +3,19 @@
 #
 #   tests/real_agents/run.sh [--docs] [--only=CASE] [PROGRAM ...]     default: claude codex gemini; all: every program
 #
+# claude-acp, codex-acp, gemini-acp, opencode-acp, qwen-acp and copilot-acp are asked over ACP; with one of them, glee is
+# built with the feature `acp`.
 # Installs each program at its pinned version (npm, Node 22) into tests/real_agents/.cache, or the folder in
 # GLEE_REAL_AGENTS_CACHE; then nothing but loopback is needed, and where the system allows it nothing else is there.
 # GLEE names another binary than target/debug/glee. Prints a row a program and case; ends with 1 if any failed.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-[ -n "${GLEE:-}" ] || (cd ../.. && cargo build --quiet --locked)
+case " $* " in
+  *-acp* | *" all "*) features=acp ;;
+  *) features= ;;
+esac
+[ -n "${GLEE:-}" ] || (cd ../.. && cargo build --quiet --locked --features "$features")
 python3 programs.py "$@"
 if unshare -n ip link set lo up 2>/dev/null; then
   exec unshare -n sh -c 'ip link set lo up && exec python3 run.py "$@"' run.py "$@"

@@ -92,7 +92,8 @@ class Scene:
         """Writes the user's configuration: the program in these roles."""
         agents = [{"name": role, "command": [command or self.program.command[0], *self.program.command[1:],
                                                  *self.program.args(self.server.url)],
-                   "role": role, "model": self.program.model,
+                   "adapter": self.program.adapter, "role": role,
+                   **({"model": self.program.model} if self.program.model else {}),
                    "env": self.program.configured(self.server.url)} for role in roles]
         path = self.home / ".config" / "glee" / "config.yml"
         path.parent.mkdir(parents=True, exist_ok=True)
