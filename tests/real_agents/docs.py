@@ -1,23 +1,25 @@
-"""The page docs/real-agents.md, written from what a run proved."""
+"""The page docs/real-agents.md, written from what runs have proved."""
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from programs import PROGRAMS
+from programs import CACHE, PROGRAMS
 from scene import GLEE
 
 if TYPE_CHECKING:
     from measure import Cost
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "real-agents.md"
+PROVEN = CACHE / "proven.json"
 
 HEAD = """# Real agents
 
-Written by `tests/real_agents/run.sh --docs`, which installs each program at this version and has `glee` drive it
-against a model server on loopback: the programs are real, the model is a script. No line here is written by hand.
+Written by `tests/real_agents/run.sh --docs PROGRAM ...`, which installs each program at this version and has `glee` drive
+it against a model server on loopback: the programs are real, the model is a script.
 
 | proof | means |
 |---|---|
@@ -29,30 +31,41 @@ against a model server on loopback: the programs are real, the model is a script
 | 401 ... error in a 200 | the model server's faults: the right exit code and cause, never "clean"; no process left |
 
 """
-WORDS = {True: "ok", False: "**no**", None: ""}
-
-
-def word(name: str, case: str, results: dict[tuple[str, str], bool]) -> str:
-    """What stands in a cell."""
-    done = WORDS[results.get((name, case))]
-    given = PROGRAMS[name].given if case == "instructions" and done == "ok" else ()
-    return f"all but {', '.join(f'`{name}`' for name in given)}" if given else done
-
-
-def write_docs(costs: dict[str, Cost], results: dict[tuple[str, str], bool]) -> None:
-    cases = list(dict.fromkeys(case for _, case in results))
-    names = list(costs)
-    rows = [["", *names], ["---"] * (len(names) + 1),
-            ["version", *(PROGRAMS[name].version for name in names)],
-            *([case, *(word(name, case, results) for name in names)] for case in cases),
-            ["Glee's own time", *(f"{costs[name].own_ms:.0f} ms" for name in names)],
-            ["the program's time", *(f"{costs[name].program_ms:.0f} ms" for name in names)],
-            ["Glee's own memory", *(f"{costs[name].memory / 1e6:.1f} MB" for name in names)]]
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    build = GLEE.parent.name
-    tail = f"""
+TAIL = """
 
 Glee's own time is the wall time of `glee review` on one small file less that of every call of the program, median of
-20; its memory is the peak of the resident set of the `glee` process. Build profile `{build}`, {date.today().isoformat()}.
+20; its memory is the peak of the resident set of the `glee` process: `run.sh --docs --measure`, with a release build on a
+machine that does nothing else. They are to stay within 20 ms and 15 MB. What an empty cell stands for was not tried; over
+ACP the rest is a matter of the agent's own settings.
 """
-    PAGE.write_text(HEAD + table + tail)
+
+
+def write_docs(results: dict[tuple[str, str], bool], costs: dict[str, Cost]) -> None:
+    """Adds a run to what was proven before at the same versions, and writes the page."""
+    proven: dict[str, Any] = json.loads(PROVEN.read_text()) if PROVEN.is_file() else {}
+    for name in {name for name, _ in results}:
+        version = PROGRAMS[name].version
+        it = proven[name] if proven.get(name, {}).get("version") == version else {"version": version, "cases": {}}
+        it["cases"] |= {case: word(name, case, done) for (which, case), done in results.items() if which == name}
+        proven[name] = it | {"day": date.today().isoformat(), "build": GLEE.parent.name}
+    for name, cost in costs.items():
+        proven[name] |= {"own": f"{cost.own_ms:.0f} ms", "program": f"{cost.program_ms:.0f} ms",
+                         "memory": f"{cost.memory / 1e6:.1f} MB"}
+    PROVEN.write_text(json.dumps(proven, indent=1))
+    names = [name for name, program in PROGRAMS.items() if proven.get(name, {}).get("version") == program.version]
+    cases = list(dict.fromkeys(case for name in names for case in proven[name]["cases"]))
+    heads = ["program", "version", *cases, "own time", "program's time", "own memory", "build", "day"]
+    rows = [heads, ["---"] * len(heads)]
+    for name in names:
+        it = proven[name]
+        last = [it.get(key, "") for key in ("own", "program", "memory", "build", "day")]
+        rows.append([name, it["version"], *(it["cases"].get(case, "") for case in cases), *last])
+    PAGE.write_text(HEAD + "\n".join("| " + " | ".join(row) + " |" for row in rows) + TAIL)
+
+
+def word(name: str, case: str, done: bool) -> str:
+    """What stands in a cell."""
+    given = PROGRAMS[name].given if case == "instructions" else ()
+    if not done:
+        return "**no**"
+    return f"all but {', '.join(f'`{name}`' for name in given)}" if given else "ok"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Real agent programs, driven by the built glee against a model server on loopback.
 #
-#   tests/real_agents/run.sh [--docs] [--only=CASE] [PROGRAM ...]     default: claude codex gemini; all: every program
+#   tests/real_agents/run.sh [--docs [--measure]] [--only=CASE] [PROGRAM ...]     default: claude codex gemini; all: every program
 #
 # claude-acp, codex-acp, gemini-acp, opencode-acp, qwen-acp and copilot-acp are asked over ACP; with one of them, glee is
 # built with the feature `acp`.
