@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::config::settings;
 use crate::domain::{Agent, FileChange};
-use crate::event::EventKind;
+use crate::event::{CallAnswer, EventKind};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
 
@@ -29,12 +29,38 @@ impl Redaction {
     /// Secrets are taken out.
     pub(crate) const ON: Self = Self { on: true };
 
-    /// An event as it is recorded. A plan keeps what it says: the run goes by it.
+    /// An event as it is recorded. A plan keeps what it says: the run goes by it. Findings, of which there may be
+    /// thousands, are gone through one by one, so that no second copy of all of them is held.
     pub(crate) fn event(self, kind: EventKind) -> EventKind {
+        if !self.on {
+            return kind;
+        }
         match kind {
             plan @ EventKind::RunStarted { .. } => plan,
-            kind if self.on => secrets::redact_value(kind),
-            kind => kind,
+            EventKind::CallFinished {
+                call,
+                answer: CallAnswer::Review { status, findings, notes },
+                transcript,
+                millis,
+                usage,
+                told,
+            } => {
+                let findings = findings.into_iter().map(secrets::redact_value).collect();
+                let answer = CallAnswer::Review { status, findings, notes: secrets::redact_value(notes) };
+                EventKind::CallFinished {
+                    call,
+                    answer,
+                    transcript,
+                    millis,
+                    usage,
+                    told: secrets::redact_value(told),
+                }
+            }
+            EventKind::FindingsMerged { round, findings } => EventKind::FindingsMerged {
+                round,
+                findings: findings.into_iter().map(secrets::redact_value).collect(),
+            },
+            kind => secrets::redact_value(kind),
         }
     }
 

@@ -20,7 +20,7 @@ const SEGMENT_CAP: usize = 1 << 20;
 const TITLE_CAP: usize = 256 << 10;
 
 /// The most memory that findings take up, their bodies apart.
-const FINDINGS_CAP: usize = 6 << 20;
+const FINDINGS_CAP: usize = 3 << 20;
 
 /// What was read so far.
 #[derive(Debug)]
