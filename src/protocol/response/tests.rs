@@ -1,3 +1,4 @@
+//! What is read in a coder's answer: one answer a finding, evidence, and what makes it incomplete.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;

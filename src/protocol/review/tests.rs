@@ -1,3 +1,4 @@
+//! What is read in a reviewer's answer: findings, places, status, and what floods and forgeries leave of it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;

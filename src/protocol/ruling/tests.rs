@@ -1,3 +1,4 @@
+//! What counts as a ruling and what does not: answers of judges, well-formed, forged, doubled and cut.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;

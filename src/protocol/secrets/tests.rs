@@ -1,3 +1,5 @@
+//! Forty secrets that must be replaced, and text that must not; no real secret stands in this file.
+
 use std::io::BufReader;
 
 use super::*;
