@@ -2,6 +2,8 @@
 //!
 //! It owns the journal and the state; nothing else writes either. An event is recorded before anything acts on it.
 
+mod waiting;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -11,27 +13,24 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use crate::agents::adapter::AgentError;
 use crate::agents::command::Checked;
-use crate::agents::{Agents, Ask, Asked, Session, Stop, TranscriptFiles};
+use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{
-    Answer, DisputeNumber, ExitReason, Finding, FindingId, Response, Role, Route, Ruler, Ruling, RulingRecord,
-    RunId, Told, Usage,
+    Answer, DisputeNumber, ExitReason, Finding, FindingId, Response, Role, Ruler, Ruling, RulingRecord, RunId,
+    Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::journal::{Binding, Journal};
-use crate::pipeline::asks::{self, Desk};
+use crate::pipeline::asks::Desk;
 use crate::pipeline::due::{self, Policy, Step};
-use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, PersonAnswer, Question};
+use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, PersonAnswer};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::{Found, Watch};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
-use crate::protocol::prompts;
-use crate::protocol::request::Request;
 use crate::workspace::Workspace;
 
 /// The listeners of a run, shared with the calls at work.
@@ -210,156 +209,6 @@ impl Engine {
     fn tell(&mut self, event: &crate::event::Event) {
         self.state.apply(event);
         self.sink.lock().unwrap_or_else(PoisonError::into_inner).event(event);
-    }
-
-    fn ask(&mut self, step: &Step, call: &CallId) -> Result<Work, RunError> {
-        let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
-        let agent = agent.cloned().expect("a call that is due names an agent of the plan");
-        let desk =
-            Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
-        let request = Request {
-            version: Request::VERSION,
-            nonce: nonce(),
-            agent: agent.name.clone(),
-            root: self.workspace.root().to_string_lossy().into_owned(),
-            task: desk.task(call),
-            again: desk.again(call),
-        };
-        let redaction = Redaction::from(self.settings.redaction);
-        let request = redaction.request(&agent, request);
-        let overrides = self.workspace.root().join(".glee").join("prompts");
-        let prompt = prompts::render(&request, Some(&overrides))?;
-        self.append(EventKind::CallStarted {
-            call: call.clone(),
-            role: agent.role,
-            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
-            nonce: request.nonce.clone(),
-        })?;
-        self.watch.begin(&self.workspace, call)?;
-        let files = self.files(&call.file_stem())?;
-        let (sandbox, protected) = (self.settings.sandbox, self.protected());
-        let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
-        let backups = self.state.plan.as_ref().map(|plan| plan.backups.clone()).unwrap_or_default();
-        // A reviewer and a judge begin afresh; the coder need not read everything again.
-        let session = self.state.coder_session.clone().filter(|_| call.purpose.is_coder());
-        let session = session.map(|(agent, id, used)| Session { agent, id, used });
-        let (sink, step, call) = (Arc::clone(&self.sink), step.clone(), call.clone());
-        Ok(Box::pin(async move {
-            let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&call, line);
-            let ask = Ask {
-                agent: &agent,
-                request: &request,
-                prompt: &prompt,
-                limits: &limits,
-                sandbox,
-                protected: &protected,
-                files: &files,
-                session: session.as_ref(),
-                activity: &activity,
-                stop,
-            };
-            let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
-            let answer = match result {
-                Ok(text) => {
-                    let read = tokio::task::spawn_blocking(move || {
-                        text.reader().and_then(|reader| asks::read(reader, &request))
-                    });
-                    let answer = read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-                    answer.unwrap_or_else(|error| CallAnswer::Failed {
-                        error: format!("the kept answer cannot be read: {error}"),
-                        hint: None,
-                        cause: None,
-                    })
-                }
-                Err(AgentError { kind, message, hint }) => {
-                    CallAnswer::Failed { error: message, hint, cause: Some(kind) }
-                }
-            };
-            let clean = move || files.all()?.iter().try_for_each(|file| redaction.file(file));
-            let cleaned = tokio::task::spawn_blocking(clean).await;
-            let answer = match cleaned.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
-                Ok(()) => answer,
-                Err(error) => CallAnswer::Failed {
-                    error: format!("the kept output cannot be cleaned of secrets: {error}"),
-                    hint: Some("is the state folder writable, and the disk not full?".to_owned()),
-                    cause: None,
-                },
-            };
-            let (usage, told) = (Box::new(usage), Box::new(told));
-            let done = Done::Called { call, answer, transcript, millis, usage, told };
-            (step, done)
-        }))
-    }
-
-    /// What no agent that only reads may write to, whatever folder of its own it lies in.
-    fn protected(&self) -> Vec<PathBuf> {
-        let mut protected = self.workspace.folders();
-        protected.push(self.state_dir.clone());
-        protected.extend(self.journal.path().parent().map(PathBuf::from));
-        protected
-    }
-
-    fn question(&self, dispute: DisputeNumber) -> Option<Question> {
-        let dispute = self.state.disputes.get(&dispute)?;
-        let judges: Vec<&str> = self.state.agents(Role::Judge).map(|judge| judge.name.0.as_str()).collect();
-        let judge = (!judges.is_empty()).then(|| judges.join(", "));
-        let configured = self.settings.review.on_dispute;
-        let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
-        let undecided = self.state.disputes.values().filter(|other| other.is_open() && other.route.is_none());
-        Some(Question {
-            excerpt: self.sources.excerpt(&dispute.finding),
-            dispute: dispute.clone(),
-            judge,
-            default,
-            waiting: undecided.filter(|other| other.number != dispute.number).count(),
-        })
-    }
-
-    fn choose(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
-        let question = self.question(dispute)?;
-        let mut decider = self.decider.take()?;
-        let step = step.clone();
-        let asked = tokio::task::spawn_blocking(move || (decider.choose(&question), decider));
-        Some(Box::pin(async move {
-            let (choice, decider) = asked.await.expect("a decider does not panic");
-            (step, Done::Chosen { dispute, choice, decider })
-        }))
-    }
-
-    fn ask_person(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
-        let question = self.question(dispute)?;
-        let mut decider = self.decider.take()?;
-        let step = step.clone();
-        let asked = tokio::task::spawn_blocking(move || (decider.rule(&question), decider));
-        Some(Box::pin(async move {
-            let (ruling, decider) = asked.await.expect("a decider does not panic");
-            (step, Done::Ruled { dispute, ruling, decider })
-        }))
-    }
-
-    /// Where the raw output of a call is kept.
-    fn files(&self, stem: &str) -> Result<TranscriptFiles, RunError> {
-        let folder = self.journal.transcripts(&self.run)?;
-        Ok(TranscriptFiles {
-            stdout: folder.join(format!("{stem}.stdout")),
-            stderr: folder.join(format!("{stem}.stderr")),
-        })
-    }
-
-    fn verify(&self, step: &Step, round: u32) -> Result<Work, RunError> {
-        let commands: Vec<Vec<String>> =
-            self.settings.review.verify.iter().skip(self.state.verified.len()).cloned().collect();
-        let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
-        let files = self.files(&format!("verify-{round}"))?;
-        let (root, step) = (self.workspace.root().to_owned(), step.clone());
-        Ok(Box::pin(async move {
-            let mut results = Vec::new();
-            for command in commands {
-                let checked = agents.check_command(&command, &root, &limits, &files, stop.clone()).await;
-                results.push((command.join(" "), checked));
-            }
-            (step, Done::Verified { round, results })
-        }))
     }
 
     /// Takes what a step brought. Returns whether the run stops here.
@@ -566,9 +415,4 @@ fn between_reviewers(finding: &Finding) -> Response {
     let notes = consensus.into_iter().flat_map(|consensus| std::iter::once(&consensus.why).chain(&consensus.notes));
     let text = notes.cloned().collect::<Vec<_>>().join("\n");
     Response { finding: finding.id, answer: Answer::Disagree, text, evidence: Vec::new() }
-}
-
-/// 128 random bits as hexadecimal digits.
-fn nonce() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
 }
