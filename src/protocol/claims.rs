@@ -220,6 +220,9 @@ impl Dossier {
     }
 
     fn debate(&mut self, messages: Vec<Message>) {
+        if messages.is_empty() {
+            return;
+        }
         let finder = Finder::of(&self.claims);
         for Message { node, by } in messages {
             let named = node.finding_id.text().unwrap_or_default();

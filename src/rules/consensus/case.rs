@@ -6,7 +6,7 @@ use super::debate::{Effect, Index};
 use super::evidence::{self, Evidence};
 use super::normal::{Entry, vendor};
 use super::words::Vectors;
-use super::{Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing};
+use super::{Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing, side_by_side};
 
 /// Texts less alike than this say different things.
 const UNLIKE: f32 = 0.1;
@@ -33,45 +33,47 @@ pub(super) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet
     claims.iter().map(|claim| claim.model.as_str()).chain(debate.reviewers.iter().map(String::as_str)).collect()
 }
 
-/// The cases of a run.
-pub(super) fn cases<'a>(
+/// Decides every group of a run by `rule`.
+pub(super) fn decide(
+    claims: &[Claim],
+    entries: &[Entry],
+    debate: &Debate,
+    vectors: &Vectors,
+    groups: &[Vec<usize>],
+    rule: impl Fn(&Case<'_>) -> Decision + Sync,
+) -> Vec<Decision> {
+    let run = Run { claims, entries, index: Index::of(debate), reviewers: reviewers(claims, debate).len() };
+    side_by_side::each(groups, |group| rule(&run.case(group, vectors)))
+}
+
+/// What all cases of a run share.
+struct Run<'a> {
     claims: &'a [Claim],
     entries: &'a [Entry],
-    debate: &'a Debate,
-    vectors: &Vectors,
-    groups: Vec<Vec<usize>>,
-) -> Vec<Case<'a>> {
-    let index = Index::of(debate);
-    let reviewers = reviewers(claims, debate).len();
-    groups
-        .into_iter()
-        .map(|group| {
-            let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
-            let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
-            let (mut deniers, mut members): (Vec<&Entry>, Vec<&Entry>) =
-                group.iter().map(|at| &entries[*at]).partition(|entry| claims[entry.claim].denies);
-            if members.is_empty() {
-                std::mem::swap(&mut deniers, &mut members);
-            }
-            let detail = |entry: &&Entry| claims[entry.claim].description.len();
-            members.sort_by_key(|entry| std::cmp::Reverse((entry.confidence, detail(entry))));
-            let of_debate: Vec<&Claim> = members
-                .iter()
-                .flat_map(|entry| std::iter::once(&entry.claim).chain(&entry.repeats))
-                .map(|claim| &claims[*claim])
-                .collect();
-            let evidence = members.iter().map(|entry| Evidence::of(&claims[entry.claim], entry)).collect();
-            Case {
-                claims,
-                effect: index.effect(&of_debate),
-                entries: members,
-                deniers,
-                evidence,
-                reviewers,
-                unlike,
-            }
-        })
-        .collect()
+    index: Index<'a>,
+    reviewers: usize,
+}
+
+impl<'a> Run<'a> {
+    fn case(&self, group: &[usize], vectors: &Vectors) -> Case<'a> {
+        let Self { claims, entries, ref index, reviewers } = *self;
+        let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
+        let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+        let (mut deniers, mut members): (Vec<&Entry>, Vec<&Entry>) =
+            group.iter().map(|at| &entries[*at]).partition(|entry| claims[entry.claim].denies);
+        if members.is_empty() {
+            std::mem::swap(&mut deniers, &mut members);
+        }
+        let detail = |entry: &&Entry| claims[entry.claim].description.len();
+        members.sort_by_key(|entry| std::cmp::Reverse((entry.confidence, detail(entry))));
+        let of_debate: Vec<&Claim> = members
+            .iter()
+            .flat_map(|entry| std::iter::once(&entry.claim).chain(&entry.repeats))
+            .map(|claim| &claims[*claim])
+            .collect();
+        let evidence = members.iter().map(|entry| Evidence::of(&claims[entry.claim], entry)).collect();
+        Case { claims, effect: index.effect(&of_debate), entries: members, deniers, evidence, reviewers, unlike }
+    }
 }
 
 impl<'a> Case<'a> {

@@ -1,9 +1,13 @@
 //! What speaks for a finding: the evidence that can be checked without judgement, the validation score of phase 4, and
 //! the challenge of phase 5.
 
-use super::normal::{Category, Entry};
-use super::{Claim, Level};
+use std::sync::LazyLock;
+
 use serde::Serialize;
+
+use super::normal::{Category, Entry};
+use super::phrases::Phrases;
+use super::{Claim, Level};
 
 /// What was checked about a claim against the reviewed code; the default is that nothing was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,127 +55,135 @@ pub struct Challenge {
 }
 
 /// Words that begin a condition under which something happens.
-const CONDITIONS: &[&str] = &[
-    "when",
-    "if",
-    "after",
-    "passing",
-    "given",
-    "whenever",
-    "once",
-    "during",
-    "while",
-    "unless",
-    "by",
-    "e.g",
-    "example",
-    "because",
-    "second",
-    "concurrent",
-    "input",
-    "every",
-    "until",
-    "any",
-];
+static CONDITIONS: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::of([
+        "when",
+        "if",
+        "after",
+        "passing",
+        "given",
+        "whenever",
+        "once",
+        "during",
+        "while",
+        "unless",
+        "by",
+        "e.g",
+        "example",
+        "because",
+        "second",
+        "concurrent",
+        "input",
+        "every",
+        "until",
+        "any",
+    ])
+});
 
 /// Beginnings of words for what goes wrong then.
-const CONSEQUENCES: &[&str] = &[
-    "rais",
-    "throw",
-    "crash",
-    "panic",
-    "leak",
-    "overflow",
-    "underflow",
-    "inject",
-    "fail",
-    "exception",
-    "error",
-    "lost",
-    "lose",
-    "corrupt",
-    "deadlock",
-    "hang",
-    "block",
-    "bypass",
-    "exec",
-    "overwrit",
-    "return",
-    "cause",
-    "result",
-    "break",
-    "null",
-    "undefined",
-    "infinite",
-    "denial",
-    "expos",
-    "never",
-    "wrong",
-    "stale",
-    "duplicate",
-    "race",
-    "skip",
-];
+static CONSEQUENCES: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::of([
+        "rais",
+        "throw",
+        "crash",
+        "panic",
+        "leak",
+        "overflow",
+        "underflow",
+        "inject",
+        "fail",
+        "exception",
+        "error",
+        "lost",
+        "lose",
+        "corrupt",
+        "deadlock",
+        "hang",
+        "block",
+        "bypass",
+        "exec",
+        "overwrit",
+        "return",
+        "cause",
+        "result",
+        "break",
+        "null",
+        "undefined",
+        "infinite",
+        "denial",
+        "expos",
+        "never",
+        "wrong",
+        "stale",
+        "duplicate",
+        "race",
+        "skip",
+    ])
+});
 
 /// Phrases of known vulnerability patterns and practices.
-const KNOWN_PATTERNS: &[&str] = &[
-    "injection",
-    "xss",
-    "cross-site",
-    "csrf",
-    "ssrf",
-    "traversal",
-    "deserializ",
-    "hardcoded",
-    "hard-coded",
-    "md5",
-    "sha1",
-    "use after free",
-    "use-after-free",
-    "double free",
-    "buffer overflow",
-    "race condition",
-    "deadlock",
-    "off-by-one",
-    "off by one",
-    "null pointer",
-    "null dereference",
-    "memory leak",
-    "resource leak",
-    "mutable default",
-    "toctou",
-    "open redirect",
-    "integer overflow",
-    "swallow",
-    "eval(",
-    "weak hash",
-    "plaintext",
-    "timing attack",
-    "n+1 quer",
-    "not awaited",
-    "never awaited",
-    "unvalidated",
-    "unsanitized",
-    "privilege escalation",
-];
+static KNOWN_PATTERNS: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::of([
+        "injection",
+        "xss",
+        "cross-site",
+        "csrf",
+        "ssrf",
+        "traversal",
+        "deserializ",
+        "hardcoded",
+        "hard-coded",
+        "md5",
+        "sha1",
+        "use after free",
+        "use-after-free",
+        "double free",
+        "buffer overflow",
+        "race condition",
+        "deadlock",
+        "off-by-one",
+        "off by one",
+        "null pointer",
+        "null dereference",
+        "memory leak",
+        "resource leak",
+        "mutable default",
+        "toctou",
+        "open redirect",
+        "integer overflow",
+        "swallow",
+        "eval(",
+        "weak hash",
+        "plaintext",
+        "timing attack",
+        "n+1 quer",
+        "not awaited",
+        "never awaited",
+        "unvalidated",
+        "unsanitized",
+        "privilege escalation",
+    ])
+});
 
 /// What no established practice asks for.
-const AGAINST_PRACTICE: &[&str] = &[
-    "disable certificate",
-    "disable tls",
-    "verify=false",
-    "disable verification",
-    "ignore the error",
-    "ignore errors",
-    "swallow the exception",
-    "catch all exceptions and",
-    "use eval",
-    "use md5",
-    "disable authentication",
-    "skip validation",
-    "hardcode the password",
-    "store the password in plain",
-];
+static AGAINST_PRACTICE: LazyLock<Phrases> = LazyLock::new(|| {
+    Phrases::of([
+        "disable certificate",
+        "disable tls",
+        "verify=false",
+        "disable verification",
+        "ignore the error",
+        "ignore errors",
+        "swallow the exception",
+        "catch all exceptions and",
+        "use eval",
+        "use md5",
+        "disable authentication",
+        "skip validation",
+        "hardcode the password",
+        "store the password in plain",
+    ])
+});
 
 /// What can be said of a claim's evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,23 +206,18 @@ pub(super) struct Evidence {
 
 impl Evidence {
     pub(super) fn of(claim: &Claim, entry: &Entry) -> Self {
-        let text = format!("{}\n{}", claim.title, claim.description).to_lowercase();
-        let suggestion = claim.suggestion.to_lowercase();
         let refuted = claim.checked.place == Some(false) || claim.checked.identifiers == Some(false);
         let line = entry.lines.is_some() && !refuted;
-        let mut condition = false;
-        let mut consequence = false;
-        for word in text.split(|c: char| !(c.is_alphanumeric() || c == '.')) {
-            condition |= CONDITIONS.contains(&word.trim_matches('.'));
-            consequence |= CONSEQUENCES.iter().any(|start| word.starts_with(start));
-        }
+        let text = [claim.title.as_str(), claim.description.as_str()];
+        let has = |what: &dyn Fn(&str) -> bool| text.into_iter().any(what);
         Self {
             cites: line || (names_code(&claim.description) || names_code(&claim.title)) && !refuted,
             line,
-            trigger: condition && consequence,
-            known: claim.checked.confirmed || KNOWN_PATTERNS.iter().any(|pattern| text.contains(pattern)),
-            against: AGAINST_PRACTICE.iter().any(|phrase| suggestion.contains(phrase)),
-            suggests: !suggestion.trim().is_empty(),
+            trigger: has(&|text| CONDITIONS.are_words_of(text))
+                && has(&|text| CONSEQUENCES.begins_word(text).is_some()),
+            known: claim.checked.confirmed || has(&|text| KNOWN_PATTERNS.are_in(text)),
+            against: AGAINST_PRACTICE.are_in(&claim.suggestion),
+            suggests: !claim.suggestion.trim().is_empty(),
             confirmed: claim.checked.confirmed,
             refuted,
         }

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Claim;
 use super::normal::{Entry, NEAR, Place};
 use super::words::{Vectors, as_u32};
+use super::{Claim, side_by_side};
 
 /// How alike two texts must be, by place. Findings of one place share its names whatever they say, so a shared place
 /// asks for more than texts alone.
@@ -35,13 +35,14 @@ struct Pair {
 
 /// The vectors of the entries' texts.
 pub(super) fn vectors(claims: &[Claim], entries: &[Entry]) -> Vectors {
-    Vectors::of(entries.iter().map(|entry| {
+    let texts = entries.iter().map(|entry| {
         let claim = &claims[entry.claim];
         let (title, description) = (claim.title.trim(), claim.description.as_str());
         // A title is often the beginning of its text; its words then count once.
         let begins = description.trim_start().starts_with(title.trim_end_matches(['.', '…', ' ']));
         if begins { [description, ""] } else { [title, description] }
-    }))
+    });
+    Vectors::of(&texts.collect::<Vec<_>>())
 }
 
 /// The groups of the entries, by their indices, in the order of their first entries.
@@ -89,21 +90,25 @@ struct Finder<'a> {
 impl Finder<'_> {
     /// All pairs alike enough for their places, at most [`KEPT`] found from each entry.
     fn pairs(&self) -> Vec<Pair> {
-        let mut pairs = Vec::new();
-        let mut found: Vec<(f32, usize)> = Vec::new();
-        for file in &self.files {
-            for index in file.clone() {
+        let all: Vec<(usize, &Range<usize>)> =
+            self.files.iter().flat_map(|file| file.clone().map(move |index| (index, file))).collect();
+        let found = side_by_side::parts(&all, |part| {
+            let mut pairs = Vec::new();
+            let mut found: Vec<(f32, usize)> = Vec::new();
+            for (index, file) in part {
                 found.clear();
-                self.look_from(index, file, &mut found);
+                self.look_from(*index, file, &mut found);
                 found.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
                 found.truncate(KEPT);
                 pairs.extend(found.iter().map(|(likeness, other)| Pair {
                     likeness: *likeness,
-                    a: as_u32(index.min(*other)),
-                    b: as_u32(index.max(*other)),
+                    a: as_u32(*index.min(other)),
+                    b: as_u32(*index.max(other)),
                 }));
             }
-        }
+            pairs
+        });
+        let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         pairs.dedup_by_key(|pair| (pair.a, pair.b));
         pairs

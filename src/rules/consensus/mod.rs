@@ -22,6 +22,8 @@ mod group;
 mod normal;
 mod output;
 mod panel;
+mod phrases;
+mod side_by_side;
 mod specification;
 mod tally;
 mod words;

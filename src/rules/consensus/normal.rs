@@ -3,9 +3,11 @@
 //!
 //! Entries stand in an order that depends on what they say and not on how they came, so everything after this does too.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
 
-use super::{Claim, Level};
+use super::phrases::Phrases;
+use super::{Claim, Level, side_by_side};
 
 /// The confidence of a reviewer that states none.
 const CONFIDENCE: u8 = 75;
@@ -86,19 +88,15 @@ const TEXT_CATEGORIES: &[(&str, Category)] = &[
 
 /// The category of a claim: as given, else from its rule, its title, else `bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
-    let look = |text: &str, table: &[(&str, Category)]| {
-        let text = text.to_lowercase();
-        let starts = |word: &str| {
-            text.match_indices(word).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric()))
-        };
-        table.iter().find(|(word, _)| starts(word)).map(|(_, category)| *category)
-    };
+    static NAMES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(CATEGORIES.iter().map(|(word, _)| *word)));
+    static TEXTS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(TEXT_CATEGORIES.iter().map(|(word, _)| *word)));
+    let name = |text: &str| NAMES.begins_word(text).map(|row| CATEGORIES[row].1);
     let named = given.filter(|word| !word.trim().is_empty());
-    match (named.and_then(|word| look(word, CATEGORIES)), rule.and_then(|rule| look(rule, CATEGORIES))) {
+    match (named.and_then(name), rule.and_then(name)) {
         (Some(category), _) => category,
         (None, _) if named.is_some_and(|word| word.to_lowercase().contains("bug")) => Category::Bug,
         (None, Some(category)) => category,
-        (None, None) => look(title, TEXT_CATEGORIES).unwrap_or(Category::Bug),
+        (None, None) => TEXTS.begins_word(title).map_or(Category::Bug, |row| TEXT_CATEGORIES[row].1),
     }
 }
 
@@ -189,14 +187,17 @@ impl Entry {
 
 /// All claims as entries, ordered by file, place and text, repeats folded.
 pub(super) fn entries(claims: &[Claim], tree: &[String]) -> Vec<Entry> {
-    let files = Files::of(claims, tree);
-    let file_numbers = files.numbered(claims);
+    let file_numbers = file_numbers(claims, tree);
     let models: BTreeSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
     let models: HashMap<&str, u32> = models.into_iter().zip(0..).collect();
+    let categories = side_by_side::each(claims, |claim| {
+        category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title)
+    });
     let mut entries: Vec<Entry> = claims
         .iter()
+        .zip(categories)
         .enumerate()
-        .map(|(index, claim)| {
+        .map(|(index, (claim, category))| {
             let line = claim.line.filter(|line| *line > 0);
             Entry {
                 claim: index,
@@ -205,7 +206,7 @@ pub(super) fn entries(claims: &[Claim], tree: &[String]) -> Vec<Entry> {
                 file: file_numbers[index],
                 lines: line.map(|line| (line, claim.end_line.unwrap_or(line).max(line))),
                 block: claim.block,
-                category: category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title),
+                category,
                 severity: claim.severity.unwrap_or(Level::Medium),
                 confidence: confidence(claim),
             }
@@ -259,55 +260,47 @@ fn fold(entries: Vec<Entry>, claims: &[Claim]) -> Vec<Entry> {
 /// What a claim says, letter case and punctuation aside: its title, and without a place its text too.
 fn text_hash(claim: &Claim, is_located: bool) -> u64 {
     use std::hash::{DefaultHasher, Hasher as _};
-    let mut hasher = DefaultHasher::new();
+    let mut said = String::with_capacity(claim.title.len() + 1);
     let description = if is_located { "" } else { claim.description.as_str() };
     for text in [claim.title.as_str(), description] {
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-            for letter in word.chars().flat_map(char::to_lowercase) {
-                hasher.write_u32(u32::from(letter));
+            if word.is_ascii() {
+                let start = said.len();
+                said.push_str(word);
+                said[start..].make_ascii_lowercase();
+            } else {
+                said.extend(word.chars().flat_map(char::to_lowercase));
             }
-            hasher.write_u8(b' ');
+            said.push(' ');
         }
     }
+    let mut hasher = DefaultHasher::new();
+    hasher.write(said.as_bytes());
     hasher.finish()
 }
 
-/// The paths of a merge.
-struct Files {
-    /// Bare names and the one path each means; `None` for several.
-    bare: HashMap<String, Option<String>>,
-}
-
-impl Files {
-    fn of(claims: &[Claim], tree: &[String]) -> Self {
-        let mut bare: HashMap<String, Option<String>> = HashMap::new();
-        let paths: BTreeSet<String> = claims
-            .iter()
-            .filter_map(|claim| claim.file.as_deref())
-            .chain(tree.iter().map(String::as_str))
-            .map(canonical)
-            .collect();
-        for path in paths {
-            if let Some((_, name)) = path.rsplit_once('/') {
-                bare.entry(name.to_owned()).and_modify(|known| *known = None).or_insert(Some(path.clone()));
-            }
+/// For each claim the number of its path, in the order of the paths; a bare name is the one path that ends in it.
+fn file_numbers(claims: &[Claim], tree: &[String]) -> Vec<Option<u32>> {
+    let named: Vec<Option<&str>> =
+        claims.iter().map(|claim| claim.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
+    let written: HashSet<&str> = named.iter().copied().flatten().collect();
+    let paths: HashMap<&str, String> = written.into_iter().map(|path| (path, canonical(path))).collect();
+    let in_tree: Vec<String> = tree.iter().map(|path| canonical(path)).collect();
+    let known: BTreeSet<&str> = paths.values().chain(&in_tree).map(String::as_str).collect();
+    let mut bare: HashMap<&str, Option<&str>> = HashMap::new();
+    for path in known {
+        if let Some((_, name)) = path.rsplit_once('/') {
+            bare.entry(name).and_modify(|only| *only = None).or_insert(Some(path));
         }
-        Self { bare }
     }
-
-    /// For each claim the number of its path, in the order of the paths.
-    fn numbered(&self, claims: &[Claim]) -> Vec<Option<u32>> {
-        let resolved: Vec<Option<String>> = claims
-            .iter()
-            .map(|claim| {
-                let path = canonical(claim.file.as_deref().filter(|path| !path.trim().is_empty())?);
-                Some(self.bare.get(&path).cloned().flatten().unwrap_or(path))
-            })
-            .collect();
-        let names: BTreeSet<&String> = resolved.iter().flatten().collect();
-        let numbers: HashMap<&String, u32> = names.into_iter().zip(0..).collect();
-        resolved.iter().map(|path| path.as_ref().map(|path| numbers[path])).collect()
-    }
+    let meant = |path: &str| {
+        let path = paths[path].as_str();
+        bare.get(path).copied().flatten().unwrap_or(path)
+    };
+    let meant: HashMap<&str, &str> = paths.keys().map(|path| (*path, meant(path))).collect();
+    let sorted: BTreeSet<&str> = meant.values().copied().collect();
+    let numbers: HashMap<&str, u32> = sorted.into_iter().zip(0..).collect();
+    named.into_iter().map(|path| path.map(|path| numbers[meant[path]])).collect()
 }
 
 /// A path with slashes only and without `./`.

@@ -13,7 +13,7 @@ use super::{Agreement, Claim, Class, Conflict, Decision, Standing, evidence, gro
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors = group::vectors(claims, entries);
     let groups = group::by_meaning(entries, &vectors);
-    case::cases(claims, entries, debate, &vectors, groups).iter().map(case).collect()
+    case::decide(claims, entries, debate, &vectors, &groups, case)
 }
 
 fn case(case: &Case<'_>) -> Decision {

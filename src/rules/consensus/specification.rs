@@ -22,8 +22,7 @@ const CONFLICT: i32 = -10;
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors: Vectors = group::vectors(claims, entries);
     let groups = group::by_place(entries);
-    let decisions = case::cases(claims, entries, debate, &vectors, groups).iter().map(case).collect();
-    assemble(decisions, claims)
+    assemble(case::decide(claims, entries, debate, &vectors, &groups, case), claims)
 }
 
 /// Phase 7: accepted findings that are part of another one, or say the same of another place, are merged into it.

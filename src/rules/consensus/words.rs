@@ -4,12 +4,20 @@
 //! texts in one order give the same vectors bit for bit.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-/// Words that say nothing about a finding.
-const STOP: &[&str] = &[
-    "and", "are", "but", "can", "could", "for", "from", "has", "have", "into", "may", "not", "should", "that",
-    "the", "this", "was", "when", "which", "will", "with", "would",
-];
+use super::side_by_side;
+
+/// Whether a word says nothing about a finding.
+fn is_stop_word(word: &str) -> bool {
+    #[rustfmt::skip]
+    let stops = matches!(
+        word,
+        "and" | "are" | "but" | "can" | "could" | "for" | "from" | "has" | "have" | "into" | "may" | "not" | "should"
+            | "that" | "the" | "this" | "was" | "when" | "which" | "will" | "with" | "would"
+    );
+    stops
+}
 
 /// Endings that are cut off words of six letters or more, the longest first.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
@@ -26,28 +34,28 @@ pub(super) struct Vectors {
 }
 
 impl Vectors {
-    pub(super) fn of<'a>(texts: impl Iterator<Item = [&'a str; 2]>) -> Self {
+    /// The vectors of texts, each in two parts.
+    pub(super) fn of(texts: &[[&str; 2]]) -> Self {
         let mut numbers: HashMap<Box<str>, u32> = HashMap::new();
         let (mut starts, mut terms) = (vec![0], Vec::new());
-        let mut found: Vec<u32> = Vec::new();
-        for text in texts {
-            found.clear();
-            for part in text {
-                tokens(part, &mut |word| {
-                    let number = numbers.get(word).copied().unwrap_or_else(|| {
-                        let next = as_u32(numbers.len());
-                        numbers.insert(word.into(), next);
-                        next
-                    });
-                    found.push(number);
-                });
+        for counts in side_by_side::parts(texts, Counts::of) {
+            let number_of: Vec<u32> = counts
+                .words
+                .into_iter()
+                .map(|word| {
+                    let next = as_u32(numbers.len());
+                    *numbers.entry(word).or_insert(next)
+                })
+                .collect();
+            let mut rest = counts.terms.as_slice();
+            for length in counts.lengths {
+                let (own, others) = rest.split_at(length as usize);
+                rest = others;
+                let start = terms.len();
+                terms.extend(own.iter().map(|(word, count)| (number_of[*word as usize], *count)));
+                terms[start..].sort_unstable_by_key(|(term, _)| *term);
+                starts.push(as_u32(terms.len()));
             }
-            found.sort_unstable();
-            for same in found.chunk_by(|a, b| a == b) {
-                #[expect(clippy::cast_precision_loss, reason = "no text repeats a word 2^23 times")]
-                terms.push((same[0], 1.0 + (same.len() as f32).ln()));
-            }
-            starts.push(as_u32(terms.len()));
         }
         let mut vectors = Self { starts, terms, held: vec![0; numbers.len() + 1], holders: Vec::new() };
         vectors.index();
@@ -131,14 +139,52 @@ impl Vectors {
     }
 }
 
+/// The words of some texts, numbered in the order in which they first stand there.
+struct Counts {
+    words: Vec<Box<str>>,
+    /// How many different words each text has.
+    lengths: Vec<u32>,
+    /// Word and damped count, text after text.
+    terms: Vec<(u32, f32)>,
+}
+
+impl Counts {
+    fn of(texts: &[[&str; 2]]) -> Self {
+        let mut numbers: HashMap<Box<str>, u32> = HashMap::new();
+        let mut counts = Self { words: Vec::new(), lengths: Vec::with_capacity(texts.len()), terms: Vec::new() };
+        let (mut found, mut scratch) = (Vec::new(), String::new());
+        for text in texts {
+            found.clear();
+            for part in text {
+                tokens(part, &mut scratch, &mut |word| {
+                    let number = numbers.get(word).copied().unwrap_or_else(|| {
+                        let next = as_u32(counts.words.len());
+                        numbers.insert(word.into(), next);
+                        counts.words.push(word.into());
+                        next
+                    });
+                    found.push(number);
+                });
+            }
+            found.sort_unstable();
+            let before = counts.terms.len();
+            for same in found.chunk_by(|a, b| a == b) {
+                #[expect(clippy::cast_precision_loss, reason = "no text repeats a word 2^23 times")]
+                counts.terms.push((same[0], 1.0 + (same.len() as f32).ln()));
+            }
+            counts.lengths.push(as_u32(counts.terms.len() - before));
+        }
+        counts
+    }
+}
+
 /// A count as the number that indexes it.
 pub(super) fn as_u32(count: usize) -> u32 {
     u32::try_from(count).expect("a run has fewer than 2^32 terms")
 }
 
-/// Gives each term of a text.
-fn tokens(text: &str, give: &mut impl FnMut(&str)) {
-    let mut lower = String::new();
+/// Gives each term of a text; `lower` is room to work in.
+fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)) {
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
         if word.len() < 2 {
@@ -151,21 +197,22 @@ fn tokens(text: &str, give: &mut impl FnMut(&str)) {
         lower.clear();
         lower.push_str(word);
         lower.make_ascii_lowercase();
-        term(&lower, give);
-        parts(word, &mut |part| {
-            if part.len() < lower.len() {
-                term(&part.to_ascii_lowercase(), give);
+        term(lower, give);
+        parts(word.as_bytes(), &mut |part: Range<usize>| {
+            if part.len() < word.len() {
+                term(&lower[part], give);
             }
         });
     }
 }
 
 fn term(word: &str, give: &mut impl FnMut(&str)) {
-    if word.len() <= 2 || STOP.binary_search(&word).is_ok() {
+    if word.len() <= 2 || is_stop_word(word) {
         return;
     }
-    let ending = ENDINGS.iter().filter(|_| word.len() > 5).find_map(|ending| word.strip_suffix(ending));
-    give(ending.unwrap_or(word));
+    let may_end = word.len() > 5 && word.ends_with(['s', 'n', 'g', 'd', 'y']);
+    let stem = ENDINGS.iter().filter(|_| may_end).find_map(|ending| word.strip_suffix(ending));
+    give(stem.unwrap_or(word));
 }
 
 /// A word of another script: whole, and by pairs of characters, since not every script parts its words.
@@ -182,8 +229,7 @@ fn foreign(word: &str, give: &mut impl FnMut(&str)) {
 }
 
 /// The parts of an identifier: `HTTPServer_name` has `HTTP`, `Server` and `name`.
-fn parts(word: &str, give: &mut impl FnMut(&str)) {
-    let bytes = word.as_bytes();
+fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
@@ -200,7 +246,7 @@ fn parts(word: &str, give: &mut impl FnMut(&str)) {
                 at += 1;
             }
         }
-        if at == start { at += 1 } else { give(&word[start..at]) }
+        if at == start { at += 1 } else { give(start..at) }
     }
 }
 
@@ -210,7 +256,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        tokens(text, &mut |word| words.push(word.to_owned()));
+        tokens(text, &mut String::new(), &mut |word| words.push(word.to_owned()));
         words
     }
 
@@ -225,7 +271,7 @@ mod tests {
     #[test]
     fn the_same_text_is_alike_and_a_rare_word_weighs_more() {
         let texts = ["cache leaks lock", "cache leaks lock", "cache grows", "lock order", "cache order"];
-        let vectors = Vectors::of(texts.into_iter().map(|text| [text, ""]));
+        let vectors = Vectors::of(&texts.map(|text| [text, ""]));
         assert!((vectors.cosine(0, 1) - 1.0).abs() < 1e-6);
         assert!(vectors.cosine(0, 3) > vectors.cosine(0, 2), "`lock` is rarer than `cache`");
         assert!(vectors.cosine(2, 3) < 1e-6);

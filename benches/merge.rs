@@ -1,0 +1,249 @@
+//! How well and how fast findings of several reviewers are merged.
+//!
+//! Well: on reviews with ground truth (`benches/data`, or another file of that form named by `GLEE_MERGE_DATA`), panels of
+//! three reviewers, one setting for all of them; the figures are printed and must not fall below what is asserted here.
+//! Fast: up to 100,000 findings, beside the bare reading and writing of the same JSON.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use glee::domain::Class;
+use glee::protocol::claims;
+use glee::rules::consensus::{Claim, Consensus, Debate, Policy, merge};
+use serde_json::{Value, json};
+
+const GLEE: &str = env!("CARGO_BIN_EXE_glee");
+
+/// The pull requests, one a line.
+fn data() -> String {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/data/merge_train.jsonl");
+    fs::read_to_string(env::var("GLEE_MERGE_DATA").unwrap_or_else(|_| own.to_owned())).expect("a file of reviews")
+}
+
+/// One version of each vendor's tool that reviewed all pull requests.
+const VENDORS: &str = "augment baz bugbot claude-code codeant coderabbit copilot cubic-v2 devin entelligence gemini \
+                       graphite greptile-v4 kg kodus-v2 macroscope mesa mra-a propel qodo-v22 sourcery";
+
+/// A run: its claims, and for each the golden ids it matches and whether experts call it valid.
+struct Run {
+    claims: Vec<Claim>,
+    truth: Vec<(BTreeSet<String>, bool)>,
+}
+
+impl Run {
+    /// The findings of some tools; `#` ends the name of the model in one of the data sets.
+    fn of(record: &Value, tools: &[&str]) -> Self {
+        let (mut findings, mut truth) = (Vec::new(), Vec::new());
+        for tool in tools {
+            for finding in record["tools"][*tool].as_array().into_iter().flatten() {
+                findings.push(json!({
+                    "model": tool.split('#').next(), "file": finding["file"], "line": finding["line"],
+                    "end_line": finding["end_line"], "category": finding["category"], "title": finding["title"],
+                    "description": finding["text"],
+                }));
+                let golden = finding["matched_goldens"].as_array().into_iter().flatten();
+                let golden = golden.filter_map(Value::as_str).map(str::to_owned).collect();
+                truth.push((golden, finding["label"] == "tp"));
+            }
+        }
+        let text = json!({ "findings": findings }).to_string();
+        Self { claims: claims::read(&text).expect("the data has the form").claims, truth }
+    }
+
+    fn merged(&self) -> Consensus {
+        merge(&self.claims, &Debate::default(), &[], Policy::Panel)
+    }
+}
+
+/// The groups of an answer, by the indices of their claims.
+fn groups(consensus: &Consensus) -> impl Iterator<Item = (Class, Vec<usize>)> {
+    consensus
+        .decisions
+        .iter()
+        .map(|decision| (decision.class, decision.members.iter().chain(&decision.repeats).copied().collect()))
+}
+
+fn records(dataset: &str) -> Vec<Value> {
+    let data = data();
+    let all = data.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record a line"));
+    all.filter(|record| record["dataset"] == dataset).collect()
+}
+
+fn tools(record: &Value) -> Vec<&str> {
+    record["tools"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+/// Panels of three out of `count`, spread evenly.
+fn panels(count: usize) -> Vec<[usize; 3]> {
+    let steps = [(1, 3), (2, 7), (4, 9), (5, 11)];
+    let all = (0..count).flat_map(|first| steps.map(|(a, b)| [first, (first + a) % count, (first + b) % count]));
+    all.filter(|panel| panel.iter().collect::<BTreeSet<_>>().len() == 3).collect()
+}
+
+fn say(line: &str) {
+    writeln!(std::io::stderr(), "{line}").expect("a standard error");
+}
+
+/// F1 of what is accepted against the golden comments, duplicates counted against it.
+fn accepted() -> f64 {
+    let records = records("martian40");
+    let vendors: Vec<&str> = VENDORS.split_whitespace().collect();
+    let total: usize = records.iter().map(|record| record["golden"].as_array().map_or(0, Vec::len)).sum();
+    let mut sum = 0.0;
+    let panels = panels(vendors.len());
+    for panel in &panels {
+        let (mut items, mut right, mut found) = (0, 0, 0);
+        for record in &records {
+            let run = Run::of(record, &panel.map(|index| vendors[index]));
+            let mut seen: BTreeSet<&String> = BTreeSet::new();
+            for (_, members) in groups(&run.merged()).filter(|(class, _)| *class == Class::Accepted) {
+                items += 1;
+                let before = seen.len();
+                seen.extend(members.iter().flat_map(|member| &run.truth[*member].0));
+                right += usize::from(seen.len() > before);
+            }
+            found += seen.len();
+        }
+        let (precision, recall) = (f64::from(right as u32) / f64::from(items.max(1)), found as f64 / total as f64);
+        sum += 2.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE);
+    }
+    sum / panels.len() as f64
+}
+
+/// Precision and recall of pairs of reviewers' findings that are the same bug.
+fn pairs() -> (f64, f64) {
+    let (mut together_same, mut together, mut same) = (0_u32, 0_u32, 0_u32);
+    for record in records("llmrb") {
+        let tools = tools(&record);
+        for panel in panels(tools.len()) {
+            let names = panel.map(|index| tools[index]);
+            if names.map(|name| name.split('#').next()).iter().collect::<BTreeSet<_>>().len() < 3 {
+                continue;
+            }
+            let run = Run::of(&record, &names);
+            let mut group_of: HashMap<usize, usize> = HashMap::new();
+            for (number, (_, members)) in groups(&run.merged()).enumerate() {
+                group_of.extend(members.into_iter().map(|member| (member, number)));
+            }
+            let known: Vec<usize> = (0..run.claims.len()).filter(|index| !run.truth[*index].0.is_empty()).collect();
+            for (at, a) in known.iter().enumerate() {
+                for b in known[at + 1..].iter().filter(|b| run.claims[*a].model != run.claims[**b].model) {
+                    let is_same = !run.truth[*a].0.is_disjoint(&run.truth[*b].0);
+                    let is_together = group_of[a] == group_of[b];
+                    same += u32::from(is_same);
+                    together += u32::from(is_together);
+                    together_same += u32::from(is_same && is_together);
+                }
+            }
+        }
+    }
+    (f64::from(together_same) / f64::from(together), f64::from(together_same) / f64::from(same))
+}
+
+/// The share of distinct valid comments that vanish in a group with another one.
+fn swallowed() -> f64 {
+    let (mut lost, mut total) = (0, 0);
+    for record in records("aacr") {
+        let run = Run::of(&record, &tools(&record));
+        for (_, members) in groups(&run.merged()) {
+            let valid = members.iter().filter(|member| run.truth[**member].1).count();
+            total += valid;
+            lost += valid.saturating_sub(1);
+        }
+    }
+    lost as f64 / total as f64
+}
+
+fn quality(_: &mut Criterion) {
+    let (f1, (precision, recall), lost) = (accepted(), pairs(), swallowed());
+    say(&format!("accepted F1 {f1:.3} · pairs P {precision:.3} R {recall:.3} · swallowed {:.1}%", 100.0 * lost));
+    assert!(f1 >= 0.47 && precision >= 0.99 && recall >= 0.98 && lost <= 0.06, "worse than it was");
+}
+
+/// Findings of five reviewers, some of which say the same in other words.
+fn made_up(count: u32, files: u32) -> String {
+    let mut seed = 7_u32;
+    let mut next = |below: u32| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) % below
+    };
+    let mut findings: Vec<Value> = Vec::new();
+    for number in 0..count {
+        let near =
+            findings.get(findings.len().saturating_sub(next(50) as usize + 1)).filter(|_| next(10) < 4).cloned();
+        let mut finding = near.unwrap_or_else(|| {
+            let mut words = |count| (0..count).map(|_| format!("word{} ", next(5000))).collect::<String>();
+            let (title, description) = (words(5), format!("When {}the call fails", words(25)));
+            json!({
+                "file": format!("src/f{}.py", next(files)), "line": 1 + next(2000), "title": title,
+                "description": description, "severity": "high", "confidence": 80, "suggestion": "check it first",
+            })
+        });
+        finding["id"] = json!(format!("f{number}"));
+        finding["model"] = json!(format!("m{}", next(5)));
+        findings.push(finding);
+    }
+    json!({ "findings": findings }).to_string()
+}
+
+/// How long the program takes over a file, and the most memory it held, in MiB (0 where that cannot be told).
+fn merged_by_program(input: &str) -> (Duration, u64) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("in.json"), input).expect("a written file");
+    let started = Instant::now();
+    let mut child = Command::new(GLEE)
+        .args(["merge", "--batch", "in.json"])
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .stdout(Stdio::from(fs::File::create(folder.path().join("out.json")).expect("a new file")))
+        .spawn()
+        .expect("the program starts");
+    let mut peak = 0;
+    loop {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let held =
+            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        peak = peak.max(held.unwrap_or(0));
+        if let Some(ended) = child.try_wait().expect("a child") {
+            assert!(ended.success(), "the merge fails");
+            return (started.elapsed(), peak / 1024);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn speed(c: &mut Criterion) {
+    let sizes = [
+        ("10000 in 5000 files", 10_000, 5000),
+        ("100000 in 5000 files", 100_000, 5000),
+        ("100000 in one", 100_000, 1),
+    ];
+    let mut before = None;
+    for (name, count, files) in sizes {
+        let input = made_up(count, files);
+        let bare = Instant::now();
+        let value: Value = serde_json::from_str(&input).expect("JSON");
+        drop(serde_json::to_string(&value));
+        let bare = bare.elapsed();
+        let (time, memory) = merged_by_program(&input);
+        let growth = before.map(|before: Duration| time.as_secs_f64() / before.as_secs_f64());
+        let growth = growth.map(|times| format!(" · {times:.1} times the one before")).unwrap_or_default();
+        let ratio = time.as_secs_f64() / bare.as_secs_f64();
+        say(&format!("{name}: {time:.2?} and {memory} MiB, {ratio:.1} times the bare JSON{growth}"));
+        before = Some(time);
+    }
+    let claims = claims::read(&made_up(10_000, 5000)).expect("findings").claims;
+    let mut group = c.benchmark_group("merge");
+    group.sample_size(10);
+    group.bench_function("10000 in 5000 files, without JSON", |b| {
+        b.iter(|| merge(&claims, &Debate::default(), &[], Policy::Panel));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, quality, speed);
+criterion_main!(benches);

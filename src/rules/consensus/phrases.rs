@@ -1,0 +1,50 @@
+//! Finding any of many phrases in a text in one pass, in whatever letter case.
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
+
+/// Phrases to look for, written in lower case.
+pub(super) struct Phrases(AhoCorasick);
+
+impl Phrases {
+    pub(super) fn of<'a>(phrases: impl IntoIterator<Item = &'a str>) -> Self {
+        let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases);
+        Self(built.expect("a few short phrases"))
+    }
+
+    /// Whether any of them stands anywhere in the text.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// Whether any of them is a whole word of the text.
+    pub(super) fn are_words_of(&self, text: &str) -> bool {
+        let goes_on = |at: usize| text[at..].starts_with(|c: char| c.is_alphanumeric());
+        self.beginnings(text).any(|found| !goes_on(found.end()))
+    }
+
+    /// The first in the list of those that begin a word of the text, by its index.
+    pub(super) fn begins_word(&self, text: &str) -> Option<usize> {
+        self.beginnings(text).map(|found| found.pattern().as_usize()).min()
+    }
+
+    /// Where they stand at the beginning of a word.
+    fn beginnings<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match> + 'a {
+        let is_inside = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric());
+        self.0.find_overlapping_iter(text).filter(move |found| !is_inside(found.start()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_list_that_begins_a_word() {
+        let phrases = Phrases::of(["secur", "injection", "test"]);
+        assert_eq!(phrases.begins_word("A Test of SECURITY"), Some(0));
+        assert_eq!(phrases.begins_word("insecure: latest injection"), Some(1));
+        assert_eq!(phrases.begins_word("latest"), None);
+        assert!(phrases.are_in("latest"));
+        assert!(phrases.are_words_of("a test.") && !phrases.are_words_of("tests, security"));
+    }
+}
