@@ -1,4 +1,6 @@
-//! `glee runs`: list runs; show, diff, undo or resume one.
+//! `glee runs`: list runs; show, diff, undo, resume or decide one again.
+
+mod replay;
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +27,8 @@ Examples:
   glee runs diff 5f3a91c2    what its coder changed
   glee runs undo 5f3a91c2    bring every file back to where it stood before
   glee runs undo --to old    write those files into the folder `old` instead
-  glee runs resume           carry on the last run that was interrupted or waited for a person")]
+  glee runs resume           carry on the last run that was interrupted or waited for a person
+  glee runs replay           decide the last run again from its record, without asking anybody")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -72,6 +75,8 @@ enum Command {
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
         format: FormatArg,
     },
+    /// Decide a recorded run again, under other rules if you like, without asking anybody
+    Replay(replay::Args),
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -82,6 +87,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::Undo { run, to: None }) => undo(globals, run),
         Some(Command::Undo { run, to: Some(folder) }) => restore(globals, run, folder),
         Some(Command::Resume { run, format }) => resume(globals, run, (*format).into()),
+        Some(Command::Replay(args)) => replay::run(args, globals),
     }
 }
 

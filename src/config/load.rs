@@ -294,6 +294,11 @@ pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     }
 }
 
+/// Whether a dotted key is a setting; those of agents are not.
+pub fn is_key(key: &str) -> bool {
+    schema::find(key).is_some()
+}
+
 /// The error for a typed key that does not exist, or that is a section.
 pub fn unknown_key(key: &str) -> ConfigError {
     let place = Place::CommandLine;

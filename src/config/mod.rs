@@ -19,7 +19,9 @@ mod yaml;
 
 pub use kind::Misfit;
 pub use layer::{Origin, Place, Setting};
-pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
+pub use load::{
+    ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, is_key, load, typed, unknown_key,
+};
 pub use suggest::closest;
 pub use trust::command_line;
 pub use yaml::flow;

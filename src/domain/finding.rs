@@ -211,3 +211,22 @@ impl FindingState {
         }
     }
 }
+
+impl fmt::Display for FindingState {
+    /// The word of the JSON form, and the dispute where there is one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open => f.pad("open"),
+            Self::Unanswered => f.pad("unanswered"),
+            Self::Claimed => f.pad("claimed"),
+            Self::Unchecked => f.pad("unchecked"),
+            Self::NotResolved => f.pad("not resolved"),
+            Self::Resolved => f.pad("resolved"),
+            Self::Discarded => f.pad("discarded"),
+            Self::Disputed { dispute } => write!(f, "disputed (dispute {dispute})"),
+            Self::Enforced { dispute } => write!(f, "enforced (dispute {dispute})"),
+            Self::Dismissed { dispute } => write!(f, "dismissed (dispute {dispute})"),
+            Self::AlreadyRuled { dispute, .. } => write!(f, "already ruled (dispute {dispute})"),
+        }
+    }
+}

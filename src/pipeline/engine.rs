@@ -16,10 +16,7 @@ use futures_util::stream::FuturesUnordered;
 use crate::agents::command::Checked;
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{
-    Answer, DisputeNumber, ExitReason, Finding, FindingId, Response, Role, Ruler, Ruling, RulingRecord, RunId,
-    Told, Usage,
-};
+use crate::domain::{DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RunId, Told, Usage};
 use crate::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
@@ -324,12 +321,7 @@ impl Engine {
     }
 
     fn lists(&self) -> merge::Lists {
-        let review = &self.settings.review;
-        merge::Lists {
-            mandatory: review.mandatory.clone(),
-            optional: review.optional.clone(),
-            policy: review.consensus,
-        }
+        merge::Lists::of(&self.settings)
     }
 
     fn bench<'a>(&'a self, round: u32, lists: &'a merge::Lists) -> merge::Bench<'a> {
@@ -342,44 +334,14 @@ impl Engine {
 
     fn open_dispute(&mut self, id: FindingId) -> Result<(), RunError> {
         let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
-        let objection = match finding.reverses {
-            None if self.state.is_between_reviewers(&finding) => between_reviewers(&finding),
-            None => self.state.responses.get(&id).expect("a dispute is opened on an objection").clone(),
-            Some(earlier) => self.reversal(id, earlier),
-        };
-        let event = self.journal.open_dispute(&self.run, finding, objection)?;
+        let event = self.journal.open_dispute(&self.run, finding, self.state.objection(id))?;
         self.tell(&event);
         Ok(())
     }
 
-    /// The objection against a reversal is the finding that it asks to undo.
-    fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
-        let undone = self.state.finding(earlier);
-        let title = undone.map(|finding| finding.raw.title.as_str()).unwrap_or_default();
-        let place = undone.and_then(|finding| finding.raw.location());
-        Response {
-            finding: id,
-            answer: Answer::Disagree,
-            text: format!("this undoes {earlier}, which asked for the opposite and was implemented: {title}"),
-            evidence: place.iter().map(ToString::to_string).collect(),
-        }
-    }
-
     fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
-        let purpose = crate::event::Purpose::Judge { dispute };
-        let judges: Vec<resolve::Said<'_>> = self
-            .state
-            .agents(Role::Judge)
-            .map(|judge| {
-                let last = self.state.last_call(&judge.name, &purpose);
-                (judge.name.clone(), last.map(|(_, call)| &call.answer))
-            })
-            .collect();
-        let finding = &self.state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
         let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
-        let require = self.settings.review.require_evidence;
-        let text_of = |path: &str| desk.original_text(path);
-        match resolve::ruling(&judges, finding, &self.state.findings, require, &text_of) {
+        match resolve::due(&desk, dispute, self.settings.review.require_evidence) {
             Some(ruling) => self.append(EventKind::RulingGiven { dispute, ruling }),
             None => Ok(()),
         }
@@ -407,12 +369,4 @@ impl Engine {
     pub(crate) fn exit(&self) -> ExitReason {
         self.state.ended.map_or_else(|| outcome::exit(&self.state, self.settings.review.quorum), |(exit, _)| exit)
     }
-}
-
-/// The objection against a finding that reviewers contradict each other about is what the others say.
-fn between_reviewers(finding: &Finding) -> Response {
-    let consensus = finding.consensus.as_ref();
-    let notes = consensus.into_iter().flat_map(|consensus| std::iter::once(&consensus.why).chain(&consensus.notes));
-    let text = notes.cloned().collect::<Vec<_>>().join("\n");
-    Response { finding: finding.id, answer: Answer::Disagree, text, evidence: Vec::new() }
 }

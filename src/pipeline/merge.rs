@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::config::settings::Settings;
 use crate::domain::{
     AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position, RawFinding,
     Role,
@@ -27,6 +28,14 @@ pub(crate) struct Lists {
     pub(crate) mandatory: Vec<String>,
     pub(crate) optional: Vec<String>,
     pub(crate) policy: Policy,
+}
+
+impl Lists {
+    /// Those of the settings in force.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let review = &settings.review;
+        Self { mandatory: review.mandatory.clone(), optional: review.optional.clone(), policy: review.consensus }
+    }
 }
 
 /// What a round's reviews are merged with.

@@ -9,11 +9,13 @@ mod due;
 mod edits;
 mod engine;
 mod merge;
+mod objection;
 mod outcome;
 mod plan;
 pub mod ports;
 mod preview;
 mod redaction;
+mod replay;
 mod resolve;
 mod sources;
 mod state;
@@ -27,6 +29,7 @@ use std::time::Instant;
 
 pub use plan::{PlanError, plan};
 pub use preview::{Preview, preview};
+pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
@@ -182,7 +185,7 @@ pub fn recorded(
     let state = State::of(&journal.events(run)?);
     let trees = Trees { workspace, state_dir };
     let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
-    let changes = Redaction::ON.changes(trees.all_changes(&state)?);
+    let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));
     let outcome = outcome::outcome(&state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
     add_repeated(&mut outcome, &state, journal)?;

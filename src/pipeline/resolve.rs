@@ -3,8 +3,9 @@
 //! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
 //! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
 
-use crate::domain::{AgentName, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
-use crate::event::CallAnswer;
+use crate::domain::{AgentName, DisputeNumber, Finding, PanelVote, Role, Ruler, Ruling, RulingRecord, RulingWord};
+use crate::event::{CallAnswer, Purpose};
+use crate::pipeline::asks::Desk;
 use crate::rules::panel;
 
 /// A place that a text refers to.
@@ -53,11 +54,26 @@ fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> bo
     reference.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
 }
 
+/// The ruling on a dispute whose judges have answered.
+pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, require_evidence: bool) -> Option<RulingRecord> {
+    let state = desk.state;
+    let purpose = Purpose::Judge { dispute };
+    let judges: Vec<Said<'_>> = state
+        .agents(Role::Judge)
+        .map(|judge| {
+            let last = state.last_call(&judge.name, &purpose);
+            (judge.name.clone(), last.map(|(_, call)| &call.answer))
+        })
+        .collect();
+    let finding = &state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
+    ruling(&judges, finding, &state.findings, require_evidence, &|path| desk.original_text(path))
+}
+
 /// A judge and its last answer.
-pub(crate) type Said<'a> = (AgentName, Option<&'a CallAnswer>);
+type Said<'a> = (AgentName, Option<&'a CallAnswer>);
 
 /// What the answers of the judges amount to: the ruling of the only one, or of a panel of three.
-pub(crate) fn ruling(
+fn ruling(
     judges: &[Said<'_>],
     finding: &Finding,
     findings: &[Finding],

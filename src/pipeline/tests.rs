@@ -1,6 +1,8 @@
 //! Whole runs over the scripted runner: a real tree, a real history, agents that play their parts.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod replay;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use super::*;
 use crate::agents::ScriptedRunner;
 use crate::agents::scripted::Script;
 use crate::config::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice};
-use crate::domain::{Agent, AgentName, FindingState, Role, Route, RulingWord};
+use crate::domain::{Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord};
 use crate::event::Mode;
 use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
@@ -186,6 +188,7 @@ impl Bench {
         let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
         let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
         let ended = block_on(start(setup, new_run(), plan, target)).unwrap();
+        self.decide_again(&ended);
         let heard = std::mem::take(&mut *heard.lock().unwrap());
         Left { ended, heard, runner }
     }
@@ -194,8 +197,23 @@ impl Bench {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
         let ended = block_on(resume(self.setup(&runner, &heard), run.clone())).unwrap();
+        self.decide_again(&ended);
         let heard = std::mem::take(&mut *heard.lock().unwrap());
         Left { ended, heard, runner }
+    }
+
+    /// Every run of these tests, decided again from its record, comes to the same.
+    fn decide_again(&self, ended: &Ended) {
+        let replayed = self.replay(&ended.outcome.run, &self.settings);
+        assert_eq!(replayed.differences, [""; 0]);
+        let setup = self.setup(&Arc::default(), &Arc::default());
+        let recorded = recorded(&setup.workspace, &setup.state_dir, &setup.journal, &ended.outcome.run).unwrap();
+        assert_eq!(replayed.outcome, recorded.outcome);
+    }
+
+    fn replay(&self, run: &RunId, settings: &Settings) -> Replayed {
+        let setup = self.setup(&Arc::default(), &Arc::default());
+        super::replay(&setup.workspace, &setup.state_dir, &setup.journal, run, settings).unwrap()
     }
 }
 

@@ -78,6 +78,12 @@ impl Trees<'_> {
             _ => Ok(Vec::new()),
         }
     }
+
+    /// As [`Self::all_changes`]; where the trees are gone, what was recorded of each call, one after the other.
+    pub(crate) fn all_changes_or_recorded(&self, state: &State) -> Vec<FileChange> {
+        let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
+        self.all_changes(state).unwrap_or_else(recorded)
+    }
 }
 
 /// A changed file before and after a call of the coder.

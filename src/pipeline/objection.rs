@@ -1,0 +1,39 @@
+//! What stands against a finding when its dispute is opened.
+//!
+//! The coder's objection, or what takes its place where no coder was asked to take a side.
+
+use crate::domain::{Answer, Finding, FindingId, Response};
+use crate::pipeline::state::State;
+
+impl State {
+    /// The objection against a finding whose dispute is due.
+    pub(crate) fn objection(&self, id: FindingId) -> Response {
+        let finding = self.finding(id).expect("an objection is made to a finding of the run");
+        match finding.reverses {
+            None if self.is_between_reviewers(finding) => between_reviewers(finding),
+            None => self.responses.get(&id).expect("a dispute is opened on an objection").clone(),
+            Some(earlier) => self.reversal(id, earlier),
+        }
+    }
+
+    /// The objection against a reversal is the finding that it asks to undo.
+    fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
+        let undone = self.finding(earlier);
+        let title = undone.map(|finding| finding.raw.title.as_str()).unwrap_or_default();
+        let place = undone.and_then(|finding| finding.raw.location());
+        Response {
+            finding: id,
+            answer: Answer::Disagree,
+            text: format!("this undoes {earlier}, which asked for the opposite and was implemented: {title}"),
+            evidence: place.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// The objection against a finding that reviewers contradict each other about is what the others say.
+fn between_reviewers(finding: &Finding) -> Response {
+    let consensus = finding.consensus.as_ref();
+    let notes = consensus.into_iter().flat_map(|consensus| std::iter::once(&consensus.why).chain(&consensus.notes));
+    let text = notes.cloned().collect::<Vec<_>>().join("\n");
+    Response { finding: finding.id, answer: Answer::Disagree, text, evidence: Vec::new() }
+}

@@ -1,0 +1,406 @@
+//! Deciding a recorded run again: the steps of a run, with its record in the place of agents, people and the tree.
+//!
+//! Nobody is asked and nothing is written. Under the settings of the run the decisions are those of the run; under
+//! others, an answer that was never given stays missing and is said to be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::config::settings::Settings;
+use crate::domain::{
+    Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Role, Route, Ruler, RunId,
+};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
+use crate::journal::{Binding, Journal};
+use crate::pipeline::asks::Desk;
+use crate::pipeline::due::{self, Policy, Step};
+use crate::pipeline::redaction::Redaction;
+use crate::pipeline::sources::Sources;
+use crate::pipeline::state::{Call, State};
+use crate::pipeline::trees::{self, Trees};
+use crate::pipeline::{Reviewed, RunError, debate, merge, outcome, resolve};
+use crate::workspace::Workspace;
+
+/// A recorded run as it is decided now.
+#[derive(Debug)]
+pub struct Replayed {
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// The code under review.
+    pub reviewed: Reviewed,
+    /// What is decided otherwise than in the record, and what the record lacks to decide it; a line each.
+    pub differences: Vec<String>,
+}
+
+/// Decides a recorded run again.
+///
+/// # Errors
+/// When the history or the code under review cannot be read; the code is gone once the run was pruned.
+pub fn replay(
+    workspace: &Workspace,
+    state_dir: &std::path::Path,
+    journal: &Journal,
+    run: &RunId,
+    settings: &Settings,
+) -> Result<Replayed, RunError> {
+    let events = journal.events(run)?;
+    let record = State::of(&events);
+    let plan = record.plan.clone().ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
+    sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
+    let trees = Trees { workspace, state_dir };
+    let mut replay = Replay {
+        run,
+        earlier: earlier(journal.bindings()?, &record, run),
+        verdicts: events.iter().filter_map(verdict).collect(),
+        record,
+        state: State::default(),
+        settings,
+        sources,
+        trees,
+        missing: BTreeSet::new(),
+    };
+    let mut plan = plan;
+    plan.settings.clone_from(&settings.flat);
+    replay.take(EventKind::RunStarted { plan: Box::new(plan) });
+    for text in replay.record.notices.clone() {
+        replay.take(EventKind::Notice { text });
+    }
+    replay.decide();
+    let Replay { record, state, sources, missing, .. } = replay;
+    let millis = record.ended.map_or(0, |(_, millis)| millis);
+    let exit = outcome::exit(&state, settings.review.quorum);
+    let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));
+    let outcome = outcome::outcome(&state, run, exit, millis, changes);
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    super::add_repeated(&mut outcome, &state, journal)?;
+    let mut differences = differences(&record, &state, exit);
+    differences.extend(missing);
+    Ok(Replayed { outcome, reviewed: Reviewed(sources), differences })
+}
+
+/// The disputes of earlier runs that this run came upon, as they stood then.
+fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> {
+    let ruled: BTreeMap<DisputeNumber, &Disposition> =
+        record.ruled.values().map(|(number, disposition)| (*number, disposition)).collect();
+    let open: BTreeSet<DisputeNumber> = record.still_disputed.values().copied().collect();
+    let known = bindings.into_iter().filter(|binding| binding.run != *run);
+    known
+        .filter_map(|binding| {
+            let disposition = match ruled.get(&binding.dispute) {
+                Some(disposition) => Some((*disposition).clone()),
+                None if open.contains(&binding.dispute) => None,
+                None => return None,
+            };
+            Some(Binding { disposition, ..binding })
+        })
+        .collect()
+}
+
+/// A command of `review.verify` that ran: its round and the event.
+fn verdict(event: &Event) -> Option<(u32, EventKind)> {
+    match &event.kind {
+        kind @ EventKind::Verified { round, .. } => Some((*round, kind.clone())),
+        _ => None,
+    }
+}
+
+/// A run at its decisions, with its record at hand.
+struct Replay<'a> {
+    run: &'a RunId,
+    record: State,
+    state: State,
+    settings: &'a Settings,
+    sources: Sources,
+    trees: Trees<'a>,
+    /// What earlier runs left to this one.
+    earlier: Vec<Binding>,
+    /// What the commands of `review.verify` said.
+    verdicts: Vec<(u32, EventKind)>,
+    /// What would have been needed and was never recorded.
+    missing: BTreeSet<String>,
+}
+
+impl Replay<'_> {
+    fn decide(&mut self) {
+        let policy = self.policy();
+        // Disputes that wait for a person, and steps that brought nothing.
+        let mut parked = BTreeSet::new();
+        let mut idle: BTreeSet<Step> = BTreeSet::new();
+        loop {
+            let steps = due::due(&self.state, &policy, &parked);
+            let Some(step) = steps.into_iter().find(|step| !idle.contains(step)) else { return };
+            if step == Step::Finish {
+                return;
+            }
+            let events = self.step(&step);
+            if events.is_empty() {
+                match step {
+                    Step::AskPerson(dispute) => drop(parked.insert(dispute)),
+                    step => drop(idle.insert(step)),
+                }
+            }
+            events.into_iter().for_each(|event| self.take(event));
+        }
+    }
+
+    /// As the engine's, but no longer than the record reaches.
+    fn policy(&self) -> Policy {
+        let review = &self.settings.review;
+        Policy {
+            mode: self.record.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
+            recheck: review.recheck,
+            rounds: review.rounds.min(self.record.round()),
+            verify: review.verify.len().min(self.verdicts.len()),
+            escalate_to: review.escalate_to,
+        }
+    }
+
+    fn take(&mut self, kind: EventKind) {
+        self.state.apply(&Event { run: self.run.clone(), seq: 0, at: Timestamp::UNIX_EPOCH, kind });
+    }
+
+    /// The events that a step brings; none where the record has nothing for it.
+    fn step(&mut self, step: &Step) -> Vec<EventKind> {
+        match step {
+            Step::Ask(call) => self.call(call),
+            Step::Merge { round } => {
+                let lists = self.lists();
+                self.bench(*round, &lists).merge(&self.bindings())
+            }
+            Step::DebateRound { round, debate_round } => {
+                let message = self.state.round_message(*round, *debate_round);
+                vec![EventKind::DebateRound { round: *round, debate_round: *debate_round, message }]
+            }
+            Step::Conclude { round } => {
+                let lists = self.lists();
+                let mut events = debate::conclude(&self.bench(*round, &lists), &self.bindings());
+                // The record's own notices stand already.
+                events.retain(|event| !matches!(event, EventKind::Notice { .. }));
+                events
+            }
+            Step::Keep => {
+                let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
+                vec![EventKind::BeforeImage { kept_as, tree }]
+            }
+            Step::RecordTree(call) => vec![self.tree(call)],
+            Step::OpenDispute(finding) => vec![self.dispute(*finding)],
+            Step::Choose(dispute) => vec![self.choice(*dispute)],
+            Step::AskPerson(dispute) => self.person(*dispute),
+            Step::Rule(dispute) => {
+                let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };
+                let ruling = resolve::due(&desk, *dispute, self.settings.review.require_evidence);
+                ruling.map(|ruling| EventKind::RulingGiven { dispute: *dispute, ruling }).into_iter().collect()
+            }
+            Step::Settle(dispute) => {
+                let settlement = due::settlement(&self.state, *dispute).map(|mut settlement| {
+                    // A person may have said more than the ruling does: a risk accepted, a fix deferred.
+                    let said = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
+                    if let (Ruler::Human, Some(said)) = (&settlement.by, said) {
+                        settlement.disposition = said;
+                    }
+                    settlement
+                });
+                let dispute = *dispute;
+                settlement.map(|settlement| EventKind::DisputeSettled { dispute, settlement }).into_iter().collect()
+            }
+            Step::Verify { round } => {
+                self.verdicts.iter().filter(|(of, _)| of == round).map(|(_, event)| event.clone()).collect()
+            }
+            Step::NextRound { round } => {
+                let shards = usize::try_from(round - 1).ok().and_then(|at| self.record.rounds.get(at)).cloned();
+                shards.map(|shards| EventKind::RoundStarted { round: *round, shards }).into_iter().collect()
+            }
+            Step::Finish => Vec::new(),
+        }
+    }
+
+    /// The recorded answer to a call, about the findings as they are numbered now.
+    fn call(&mut self, call: &CallId) -> Vec<EventKind> {
+        let Call { answer, millis, usage } = match self.record.calls.get(call) {
+            Some(known) => Call { answer: self.renumbered(&known.answer), ..known.clone() },
+            None => self.unrecorded(call),
+        };
+        let mut events = Vec::new();
+        if self.record.violated.contains(call) {
+            events.push(EventKind::ReadOnlyViolated { call: call.clone(), changes: Vec::new() });
+        }
+        let (transcript, usage, told) = (None, Box::new(usage), Box::default());
+        events.push(EventKind::CallFinished { call: call.clone(), answer, transcript, millis, usage, told });
+        events
+    }
+
+    fn unrecorded(&mut self, call: &CallId) -> Call {
+        let what = match &call.purpose {
+            Purpose::Review { .. } => "to review".to_owned(),
+            Purpose::Examine { .. } => "about the others' findings".to_owned(),
+            Purpose::Defend { .. } => "to defend its findings".to_owned(),
+            Purpose::Respond { .. } => "about these findings".to_owned(),
+            Purpose::Enforce { .. } => "to implement what is enforced".to_owned(),
+            Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
+            Purpose::Recheck { .. } => "to check the changes".to_owned(),
+        };
+        let error = format!("{} was never asked {what}", call.agent);
+        self.missing.insert(format!("not recorded: {error}"));
+        Call { answer: CallAnswer::Failed { error, hint: None, cause: None }, millis: 0, usage: <_>::default() }
+    }
+
+    /// The findings that a recorded finding has become: one, or those it was merged from.
+    fn now(&self, id: FindingId) -> Vec<FindingId> {
+        let Some(known) = self.record.finding(id) else { return Vec::new() };
+        self.state.findings.iter().filter(|finding| is_same(known, finding)).map(|finding| finding.id).collect()
+    }
+
+    /// The recorded dispute about a finding as it is numbered now.
+    fn recorded_dispute(&self, finding: &Finding) -> Option<&Dispute> {
+        self.record.disputes.values().rev().find(|dispute| {
+            let taken = self.state.disputes.contains_key(&dispute.number);
+            !taken && is_same(&dispute.finding, finding)
+        })
+    }
+
+    fn renumbered(&self, answer: &CallAnswer) -> CallAnswer {
+        let mut answer = answer.clone();
+        match &mut answer {
+            CallAnswer::Examine { examinations, .. } => {
+                *examinations = self.each(examinations, |said| &mut said.finding);
+            }
+            CallAnswer::Defend { defences } => *defences = self.each(defences, |said| &mut said.finding),
+            CallAnswer::Respond { responses, .. } => {
+                *responses = self.each(responses, |response| &mut response.finding);
+            }
+            CallAnswer::Recheck { checks } => *checks = self.each(checks, |check| &mut check.finding),
+            CallAnswer::Judge { ruling } => {
+                ruling.duplicate_of = ruling.duplicate_of.and_then(|id| self.now(id).first().copied());
+            }
+            CallAnswer::Review { .. } | CallAnswer::Invalid { .. } | CallAnswer::Failed { .. } => {}
+        }
+        answer
+    }
+
+    fn each<T: Clone>(&self, said: &[T], id: impl Fn(&mut T) -> &mut FindingId) -> Vec<T> {
+        let renamed = said.iter().flat_map(|said| {
+            let ids = self.now(*id(&mut said.clone()));
+            ids.into_iter().map(|now| (said.clone(), now)).collect::<Vec<_>>()
+        });
+        renamed
+            .map(|(mut said, now)| {
+                *id(&mut said) = now;
+                said
+            })
+            .collect()
+    }
+
+    /// What a call of the coder did to the tree.
+    fn tree(&self, call: &CallId) -> EventKind {
+        let known = self.record.tree_changes.iter().find(|change| change.call == *call);
+        let touched = known.map(|known| known.touched.iter().flat_map(|id| self.now(*id)).collect());
+        let last = || trees::last_tree(&self.state).cloned().unwrap_or_default();
+        EventKind::TreeChanged {
+            call: call.clone(),
+            tree: known.map_or_else(last, |known| known.tree.clone()),
+            changes: known.map(|known| known.changes.clone()).unwrap_or_default(),
+            touched: touched.unwrap_or_default(),
+        }
+    }
+
+    fn dispute(&self, id: FindingId) -> EventKind {
+        let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
+        let known = self.recorded_dispute(&finding).map(|dispute| dispute.number);
+        let number = known.unwrap_or_else(|| {
+            let all = self.record.disputes.keys().chain(self.state.disputes.keys());
+            DisputeNumber(all.map(|number| number.0).max().unwrap_or(0) + 1)
+        });
+        let objection = self.state.objection(id);
+        let dispute = Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
+        EventKind::DisputeOpened { dispute: Box::new(dispute) }
+    }
+
+    /// The way that a person chose in the run, else the configured one.
+    fn choice(&self, dispute: DisputeNumber) -> EventKind {
+        let chosen = self.record.chosen.contains(&dispute);
+        let known = self.record.disputes.get(&dispute).and_then(|known| known.route).filter(|_| chosen);
+        let configured = self.settings.review.on_dispute;
+        let nobody = configured == Route::Judge && self.state.agents(Role::Judge).next().is_none();
+        let route = known.unwrap_or(if nobody { Route::Human } else { configured });
+        EventKind::RouteChosen { dispute, route, by_person: known.is_some() }
+    }
+
+    /// What a person ruled in the run, or later.
+    fn person(&mut self, dispute: DisputeNumber) -> Vec<EventKind> {
+        let known = self.record.disputes.get(&dispute);
+        let ruled = known.and_then(|known| known.rulings.iter().rev().find(|ruling| ruling.by == Ruler::Human));
+        let given = ruled.map(|ruling| EventKind::RulingGiven { dispute, ruling: ruling.clone() });
+        given.into_iter().collect()
+    }
+
+    /// What disputes say about places in the code: those of earlier runs, and those of this one so far.
+    fn bindings(&self) -> Vec<Binding> {
+        let own = self.state.disputes.values().filter_map(|dispute| {
+            Some(Binding {
+                dispute: dispute.number,
+                run: self.run.clone(),
+                anchor: dispute.finding.anchor.clone()?,
+                title: dispute.finding.raw.title.clone(),
+                location: dispute.finding.raw.location(),
+                disposition: dispute.disposition.clone(),
+                rationale: dispute.rulings.last().map(|last| last.ruling.rationale.clone()).unwrap_or_default(),
+            })
+        });
+        self.earlier.iter().cloned().chain(own).collect()
+    }
+
+    fn lists(&self) -> merge::Lists {
+        merge::Lists::of(self.settings)
+    }
+
+    fn bench<'b>(&'b self, round: u32, lists: &'b merge::Lists) -> merge::Bench<'b> {
+        let workspace = self.trees.workspace;
+        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace }
+    }
+}
+
+/// Whether two findings come from the same words of a reviewer.
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    let said = |finding: &Finding| -> Vec<String> {
+        let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
+        positions.map(|position| position.said.clone()).collect()
+    };
+    let (ours, theirs) = (said(a), said(b));
+    if !ours.is_empty() && !theirs.is_empty() {
+        return ours.iter().any(|source| theirs.contains(source));
+    }
+    a.round == b.round && a.raw.title == b.raw.title && a.raw.file == b.raw.file && a.raw.line == b.raw.line
+}
+
+/// What is decided otherwise: the findings, and the end.
+fn differences(record: &State, state: &State, exit: ExitReason) -> Vec<String> {
+    let mut lines = Vec::new();
+    for finding in &state.findings {
+        let (title, now) = (&finding.raw.title, state.finding_state(finding));
+        match record.findings.iter().find(|known| is_same(known, finding)) {
+            None => lines.push(format!("{} is new: {title}", finding.id)),
+            Some(known) => {
+                if known.mandatory != finding.mandatory {
+                    let word = |mandatory| if mandatory { "mandatory" } else { "optional" };
+                    let (then, now) = (word(known.mandatory), word(finding.mandatory));
+                    lines.push(format!("{} is {now}, was {then}: {title}", finding.id));
+                }
+                let then = record.finding_state(known);
+                if then != now {
+                    lines.push(format!("{} is {now}, was {then}: {title}", finding.id));
+                }
+            }
+        }
+    }
+    for known in &record.findings {
+        if !state.findings.iter().any(|finding| is_same(known, finding)) {
+            lines.push(format!("{} of the record is gone: {}", known.id, known.raw.title));
+        }
+    }
+    if let Some((then, _)) = record.ended.filter(|(then, _)| *then != exit) {
+        lines.push(format!("the exit code is {}, was {}", exit.code(), then.code()));
+    }
+    lines
+}
