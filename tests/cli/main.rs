@@ -4,6 +4,7 @@ mod agents;
 mod config;
 mod dialog;
 mod disputes;
+mod golden;
 mod merge;
 mod parse;
 mod process;

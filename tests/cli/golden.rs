@@ -1,0 +1,110 @@
+//! Histories that earlier forms of the program recorded (`tests/golden/record.sh`): each is still read, still whole, and
+//! still decided as it was.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::Sandbox;
+
+/// Whether everything that was recorded still stands there; what came later may stand beside it.
+fn holds(recorded: &Value, now: &Value) -> bool {
+    match (recorded, now) {
+        (Value::Object(recorded), Value::Object(now)) => {
+            recorded.iter().all(|(key, value)| now.get(key).is_some_and(|now| holds(value, now)))
+        }
+        (Value::Array(recorded), Value::Array(now)) => {
+            recorded.len() == now.len() && recorded.iter().zip(now).all(|(a, b)| holds(a, b))
+        }
+        _ => recorded == now,
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a fresh folder");
+    for entry in fs::read_dir(from).expect("a golden history") {
+        let entry = entry.expect("an entry");
+        let into = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &into);
+        } else {
+            fs::copy(entry.path(), into).expect("a copy");
+        }
+    }
+}
+
+fn folders() -> Vec<PathBuf> {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let entries = fs::read_dir(golden).expect("golden histories").map(|entry| entry.expect("an entry").path());
+    entries.filter(|path| path.is_dir()).collect()
+}
+
+#[test]
+fn every_golden_history_is_shown_and_decided_as_it_was() {
+    let mut runs = 0;
+    for golden in folders() {
+        let sandbox = Sandbox::new();
+        let place = sandbox.state().join("golden");
+        copy(&golden, &place);
+        let history = place.join("history.db").display().to_string();
+        let verified = sandbox.glee(&["--history", &history, "disputes", "verify"]);
+        assert_eq!(verified.code, 0, "{verified}");
+        for entry in fs::read_dir(golden.join("outcomes")).expect("outcomes") {
+            let path = entry.expect("an outcome").path();
+            let run = path.file_stem().and_then(|stem| stem.to_str()).expect("a run's id").to_owned();
+            let recorded: Value = serde_json::from_slice(&fs::read(&path).expect("an outcome")).expect("JSON");
+            for command in ["show", "replay"] {
+                let output = sandbox.glee(&["--history", &history, "runs", command, &run, "--format", "json"]);
+                let now: Value = serde_json::from_str(&output.stdout).expect("an outcome");
+                assert!(holds(&recorded, &now), "{command} {}\n{now:#}\n{}", path.display(), output.stderr);
+                if command == "replay" {
+                    assert!(output.stderr.contains("nothing else comes of it"), "{output}");
+                }
+            }
+            runs += 1;
+        }
+    }
+    assert!(runs >= 3, "golden histories hold {runs} runs");
+}
+
+#[test]
+fn other_rules_decide_a_golden_run_otherwise() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.state().join("golden");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/1"), &place);
+    let history = place.join("history.db").display().to_string();
+    let output =
+        sandbox.glee(&["--history", &history, "runs", "replay", "--set", "review.issues.mandatory=[CRITICAL]"]);
+    assert_eq!(output.code, 4, "an answer is missing: {output}");
+    let lines: Vec<&str> = output.stderr.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "Run b7a2bad5 decided again, otherwise than it was:",
+            "  F2 is optional, was mandatory: The lock is never released",
+            "  F2 is unanswered, was enforced (dispute 4): The lock is never released",
+            "  the exit code is 4, was 1",
+            "  not recorded: cyd was never asked about these findings",
+            "Nobody was asked, nothing was changed.",
+        ]
+    );
+    for (flags, expected) in [
+        (
+            ["--set", "review.rounds"],
+            "error: `review.rounds` is not of the form KEY=VALUE\nhint: for example `--set review.recheck=false`\n",
+        ),
+        (
+            ["--set", "agents.ada.role=judge"],
+            "error: who took part in a run cannot be changed afterwards\nhint: start a new run with `glee review`\n",
+        ),
+        (["--set", "review.round=2"], "error: unknown key `review.round`\nhint: did you mean `review.rounds`?\n"),
+        (
+            ["--format", "jsonl"],
+            "error: a replay has no events of its own\nhint: `--format json` gives its outcome, `glee runs show --format jsonl` the events of the run\n",
+        ),
+    ] {
+        let output = sandbox.glee(&[&["--history", &history, "runs", "replay"], &flags[..]].concat());
+        assert_eq!((output.code, output.stdout.as_str(), output.stderr.as_str()), (2, "", expected));
+    }
+}
