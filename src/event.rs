@@ -427,4 +427,9 @@ pub enum EventKind {
         /// How many files were restored or removed.
         files: u64,
     },
+    /// `glee runs prune` let go of the trees, the code and the raw answers of the run.
+    RunPruned {
+        /// The bytes that became free.
+        bytes: u64,
+    },
 }

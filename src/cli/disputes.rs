@@ -1,6 +1,6 @@
 //! `glee disputes`: list, show, settle and verify disputes.
 
-mod list;
+pub(crate) mod list;
 mod resolve;
 mod show;
 mod verify;

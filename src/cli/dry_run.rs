@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::config::settings::Settings;
 use crate::domain::Role;
+use crate::draw;
 use crate::event::{Mode, Plan};
 use crate::pipeline::Preview;
 use crate::protocol::printable;
@@ -73,7 +74,7 @@ fn text(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
             printable::line(&preview.agent.0),
             preview.shard,
             plural(preview.files.len(), "file", "files"),
-            size(preview.prompt_bytes)
+            draw::size(u64::try_from(preview.prompt_bytes).unwrap_or(u64::MAX))
         );
     }
     out.push_str(match plan.mode {
@@ -92,13 +93,4 @@ fn text(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
 
 fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// A number of bytes with a unit that fits.
-fn size(bytes: usize) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024),
-        _ => format!("{}.{} MiB", bytes / 1_048_576, bytes % 1_048_576 * 10 / 1_048_576),
-    }
 }

@@ -1,5 +1,6 @@
-//! `glee runs`: list runs; show, diff, undo, resume or decide one again.
+//! `glee runs`: list runs; show, diff, undo, resume, prune or decide one again.
 
+mod prune;
 mod replay;
 
 use std::path::{Path, PathBuf};
@@ -77,6 +78,8 @@ enum Command {
     },
     /// Decide a recorded run again, under other rules if you like, without asking anybody
     Replay(replay::Args),
+    /// Free the disk space of old runs; what was found and ruled stays
+    Prune(prune::Args),
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -88,6 +91,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::Undo { run, to: Some(folder) }) => restore(globals, run, folder),
         Some(Command::Resume { run, format }) => resume(globals, run, (*format).into()),
         Some(Command::Replay(args)) => replay::run(args, globals),
+        Some(Command::Prune(args)) => prune::run(args, globals),
     }
 }
 
@@ -206,6 +210,7 @@ fn undo(globals: &Globals, text: &str) -> CommandResult {
     let (_, run) = find(globals, &workspace, text)?;
     let mut journal = history::open(globals, &workspace)?;
     let _lock = workspace.lock(&sitting::state_dir()?, &run).map_err(sitting::workspace_error)?;
+    refuse_pruned(&journal, &run)?;
     let Some(kept) = kept_as(&journal, &run)? else {
         stream::err(&format!("Run {} changed nothing: no coder was asked. Nothing to undo.\n", run.short()));
         return Ok(ExitReason::Clean);
@@ -233,6 +238,7 @@ fn kept_as(journal: &Journal, run: &RunId) -> Result<Option<String>, CommandErro
 fn restore(globals: &Globals, text: &str, folder: &Path) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
+    refuse_pruned(&journal, &run)?;
     let Some(kept) = kept_as(&journal, &run)? else {
         let message = format!("run {} kept no tree: no coder was asked", run.short());
         return Err(CommandError::usage(message).hint("`glee runs` lists the runs"));
@@ -249,6 +255,7 @@ fn restore(globals: &Globals, text: &str, folder: &Path) -> CommandResult {
 fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
+    refuse_pruned(&journal, &run)?;
     let events = journal.events(&run).map_err(sitting::journal_error)?;
     drop(journal);
     let plan = events.iter().find_map(|event| match &event.kind {
@@ -265,6 +272,19 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
     let agents = sitting::agents(&plan, workspace.root())?;
     let sitting = Sitting { format, mode: plan.mode, chosen: None, globals };
     sitting::resume(&sitting, workspace, settings, agents, run)
+}
+
+/// What was pruned can only be read.
+fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
+    let events = journal.events(run).map_err(sitting::journal_error)?;
+    let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::RunPruned { .. })) else {
+        return Ok(());
+    };
+    let day = pruned.at.to_zoned(jiff::tz::TimeZone::system()).date();
+    let message = format!("the code that run {} kept was pruned on {day}", run.short());
+    let id = run.short();
+    Err(CommandError::usage(message)
+        .hint(format!("what was found and ruled is still there: `glee runs show {id}`, `glee runs diff {id}`")))
 }
 
 fn refuse_undone(events: &[crate::event::Event], run: &RunId) -> Result<(), CommandError> {

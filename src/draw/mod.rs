@@ -212,6 +212,15 @@ pub fn thousands(number: u64) -> String {
     grouped
 }
 
+/// A number of bytes with a unit that fits.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024),
+        _ => format!("{}.{} MiB", thousands(bytes / 1_048_576), bytes % 1_048_576 * 10 / 1_048_576),
+    }
+}
+
 /// Milliseconds as a person says them: `0.2s`, `12.3s`, `3m 05s`, `1h 02m`.
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;

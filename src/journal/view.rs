@@ -68,7 +68,8 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::TreeChanged { .. }
         | EventKind::RouteChosen { .. }
         | EventKind::Verified { .. }
-        | EventKind::Notice { .. } => Ok(()),
+        | EventKind::Notice { .. }
+        | EventKind::RunPruned { .. } => Ok(()),
     }
 }
 

@@ -14,6 +14,7 @@ mod outcome;
 mod plan;
 pub mod ports;
 mod preview;
+mod prune;
 mod redaction;
 mod replay;
 mod resolve;
@@ -29,6 +30,7 @@ use std::time::Instant;
 
 pub use plan::{PlanError, plan};
 pub use preview::{Preview, preview};
+pub use prune::{Pruned, prune};
 pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};

@@ -100,7 +100,7 @@ pub(crate) fn outcome(
         },
         findings,
         disputes: state.disputes.values().cloned().collect(),
-        undoable: state.before.is_some() && !changes.is_empty() && !state.undone,
+        undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,
         changes,
         failures: failures(state),
         rounds: state.round(),

@@ -73,6 +73,8 @@ pub(crate) struct State {
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
+    /// Whether what was kept of it is gone: it can be neither undone nor carried on.
+    pub(crate) pruned: bool,
 }
 
 impl State {
@@ -173,6 +175,7 @@ impl State {
             EventKind::Notice { text } => self.notices.push(text.clone()),
             EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
             EventKind::RunUndone { .. } => self.undone = true,
+            EventKind::RunPruned { .. } => self.pruned = true,
         }
     }
 

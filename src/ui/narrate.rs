@@ -137,6 +137,7 @@ impl Narrator {
                 let files = usize::try_from(*files).unwrap_or(usize::MAX);
                 vec![format!("Brought back {}", draw::count(files, "file"))]
             }
+            EventKind::RunPruned { bytes } => vec![format!("Let go of what was kept, {}", draw::size(*bytes))],
         }
     }
 

@@ -88,6 +88,13 @@ fn noted(note: &Path) -> Option<(String, PathBuf)> {
     Some((tree, names::path(&names::unquoted(lines.next()?)?)))
 }
 
+/// The trees that notes keep, of all projects.
+pub(super) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
+    let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let notes = below(&state_dir.join("kept")).flat_map(|run| below(&run).collect::<Vec<_>>());
+    notes.filter_map(|note| noted(&note)).map(|(tree, _)| TreeId(tree)).collect()
+}
+
 /// The files of a list, given by its id or by the note that keeps it.
 pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image, WorkspaceError> {
     let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
@@ -142,7 +149,7 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
 }
 
 /// Where a copy lies.
-fn place(state_dir: &Path, hash: &str) -> PathBuf {
+pub(super) fn place(state_dir: &Path, hash: &str) -> PathBuf {
     let (folder, name) = hash.split_at(2);
     state_dir.join("copies").join(folder).join(name)
 }

@@ -249,7 +249,7 @@ impl Repository {
     }
 
     /// The folder of the objects of this repository's snapshots.
-    fn objects_in(&self, state_dir: &Path) -> PathBuf {
+    pub(super) fn objects_in(&self, state_dir: &Path) -> PathBuf {
         let key = blake3::hash(&names::bytes(&self.common)).to_hex();
         state_dir.join("objects").join(&key[..16])
     }

@@ -1,8 +1,8 @@
 //! The reviewed tree: target selection, git plumbing, before-images, enclosing blocks.
 //!
 //! A [`Workspace`] is one work tree. Reading it never writes to it and never runs a filter, a hook, a pager or an
-//! external diff; only [`Workspace::keep`] adds objects and one ref to a repository, and only [`Workspace::undo`]
-//! writes to files.
+//! external diff; only [`Workspace::keep`] adds objects and one ref to a repository, only [`Workspace::prune`] takes such
+//! refs away, and only [`Workspace::undo`] writes to files.
 
 pub mod blocks;
 mod changed;
@@ -21,6 +21,7 @@ mod look;
 mod modes;
 mod names;
 mod patch;
+mod prune;
 mod scan;
 mod shards;
 mod sift;
@@ -40,6 +41,7 @@ pub use image::{BeforeImage, TreeId};
 pub use key::history_key;
 pub use lock::TreeLock;
 pub use look::{Difference, Fate, Look, Subject};
+pub use prune::{Needed, Prunable, remove_folder};
 pub use target::{SelectOptions, Target, TargetSpec};
 pub use undo::Undone;
 

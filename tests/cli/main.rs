@@ -9,6 +9,7 @@ mod merge;
 mod parse;
 mod process;
 mod review;
+mod runs;
 mod shop;
 mod support;
 mod vote;

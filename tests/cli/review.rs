@@ -71,7 +71,7 @@ def trace(expression):
     return eval(expression)  # TODO: log it
 ";
 
-fn project() -> Sandbox {
+pub(crate) fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
     sandbox.write("app.py", APP);
@@ -87,7 +87,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-fn json(text: &str) -> serde_json::Value {
+pub(crate) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -137,7 +137,7 @@ fn the_whole_job_with_three_scripts() {
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
 
-fn outcome_run(text: &str) -> String {
+pub(crate) fn outcome_run(text: &str) -> String {
     json(text)["run"].as_str().expect("an outcome names its run").to_owned()
 }
 

@@ -108,7 +108,7 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
 }
 
 /// Reads a date or a time (local unless it says otherwise), or an age.
-fn since(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     let zone = TimeZone::system();
     let local = |time: DateTime| time.to_zoned(zone.clone()).ok().map(|time| time.timestamp());
     let read = || {

@@ -50,6 +50,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let changed = changed(args)?;
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = super::find(globals, &workspace, &args.run)?;
+    super::refuse_pruned(&journal, &run)?;
     let plan = plan(&journal, &run)?;
     let mut flags: Vec<(String, Value)> =
         plan.settings.into_iter().filter(|(key, _)| config::is_key(key)).collect();

@@ -12,6 +12,7 @@ use super::*;
 mod hostile;
 mod images;
 mod looks;
+mod pruned;
 mod targets;
 
 /// A work tree with a state folder beside it.

@@ -1,0 +1,79 @@
+//! `glee runs prune`: the disk space of old runs.
+
+use jiff::Timestamp;
+
+use super::super::disputes::list::since;
+use super::super::error::CommandResult;
+use super::super::sitting;
+use super::super::{Globals, history};
+use crate::domain::{ExitReason, RunId};
+use crate::draw;
+use crate::journal::RunRow;
+use crate::pipeline::{self, Pruned};
+use crate::ui::stream;
+
+/// Arguments of `glee runs prune`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Removes what old runs kept of the code: the trees for `glee runs undo`, the code as it was reviewed, prompts and raw
+answers. What was found, said and ruled stays, and rulings bind as before; such a run can no longer be undone, carried on
+or decided again. Runs that can still be carried on, or whose disputes are open, are left alone.
+
+Examples:
+  glee runs prune --dry-run
+  glee runs prune --before 7d
+  glee runs prune --before 2026-11-01 --unfinished")]
+pub(crate) struct Args {
+    /// Only runs that began before a date (2026-11-01), a time, or an age (30d, 2h)
+    #[arg(long, value_name = "WHEN", value_parser = since, default_value = "30d")]
+    before: Timestamp,
+    /// Also those that could still be carried on
+    #[arg(long)]
+    unfinished: bool,
+    /// Only say which runs that would be
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let rows = match history::open_read(globals, &workspace)? {
+        Some(journal) => journal.runs(None).map_err(sitting::journal_error)?,
+        None => Vec::new(),
+    };
+    let (due, others): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));
+    if args.dry_run {
+        if due.is_empty() {
+            stream::err("No run is that old.\n");
+        } else {
+            stream::out(&super::table(&due))?;
+        }
+        return Ok(ExitReason::Clean);
+    }
+    let runs: Vec<RunId> = due.into_iter().map(|row| row.run).collect();
+    let state_dir = sitting::state_dir()?;
+    let pruned = match runs.first() {
+        None => Pruned { runs: 0, bytes: 0 },
+        Some(first) => {
+            // No coder may be at work on what is taken away.
+            let _lock = workspace.lock(&state_dir, first).map_err(sitting::workspace_error)?;
+            let mut journal = history::open(globals, &workspace)?;
+            pipeline::prune(&workspace, &state_dir, &mut journal, &runs, &others).map_err(sitting::run_error)?
+        }
+    };
+    stream::out(&match pruned.runs {
+        0 => "Nothing to prune.\n".to_owned(),
+        runs => format!("Pruned {}: {} free.\n", draw::count(runs, "run"), draw::size(pruned.bytes)),
+    })?;
+    Ok(ExitReason::Clean)
+}
+
+impl Args {
+    fn takes(&self, row: &RunRow) -> bool {
+        let finished = match row.exit {
+            None | Some(ExitReason::Budget | ExitReason::AgentFailed | ExitReason::Signal(_)) => false,
+            Some(_) => row.open_disputes == 0,
+        };
+        row.started < self.before && (finished || self.unfinished)
+    }
+}

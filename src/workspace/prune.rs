@@ -1,0 +1,158 @@
+//! Letting go of what runs kept: their refs and folders, and the objects that no other run needs.
+//!
+//! The journal's events stay; what goes is the code of old runs. Of the user's repository only refs below
+//! `refs/glee/run/` are touched.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::domain::RunId;
+
+use super::git::Repository;
+use super::image::{Kind, TreeId};
+use super::{Workspace, WorkspaceError, copy};
+
+/// A run whose trees are let go of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prunable {
+    /// The run.
+    pub run: RunId,
+    /// The trees that its events name.
+    pub trees: Vec<TreeId>,
+}
+
+/// What other runs still need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needed {
+    /// The trees that their events name.
+    pub trees: Vec<TreeId>,
+    /// When the oldest of them began; what was written since stays.
+    pub since: SystemTime,
+}
+
+impl Workspace {
+    /// Lets go of everything that is kept for these runs; returns the bytes that are free now in the state folder.
+    /// What is gone already is no error, so that an interrupted prune is simply done again.
+    ///
+    /// # Errors
+    /// git or the state folder fails.
+    pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64, WorkspaceError> {
+        let copies = match &self.repository {
+            Some(_) => BTreeSet::new(),
+            None => self.copies(runs.iter().flat_map(|run| &run.trees), state_dir),
+        };
+        let mut freed = 0;
+        for Prunable { run, .. } in runs {
+            if let Some(git) = &self.repository {
+                git.forget(run)?;
+            }
+            let folder = state_dir.join("kept").join(&run.0);
+            freed += remove_folder(&folder).map_err(|source| WorkspaceError::State { path: folder, source })?;
+        }
+        let state = |source| WorkspaceError::State { path: state_dir.to_owned(), source };
+        match &self.repository {
+            Some(git) => freed += remove_older(&git.objects_in(state_dir), needed.since).map_err(state)?,
+            None => {
+                let still = self.copies(needed.trees.iter(), state_dir);
+                let noted = copy::noted_trees(state_dir);
+                let noted = self.copies(noted.iter(), state_dir);
+                for id in copies.iter().filter(|id| !still.contains(*id) && !noted.contains(*id)) {
+                    freed += remove_file(&copy::place(state_dir, id)).map_err(state)?;
+                }
+            }
+        }
+        Ok(freed)
+    }
+
+    /// The copies that trees outside git are made of, their lists included.
+    fn copies<'a>(&self, trees: impl Iterator<Item = &'a TreeId>, state_dir: &Path) -> BTreeSet<String> {
+        let mut ids = BTreeSet::new();
+        for tree in trees {
+            let Ok(image) = self.image(&tree.0, state_dir) else { continue };
+            ids.extend(tree.0.strip_prefix("blake3:").map(str::to_owned));
+            let stored = image.into_values().filter(|entry| matches!(entry.kind, Kind::File | Kind::Link));
+            ids.extend(stored.map(|entry| entry.id));
+        }
+        ids
+    }
+}
+
+impl Repository {
+    /// Deletes the refs of a run.
+    fn forget(&self, run: &RunId) -> Result<(), WorkspaceError> {
+        let refs = format!("refs/glee/run/{run}/");
+        let found = self.call(["for-each-ref", "--format=delete %(refname)", &refs]).output()?;
+        if !found.is_empty() {
+            self.call(["update-ref", "--no-deref", "--stdin"]).output_of(&found)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a folder with everything in it; returns the bytes that nobody else holds.
+///
+/// # Errors
+/// It cannot be read or removed; that it is not there is no error.
+pub fn remove_folder(folder: &Path) -> io::Result<u64> {
+    let freed = files_below(folder)?.iter().filter_map(|path| own_size(path)).sum();
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(freed),
+    }
+}
+
+/// Removes the files below a folder that were last written before a time.
+fn remove_older(folder: &Path, since: SystemTime) -> io::Result<u64> {
+    let mut freed = 0;
+    // Loose objects lie in folders of two digits.
+    let is_object = |path: &PathBuf| path.parent().and_then(Path::file_name).is_some_and(|name| name.len() == 2);
+    for path in files_below(folder)?.into_iter().filter(is_object) {
+        let old = std::fs::symlink_metadata(&path).and_then(|meta| meta.modified()).is_ok_and(|at| at < since);
+        if old {
+            freed += remove_file(&path)?;
+        }
+    }
+    Ok(freed)
+}
+
+fn remove_file(path: &Path) -> io::Result<u64> {
+    let size = own_size(path).unwrap_or(0);
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(size),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+/// All files below a folder; links are not followed.
+fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            match entry.file_type()? {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                _ => files.push(entry.path()),
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The size of a file that has no other name.
+fn own_size(path: &Path) -> Option<u64> {
+    let meta = std::fs::symlink_metadata(path).ok()?;
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(&meta) > 1 {
+        return None;
+    }
+    Some(meta.len())
+}

@@ -1,0 +1,79 @@
+//! What is let go of is gone, and what another run needs is still there.
+
+use std::time::{Duration, SystemTime};
+
+use super::*;
+
+fn run(number: u32) -> RunId {
+    RunId(format!("01a00000-0000-7000-8000-00000000000{number}"))
+}
+
+/// All files below the folder of Glee's state.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let entries = entries.map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// Makes everything in the state folder look as if it was written an hour ago.
+fn age(state: &Path) {
+    for path in files(state) {
+        // Objects are written read-only; who owns a file may still set its times.
+        let file = std::fs::File::open(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+    }
+}
+
+#[test]
+fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
+    for make in [Tree::git, Tree::plain] {
+        let tree = make();
+        let (open, state) = (tree.open(), tree.state());
+        std::fs::create_dir(&state).unwrap();
+        tree.write("shared.rs", "the same in both runs\n");
+        tree.write("own.rs", "one\n");
+        let old = open.keep(&run(1), &state).unwrap();
+        tree.write("own.rs", "what the first coder wrote\n");
+        let after = open.snapshot(&state).unwrap();
+        age(&state);
+        let since = SystemTime::now() - Duration::from_secs(60);
+
+        tree.write("own.rs", "two\n");
+        let new = open.keep(&run(2), &state).unwrap();
+        tree.write("own.rs", "what the second coder wrote\n");
+        let now = open.snapshot(&state).unwrap();
+
+        let gone = Prunable { run: run(1), trees: vec![old.tree.clone(), after.clone()] };
+        let needed = Needed { trees: vec![new.tree.clone(), now.clone()], since };
+        let before = files(&state).len();
+        let freed = open.prune(std::slice::from_ref(&gone), &needed, &state).unwrap();
+        assert!(freed > 0 && files(&state).len() < before, "{freed} bytes");
+        assert_eq!(open.prune(&[gone], &needed, &state).unwrap(), 0, "a second time there is nothing");
+
+        assert!(open.undo(&run(1), &old.kept_as, &state).is_err());
+        assert!(open.changes(&old.tree, &after, &state).is_err());
+        assert_eq!(open.changes(&new.tree, &now, &state).unwrap().len(), 1);
+        assert_eq!(open.undo(&run(2), &new.kept_as, &state).unwrap(), Undone { files: 1 });
+        assert_eq!(std::fs::read_to_string(tree.root().join("own.rs")).unwrap(), "two\n");
+    }
+}
+
+#[test]
+fn the_users_repository_loses_nothing_but_the_refs_of_the_run() {
+    let tree = Tree::git();
+    let state = tree.state();
+    std::fs::create_dir(&state).unwrap();
+    tree.write("a.rs", "a\n");
+    tree.commit("one");
+    tree.run(&["tag", "mine"]);
+    tree.open().keep(&run(1), &state).unwrap();
+    tree.open().keep(&run(2), &state).unwrap();
+    let gone = Prunable { run: run(1), trees: Vec::new() };
+    tree.open().prune(&[gone], &Needed { trees: Vec::new(), since: SystemTime::now() }, &state).unwrap();
+    let refs = tree.run(&["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(
+        refs.lines().collect::<Vec<_>>(),
+        ["refs/glee/run/01a00000-0000-7000-8000-000000000002/before", "refs/heads/main", "refs/tags/mine"]
+    );
+    assert_eq!(tree.run(&["fsck", "--no-dangling"]), "");
+}

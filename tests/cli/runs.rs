@@ -1,0 +1,62 @@
+//! What becomes of recorded runs: decided again, and let go of when they are old.
+
+use crate::review::{json, outcome_run, project};
+
+#[test]
+fn a_run_that_a_person_settled_and_carried_on_is_decided_again_in_one_go() {
+    let sandbox = project();
+    let first = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
+    let run = outcome_run(&first.stdout);
+    let resolved =
+        sandbox.glee(&["disputes", "resolve", "3", "dismiss", "--as", "accepted-risk", "--reason", "in tests"]);
+    assert_eq!(resolved.code, 0, "{resolved}");
+    assert_eq!(sandbox.glee(&["runs", "resume", &run]).code, 0);
+    let app = sandbox.read("app.py");
+
+    let shown = sandbox.glee(&["runs", "show", &run, "--format", "json"]);
+    let replayed = sandbox.glee(&["runs", "replay", &run, "--format", "json"]);
+    assert_eq!(replayed.code, 0, "{replayed}");
+    assert_eq!(json(&replayed.stdout), json(&shown.stdout));
+
+    let other = sandbox.glee(&["runs", "replay", &run, "--set", "review.on_dispute.default=human"]);
+    assert_eq!(other.code, 3, "{other}");
+    assert!(other.stderr.contains("the exit code is 3, was 0"), "{other}");
+    assert_eq!(sandbox.read("app.py"), app, "nothing is changed");
+    let listed = sandbox.glee(&["disputes", "--json"]);
+    assert_eq!(json(&listed.stdout)["disputes"].as_array().map(Vec::len), Some(3), "nothing is recorded: {listed}");
+}
+
+#[test]
+fn a_pruned_run_is_still_read_and_still_binds() {
+    let sandbox = project();
+    let first = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
+    let run = outcome_run(&first.stdout);
+    let soon = "2099-01-01";
+    let kept = sandbox.glee(&["runs", "prune", "--before", soon]);
+    assert_eq!(kept.stdout, "Nothing to prune.\n", "a dispute is open");
+    assert_eq!(sandbox.glee(&["disputes", "resolve", "3", "dismiss", "--reason", "only in tests"]).code, 0);
+    assert_eq!(sandbox.glee(&["runs", "prune"]).stdout, "Nothing to prune.\n", "it is not 30 days old");
+
+    let would = sandbox.glee(&["runs", "prune", "--before", soon, "--dry-run"]);
+    assert!(would.stdout.contains(&run[run.len() - 8..]), "{would}");
+    let pruned = sandbox.glee(&["runs", "prune", "--before", soon]);
+    assert!(pruned.stdout.starts_with("Pruned 1 run: "), "{pruned}");
+    assert_eq!(sandbox.git(&["for-each-ref", "refs/glee"]), "");
+    assert_eq!(sandbox.glee(&["runs", "prune", "--before", soon]).stdout, "Nothing to prune.\n");
+
+    for command in [["runs", "undo", &run], ["runs", "resume", &run], ["runs", "replay", &run]] {
+        let refused = sandbox.glee(&command);
+        assert_eq!(refused.code, 2, "{refused}");
+        assert!(refused.stderr.contains("was pruned on"), "{refused}");
+        assert!(refused.stderr.contains("glee runs show"), "{refused}");
+    }
+    let shown = sandbox.glee(&["runs", "show", &run, "--format", "json"]);
+    assert_eq!(json(&shown.stdout)["findings"].as_array().map(Vec::len), Some(5), "{shown}");
+    let diff = sandbox.glee(&["runs", "diff", &run]);
+    for line in ["-    return eval(text)\n+    return int(text)\n", "+    return str(template)\n"] {
+        assert!(diff.stdout.contains(line), "each call's changes are in the events: {diff}");
+    }
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+    let again = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
+    assert_eq!(again.code, 0, "what was ruled still binds: {again}");
+}
