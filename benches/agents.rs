@@ -38,6 +38,7 @@ async fn supervised(folder: &Path, name: usize, script: &str) {
         files: Vec::new(),
     };
     let job = Job {
+        marks: Default::default(),
         confinement: None,
         invocation: &invocation,
         request: None,

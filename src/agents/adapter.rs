@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use super::heads::Marks;
 use super::program::Program;
 use super::talk::Talk;
 use crate::domain::{Agent, FailureKind, Told, Usage};
@@ -138,6 +139,11 @@ pub trait Adapter: Send + Sync {
     /// What a line of stdout or stderr tells of the work, for people; `None` if it tells nothing.
     fn telling(&self, line: &str) -> Option<String> {
         Some(line.to_owned())
+    }
+
+    /// What its lines are: none of those that it prints before its model has said a word is its first output.
+    fn marks(&self) -> Marks {
+        Marks::default()
     }
 
     /// Whether it tells the tokens of a whole session, not those of the last call.

@@ -227,6 +227,7 @@ impl Agents {
             }
             let left = total.saturating_sub(started.elapsed());
             let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, ask.limits) else {
+                self.gives_up(ask.agent, error, Timestamp::now());
                 return asked;
             };
             (ask.activity)(&format!("{}; trying again in {}", error.kind.as_str(), seconds(wait)));
@@ -267,7 +268,7 @@ impl Agents {
         let mut record = None;
         let asked = self.once(ask, kind, session, left, &mut record).await.unwrap_or_else(nothing);
         let failure = asked.result.as_ref().err().map(|error| (error.kind, error.message.as_str()));
-        self.rested(kind, ask.agent, failure, Timestamp::now());
+        self.heard(kind, ask.agent, failure, Timestamp::now());
         if let Some(record) = record {
             let end = End {
                 millis: millis(started.elapsed()),
@@ -332,8 +333,16 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             talk: talk.as_deref(),
+            marks: adapter.marks(),
             request: Some(ask.request),
-            confinement: sandbox::confinement(ask.sandbox, role, kind, &invocation.env, ask.protected),
+            confinement: sandbox::confinement(
+                ask.sandbox,
+                role,
+                kind,
+                &agent.command,
+                &invocation.env,
+                ask.protected,
+            ),
             limits: Limits { total: left, ..*ask.limits },
             stdout: &ask.files.stdout,
             stderr: &ask.files.stderr,

@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::heads::Marks;
 use super::schema::Form;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
 use crate::domain::{FailureKind, Role, Usage};
@@ -85,6 +86,10 @@ impl Adapter for Claude {
             }),
             _ => None,
         }
+    }
+
+    fn marks(&self) -> Marks {
+        Marks { mute: Some(&[r#"{"type":"system""#]), vain: None }
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

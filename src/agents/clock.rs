@@ -57,6 +57,11 @@ impl Clock {
     /// Takes note of output.
     pub(super) fn heard(&mut self, now: Instant, source: Source) {
         self.heard = Some(now);
+        self.noticed(source);
+    }
+
+    /// Takes note of output that is no first output: the caps on silence run on.
+    pub(super) fn noticed(&mut self, source: Source) {
         self.news = Some(source);
     }
 
@@ -169,6 +174,14 @@ mod tests {
         clock.heard(at(25.0), Source::Err);
         assert_eq!(clock.due(at(25.0)), Due::Activity(Source::Err));
         assert_eq!((clock.next(), clock.due(at(30.0))), (at(30.0), Due::Over(Cap::Total)));
+    }
+
+    #[test]
+    fn an_introduction_is_no_first_output() {
+        let (mut clock, at) = clock(true);
+        clock.noticed(Source::Out);
+        assert_eq!(clock.due(at(0.0)), Due::Activity(Source::Out));
+        assert_eq!((clock.next(), clock.due(at(5.0))), (at(5.0), Due::Over(Cap::FirstOutput)));
     }
 
     #[test]

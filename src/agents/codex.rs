@@ -7,6 +7,8 @@
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::heads::Marks;
+use super::schema::Form;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
 use crate::domain::{FailureKind, Role, Usage};
 
@@ -52,12 +54,19 @@ impl Adapter for Codex {
         if let Some(model) = &query.agent.model {
             args.extend(["-m".to_owned(), model.clone()]);
         }
+        let mut files = Vec::new();
+        if role == Role::Judge && query.program.names("--output-schema") {
+            let path = query.folder.join("ruling-schema.json");
+            args.extend(["--output-schema".to_owned(), path.to_string_lossy().into_owned()]);
+            files.push((path, Form::Ruling.strict()));
+        }
         args.extend(stream::own_args(query));
         if let Some(session) = query.session {
             args.extend(["resume".to_owned(), session.to_owned()]);
         }
         args.push("-".to_owned());
-        Ok(stream::invocation(query, args, &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"], &[]))
+        let sees = ["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"];
+        Ok(Invocation { files, ..stream::invocation(query, args, &sees, &[]) })
     }
 
     fn reading(&self, output: &Output) -> Reading {
@@ -79,6 +88,17 @@ impl Adapter for Codex {
 
     fn counts_sessions(&self) -> bool {
         true
+    }
+
+    fn marks(&self) -> Marks {
+        Marks {
+            mute: Some(&[
+                r#"{"type":"thread.started""#,
+                r#"{"type":"turn.started""#,
+                r#""item":{"id":"item_0","type":"error""#,
+            ]),
+            vain: None,
+        }
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
+use super::heads::Marks;
 use super::process::Job;
 use super::stop::Stop;
 use crate::config::settings::Limits;
@@ -48,6 +49,7 @@ impl Agents {
             invocation: &invocation,
             request: None,
             talk: None,
+            marks: Marks::default(),
             confinement: None,
             limits: *limits,
             stdout: &files.stdout,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::adapter::AgentError;
 use super::ask::Agents;
 use super::kind::AdapterKind;
 use crate::domain::{Agent, FailureKind};
@@ -43,29 +44,40 @@ impl Agents {
         all
     }
 
-    /// Takes note of how a call ended.
-    pub(super) fn rested(
+    /// Takes note of how a try ended: with an answer, or with a word on when there will be one.
+    pub(super) fn heard(
         &self,
         kind: AdapterKind,
         agent: &Agent,
         failure: Option<(FailureKind, &str)>,
         now: Timestamp,
     ) {
+        match failure {
+            None => self.rests(kind, agent, None, now),
+            Some((failure, why)) => {
+                if let Some(until) = failure.reset() {
+                    self.rests(kind, agent, Some(Cooldown { until, why: why.to_owned() }), now);
+                }
+            }
+        }
+    }
+
+    /// Takes note that an agent is not asked again in this call. One that was asked too often rests a while, also where
+    /// its service does not say for how long; credit may be bought at any moment.
+    pub(super) fn gives_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
+        if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {
+            self.rests(kind, agent, Some(Cooldown { until: now + REST, why: error.message.clone() }), now);
+        }
+    }
+
+    fn rests(&self, kind: AdapterKind, agent: &Agent, cooldown: Option<Cooldown>, now: Timestamp) {
         let Some(key) = key(kind, agent) else { return };
-        let until = match failure {
-            None => None,
-            Some((FailureKind::RateLimited { reset }, _)) => Some(reset.unwrap_or(now + REST)),
-            // Credit may be bought at any moment.
-            Some((FailureKind::OverQuota { reset: Some(reset) }, _)) => Some(reset),
-            Some(_) => return,
-        };
-        let why = failure.map(|(_, why)| why.to_owned()).unwrap_or_default();
-        if until.is_none() && !self.memory().read::<Cooldowns>(FILE).contains_key(&key) {
+        if cooldown.is_none() && self.resting(kind, agent, now).is_none() {
             return;
         }
         self.memory().change(FILE, |all: &mut Cooldowns| {
-            match until {
-                Some(until) => all.insert(key, Cooldown { until, why }),
+            match cooldown {
+                Some(cooldown) => all.insert(key, cooldown),
                 None => all.remove(&key),
             };
         });

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::heads::Marks;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
 use crate::domain::Role;
 
@@ -66,6 +67,18 @@ impl Adapter for Copilot {
                 Some(stream::using(text(&event, "/data/toolName")?, &event["data"]["arguments"]))
             }
             _ => None,
+        }
+    }
+
+    fn marks(&self) -> Marks {
+        Marks {
+            mute: Some(&[
+                r#"{"type":"session."#,
+                r#"{"type":"user.message""#,
+                r#"{"type":"assistant.turn_start""#,
+                r#"{"type":"model.call_start""#,
+            ]),
+            vain: None,
         }
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::adapter::Invocation;
 use super::ask::Agents;
 use super::environment::allowed;
+use super::heads::Marks;
 use super::kind::AdapterKind;
 use super::process::Job;
 use super::program::{Program, words};
@@ -105,6 +106,7 @@ impl Agents {
             invocation: &invocation,
             request: None,
             talk: None,
+            marks: Marks::default(),
             confinement: None,
             limits: LIMITS,
             stdout: &stdout,

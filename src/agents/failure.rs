@@ -77,6 +77,12 @@ pub enum RunError {
         /// The value of the cap.
         after: Duration,
     },
+    /// It was ended because it asked its service again and again, and got nothing.
+    #[error("`{command}` got nothing from its service again and again, and was ended")]
+    Endless {
+        /// The command line.
+        command: String,
+    },
     /// A signal ended it that Glee did not send.
     #[error("`{command}` was killed by signal {signal}{}", Said(said))]
     Killed {
@@ -143,6 +149,7 @@ impl RunError {
         match self {
             Self::NotFound { .. } | Self::Spawn { .. } => FailureKind::NotInstalled,
             Self::TimedOut { .. } => FailureKind::TimedOut,
+            Self::Endless { .. } => FailureKind::Unavailable,
             Self::Killed { .. } => FailureKind::Killed,
             Self::Stopped { .. } => FailureKind::Stopped,
             Self::ExitCode { .. }
@@ -180,6 +187,7 @@ impl RunError {
             }
             Self::Survivors { .. } | Self::Unwatched { .. } => Some("look for them with `ps -ef`".to_owned()),
             Self::Io { .. } => Some("see that the disk has room".to_owned()),
+            Self::Endless { .. } => Some("see whether the service answers; carry the run on later".to_owned()),
             Self::Stopped { .. } => None,
         }
     }

@@ -2,12 +2,14 @@
 //!
 //! `--skip-trust` starts it in a tree that it does not know, without the tree's hooks and MCP servers; in its default
 //! approval mode it offers tools that read only. Its retries can be turned down in a settings file alone: one of the
-//! lowest rank, so that the user's own settings stand. A prompt that is too long it would cut silently. Seen with
+//! lowest rank, so that the user's own settings stand. Nothing keeps it from reading the tree's `GEMINI.md`: its setting
+//! for the names of such files only adds to them. A prompt that is too long it would cut silently. Seen with
 //! 0.61.0.
 
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::heads::Marks;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
 use crate::domain::{FailureKind, Role, Usage};
 
@@ -64,6 +66,10 @@ impl Adapter for Gemini {
             "tool_use" => Some(stream::using(text(&event, "/tool_name")?, &event["parameters"])),
             _ => None,
         }
+    }
+
+    fn marks(&self) -> Marks {
+        Marks { mute: Some(&[r#"{"type":"init""#, r#""role":"user""#]), vain: None }
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

@@ -8,6 +8,7 @@ pub mod builtin;
 pub mod command;
 pub mod environment;
 pub mod failure;
+pub mod heads;
 pub mod kind;
 pub mod locate;
 pub mod probe;
@@ -38,6 +39,7 @@ mod qwen;
 mod record;
 #[cfg(test)]
 mod recorded;
+mod reset;
 mod retry;
 #[cfg(test)]
 mod roles;
@@ -45,6 +47,7 @@ mod roles;
 mod samples;
 mod spool;
 mod stream;
+mod strict;
 mod text;
 
 pub use ask::{Agents, AnswerText, Ask, Asked, Session, TranscriptFiles};

@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::heads::Marks;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
 use crate::domain::{Role, Usage};
 
@@ -55,6 +56,11 @@ impl Adapter for Opencode {
             "tool_use" => Some(stream::using(text(&event, "/part/tool")?, &event["part"]["state"]["input"])),
             _ => None,
         }
+    }
+
+    /// Where its service breaks an answer off it begins the step anew, without a word and without an end.
+    fn marks(&self) -> Marks {
+        Marks { mute: Some(&[r#"{"type":"step_start""#]), vain: Some(r#""reason":"unknown""#) }
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

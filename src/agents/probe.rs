@@ -93,7 +93,7 @@ impl Agents {
             *word = program.to_string_lossy().into_owned();
         }
         if let Ok(kind) = AdapterKind::of(&agent) {
-            self.rested(kind, &agent, None, jiff::Timestamp::now());
+            self.heard(kind, &agent, None, jiff::Timestamp::now());
         }
         let limits = Limits { total: limits.total.min(TOTAL), retries: 0, ..*limits };
         let asked = self

@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use super::adapter::{Invocation, Output};
 use super::clock::{Clock, Due, Source};
 use super::failure::{Cap, Failed, RunError, command_line};
+use super::heads::{Heads, Marks};
 use super::locate::{self, LocateError};
 use super::sandbox::Confinement;
 use super::spool::{Spool, Stream};
@@ -57,6 +58,8 @@ pub struct Job<'a> {
     pub confinement: Option<Confinement>,
     /// The conversation with it, which takes the place of its stdin.
     pub talk: Option<&'a dyn Talk>,
+    /// What its lines are.
+    pub marks: Marks,
     /// Its caps.
     pub limits: Limits,
     /// Where the first `limits.output` bytes of stdout go; the folder exists.
@@ -172,6 +175,8 @@ struct Running {
 enum Cause {
     TimedOut(Cap),
     Stopped,
+    /// It asks its service again and again.
+    Endless,
     /// The conversation with it has ended.
     Done,
     Io(io::Error),
@@ -187,6 +192,7 @@ impl Running {
         let mut out = Stream::new(self.child.stdout.take(), out);
         let mut err = Stream::new(self.child.stderr.take(), err);
         let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
+        let mut heads = Heads::new(job.marks);
         let mut cause: Option<Cause> = None;
 
         let status = loop {
@@ -199,13 +205,18 @@ impl Running {
                     }
                     match read {
                         Ok(0) => {}
-                        Ok(_) => clock.heard(Instant::now(), Source::Out),
+                        Ok(_) if heads.takes(out.fresh()) => clock.heard(Instant::now(), Source::Out),
+                        Ok(_) => clock.noticed(Source::Out),
                         Err(error) => ending = Some(Cause::Io(error)),
+                    }
+                    if heads.endless() {
+                        ending = Some(Cause::Endless);
                     }
                 }
                 read = err.pull(), if err.is_open() => match read {
                     Ok(0) => {}
-                    Ok(_) => clock.heard(Instant::now(), Source::Err),
+                    Ok(_) if heads.begun() => clock.heard(Instant::now(), Source::Err),
+                    Ok(_) => clock.noticed(Source::Err),
                     Err(error) => ending = Some(Cause::Io(error)),
                 },
                 () = &mut feed, if !fed => {
@@ -311,6 +322,7 @@ fn conclude(
         (_, Some(End::NotHeld)) => return Err(failed(RunError::NotHeld { command }, None)),
         _ if left.is_some() => RunError::Survivors { command, pids: left.unwrap_or_default() },
         (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
+        (Some(Cause::Endless), _) => RunError::Endless { command },
         (Some(Cause::Stopped), _) => RunError::Stopped { command },
         (Some(Cause::Done), _) => return Ok(output),
         (Some(Cause::Io(source)), _) => RunError::Io { command, source },

@@ -7,9 +7,13 @@ use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
 use super::claude;
+use super::heads::Marks;
 use super::schema::Form;
-use super::stream::{self, Dialect, Heard, list};
+use super::stream::{self, Dialect, Heard, Said, list};
 use crate::domain::{FailureKind, Role};
+
+/// Settings of the lowest rank.
+const DEFAULTS: &str = r#"{"general":{"enableAutoUpdate":false},"model":{"generationConfig":{"maxRetries":0}}}"#;
 
 /// Qwen Code.
 pub(super) struct Qwen;
@@ -34,8 +38,14 @@ impl Adapter for Qwen {
         }
         args.extend(stream::own_args(query));
         let sees = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"];
-        let set = [("NO_COLOR", "1".to_owned()), ("QWEN_CODE_NO_RELAUNCH", "true".to_owned())];
-        Ok(stream::invocation(query, args, &sees, &set))
+        let defaults = query.folder.join("qwen-defaults.json");
+        let set = [
+            ("NO_COLOR", "1".to_owned()),
+            ("QWEN_CODE_NO_RELAUNCH", "true".to_owned()),
+            ("QWEN_CODE_SYSTEM_DEFAULTS_PATH", defaults.to_string_lossy().into_owned()),
+        ];
+        let invocation = stream::invocation(query, args, &sees, &set);
+        Ok(Invocation { files: vec![(defaults, DEFAULTS.to_owned())], ..invocation })
     }
 
     fn reading(&self, output: &Output) -> Reading {
@@ -44,6 +54,10 @@ impl Adapter for Qwen {
 
     fn telling(&self, line: &str) -> Option<String> {
         claude::Claude.telling(line)
+    }
+
+    fn marks(&self) -> Marks {
+        Marks { mute: Some(&[r#"{"type":"system""#]), vain: None }
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {
@@ -58,6 +72,12 @@ impl Dialect for Qwen {
 
     fn hear(&self, heard: &mut Heard, event: &Value) {
         claude::hear(heard, event);
+        // What follows the first line is advice, and speaks of quotas whatever happened.
+        if let Some(said) = &mut heard.failure
+            && let Some((first, _)) = said.text.split_once('\n')
+        {
+            *said = Said { status: said.status, kind: said.kind, ..Said::text(first) };
+        }
     }
 
     fn blame(&self, code: i32) -> Option<FailureKind> {

@@ -131,6 +131,18 @@ fn codex() {
 }
 
 #[test]
+fn codex_holds_a_judge_to_the_form_of_a_ruling() {
+    let agent = samples::agent("it", "", &["codex"]);
+    let mut program = Program::new("/bin/it");
+    program.words = Some(words("--sandbox --json --output-schema"));
+    let path = "/kept/ruling-schema.json";
+    let judge = ask(&agent, Role::Judge, &program, None);
+    assert!(line(&judge).contains(&format!("--output-schema {path} -")), "{}", line(&judge));
+    assert_eq!(judge.files, [(path.into(), crate::agents::schema::Form::Ruling.strict())]);
+    assert_eq!(ask(&agent, Role::Reviewer, &program, None).files, []);
+}
+
+#[test]
 fn gemini() {
     let rest = "-e none --allowed-mcp-server-names none -o stream-json";
     let reads = format!("--skip-trust --approval-mode default {rest}");
@@ -170,6 +182,10 @@ fn qwen() {
     let edit = "--safe-mode --approval-mode auto-edit -o stream-json --include-partial-messages";
     assert_eq!(lines("qwen"), [edit, plan, plan]);
     assert_eq!(resumed("qwen"), format!("{edit} --resume s-1 -m m --own"));
+    let agent = samples::agent("it", "", &["qwen"]);
+    let asked = ask(&agent, Role::Reviewer, &Program::new("/bin/it"), None);
+    assert_eq!(variable(&asked, "QWEN_CODE_SYSTEM_DEFAULTS_PATH"), Some("/kept/qwen-defaults.json"));
+    assert!(asked.files[0].1.contains("\"maxRetries\":0"), "{}", asked.files[0].1);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! the devices that swallow. That takes in the tree, its git folder and Glee's state. Landlock does not hold back
 //! changes of permissions and times, so what is found by comparing counts there too.
 //!
-//! A folder that is allowed never holds, and never lies in, what is to be protected: then it is left out.
+//! A folder that is allowed never holds, and never lies in, what is to be protected: then it is left out. A known
+//! program's own folder is made before it is held, for then it could not make it itself.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -49,6 +50,7 @@ pub(super) fn confinement(
     sandbox: Sandbox,
     role: Role,
     kind: AdapterKind,
+    command: &[String],
     env: &BTreeMap<OsString, OsString>,
     protected: &[PathBuf],
 ) -> Option<Confinement> {
@@ -61,15 +63,41 @@ pub(super) fn confinement(
         return None;
     }
     let protected: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
-    let mut writable: Vec<PathBuf> = own_folders(kind, env).iter().map(|path| real(path)).collect();
+    let allowed = |path: &PathBuf| {
+        let path = real(path);
+        protected.iter().all(|other| !path.starts_with(other) && !other.starts_with(&path))
+    };
+    let mut writable = Vec::new();
+    for kind in programs(kind, command) {
+        let own = own_folders(kind, env);
+        if AdapterKind::PROGRAMS.contains(&kind) {
+            // What cannot be made is left out below, and the program says better than Glee what it lacks.
+            own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
+        }
+        writable.extend(own);
+        writable.extend(own_files(kind, env));
+    }
     writable.extend(DEVICES.map(PathBuf::from));
-    writable.retain(|path| {
-        path.exists() && protected.iter().all(|other| !path.starts_with(other) && !other.starts_with(path))
-    });
-    Some(Confinement { sandbox, writable })
+    writable.retain(|path| path.exists() && allowed(path));
+    Some(Confinement { sandbox, writable: writable.iter().map(|path| real(path)).collect() })
 }
 
-/// Where a program keeps its own settings, sessions and caches.
+/// The programs that an agent is: behind the Agent Client Protocol those that its command names.
+fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
+    let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
+    match kind {
+        AdapterKind::Acp => AdapterKind::PROGRAMS.iter().filter(named).copied().chain([kind]).collect(),
+        kind => vec![kind],
+    }
+}
+
+/// The files beside them; they cannot be made, for an empty one is not what a program expects.
+fn own_files(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let home = env.get(OsStr::new("HOME")).filter(|home| !home.is_empty() && kind == AdapterKind::Claude);
+    home.map(|home| Path::new(home).join(".claude.json")).into_iter().collect()
+}
+
+/// The folders in which a program keeps its own settings, sessions and caches.
 fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let variable = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = variable("HOME");
@@ -80,22 +108,14 @@ fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<Pat
     let state = |path: &str| Some(xdg("XDG_STATE_HOME", ".local/state")?.join(path));
     let own = match kind {
         // All that is known of a program of the user's own is that it may have a cache.
-        AdapterKind::Text | AdapterKind::Json => Vec::new(),
+        AdapterKind::Text | AdapterKind::Json | AdapterKind::Acp => Vec::new(),
         AdapterKind::Builtin | AdapterKind::Replay => return Vec::new(),
-        AdapterKind::Claude => {
-            vec![variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude")), in_home(".claude.json")]
-        }
+        AdapterKind::Claude => vec![variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude"))],
         AdapterKind::Codex => vec![variable("CODEX_HOME").or_else(|| in_home(".codex"))],
         AdapterKind::Gemini => vec![in_home(".gemini")],
         AdapterKind::Opencode => vec![config("opencode"), data("opencode"), state("opencode")],
         AdapterKind::Qwen => vec![in_home(".qwen")],
-        // It may be any of them.
-        AdapterKind::Acp => {
-            let known = [AdapterKind::Claude, AdapterKind::Codex, AdapterKind::Gemini];
-            let others = [AdapterKind::Opencode, AdapterKind::Qwen, AdapterKind::Copilot];
-            return known.into_iter().chain(others).flat_map(|kind| own_folders(kind, env)).collect();
-        }
-        AdapterKind::Copilot => vec![in_home(".copilot"), config("copilot"), data("copilot"), state("copilot")],
+        AdapterKind::Copilot => vec![variable("COPILOT_HOME").or_else(|| in_home(".copilot"))],
     };
     own.into_iter().chain([xdg("XDG_CACHE_HOME", ".cache")]).flatten().collect()
 }
@@ -170,9 +190,10 @@ mod tests {
             std::fs::create_dir_all(home.join(path)).unwrap();
         }
         let env = BTreeMap::from([(OsString::from("HOME"), home.clone().into_os_string())]);
+        let command = ["claude-agent-acp".to_owned()];
         let writable = |sandbox, role, kind, protected: &[&str]| {
             let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
-            let held = confinement(sandbox, role, kind, &env, &protected)?;
+            let held = confinement(sandbox, role, kind, &command, &env, &protected)?;
             let own = held.writable.iter().filter_map(|path| path.strip_prefix(&home).ok()?.to_str());
             Some(own.map(ToOwned::to_owned).collect::<Vec<_>>())
         };
@@ -187,6 +208,14 @@ mod tests {
         // Glee's state lies in the cache; the tree is the agent's own folder.
         assert_eq!(writable(auto, reviewer, AdapterKind::Text, &["project", ".cache/glee"]), words(&[]));
         assert_eq!(writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]), words(&[".cache"]));
+        // What a known program does not have yet is made, but never in what is protected.
+        assert_eq!(writable(auto, reviewer, AdapterKind::Copilot, &["project"]), words(&[".copilot", ".cache"]));
+        assert_eq!(writable(auto, reviewer, AdapterKind::Qwen, &[".qwen"]), words(&[".cache"]));
+        assert!(home.join(".copilot").is_dir() && !home.join(".qwen").exists());
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Acp, &["project"]),
+            words(&[".claude", ".cache", ".cache"])
+        );
         assert_eq!(writable(auto, reviewer, AdapterKind::Builtin, &["project"]), words(&[]));
         assert_eq!(writable(auto, Role::Coder, AdapterKind::Text, &["project"]), None);
         assert_eq!(writable(Sandbox::Off, reviewer, AdapterKind::Text, &["project"]), None);

@@ -84,6 +84,7 @@ impl Scene {
                 invocation: &self.invocation,
                 request: None,
                 talk: self.talk.as_deref(),
+                marks: Default::default(),
                 confinement: self.confinement.clone(),
                 limits: self.limits,
                 stdout: &stdout,

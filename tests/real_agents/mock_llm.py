@@ -53,7 +53,8 @@ RULES FILE: a list of rules, or {"rules": [...]}.  A rule:
     offered (Write, write_file, create, apply_patch, exec_command, ...).
 
   FAULT: {"kind": "status", "status": 429, "message": "...", "type": "...",
-          "headers": {"retry-after": "1"}}
+          "headers": {"retry-after": "1"}, "body": {...}}    the body in
+                                                 place of the API's own form
          {"kind": "hang",   "seconds": 3600}     accept, then say nothing
          {"kind": "stall",  "after": 2, "seconds": 3600}   stream, then stall
          {"kind": "cut",    "after": 2}          stream, then drop the line
@@ -1029,8 +1030,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.hang_up()
         if kind == "status":
             message = fault.get("message", f"mock fault {status}")
-            self.send_json(error_body(request.api, status, message, fault.get("type", "")),
-                           status, fault.get("headers"))
+            body = fault.get("body") or error_body(request.api, status, message, fault.get("type", ""))
+            self.send_json(body, status, fault.get("headers"))
             return
         if kind == "close":
             return self.hang_up()

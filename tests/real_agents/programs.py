@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable
@@ -25,6 +26,8 @@ class Program:
     package: str
     version: str
     model: str
+    api: str
+    """The form in which it speaks to its model, by the server's name for it."""
     env: Callable[[str], dict[str, str]]
     """The variables that lead it to the server at the URL."""
     files: Callable[[str], dict[str, object]] = field(default=lambda url: {})
@@ -33,6 +36,8 @@ class Program:
     """Arguments of the user's own, as `agents.<name>.command` has them."""
     trusting: Callable[[], tuple[list[str], dict[str, str]]] = field(default=lambda: ([], {}))
     """Arguments and variables of a bare call that believes the project in the tree: what the canaries are for."""
+    member: Callable[[str], dict[str, str]] | None = None
+    """The same of somebody who is logged in, where only they are told when a limit ends."""
     passed: tuple[str, ...] = ()
     """Variables that Glee lets through only where the configuration sets them, by their beginning."""
     command: tuple[str, ...] = ()
@@ -41,6 +46,12 @@ class Program:
     """How Glee speaks to it, where that does not follow from its name."""
     gives_up: bool = False
     """Whether it ends its turn when it is refused something."""
+    slow: bool = False
+    """Whether it takes many seconds before it asks its model."""
+    takes_cuts: bool = False
+    """Whether a reply that was cut off is a whole one to it, so that Glee only misses its closing line."""
+    resumes: bool = True
+    """Whether it carries a session on."""
     given: tuple[str, ...] = ()
     """The instructions of a repository that it takes whatever it is told."""
     installed: str = ""
@@ -60,7 +71,7 @@ class Program:
         return self.folder / "node_modules" / ".bin"
 
     def install(self) -> None:
-        """Installs it with npm, unless the cache has this very version."""
+        """Installs it at its version."""
         install(self.folder, f"{self.package}@{self.version}")
 
     def write_home(self, home: Path, url: str) -> None:
@@ -93,14 +104,28 @@ def node_bin() -> Path:
 
 
 def install(folder: Path, package: str) -> None:
+    """Installs a package with npm, unless the folder has this very version."""
     mark = folder / "installed"
     if mark.is_file() and mark.read_text().strip() == package:
         return
     folder.mkdir(parents=True, exist_ok=True)
     env = {**os.environ, "PATH": f"{node_bin()}:{os.environ['PATH']}"}
     words = ["npm", "install", "--prefix", str(folder), "--no-fund", "--no-audit", "--loglevel", "error", package]
-    subprocess.run(words, check=True, env=env, stdout=subprocess.DEVNULL)
+    began = time.monotonic()
+    done = subprocess.run(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=500)
+    if done.returncode:
+        sys.exit(f"error: npm could not install {package}; is its registry to be reached from here?\n{done.stderr.strip()}")
+    print(f"installed {package} in {time.monotonic() - began:.0f} s", flush=True)
     mark.write_text(package)
+
+
+def machine_node() -> int:
+    """The main version of the machine's own Node; 0 if it has none."""
+    try:
+        told = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
+        return int(told.lstrip("v").split(".")[0] or 0)
+    except (OSError, ValueError):
+        return 0
 
 
 def codex_files(url: str) -> dict[str, object]:
@@ -138,23 +163,24 @@ def opencode_files(url: str) -> dict[str, object]:
 
 
 PROGRAMS = {program.name: program for program in [
-    Program("claude", "@anthropic-ai/claude-code", "2.1.330", "claude-sonnet-4-5",
+    Program("claude", "@anthropic-ai/claude-code", "2.1.330", "claude-sonnet-4-5", "anthropic",
             lambda url: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY},
-            trusting=lambda: (["-p"], {})),
-    Program("codex", "@openai/codex", "0.169.0", "gpt-5.5",
+            trusting=lambda: (["-p"], {}),
+            member=lambda url: {"ANTHROPIC_BASE_URL": url, "CLAUDE_CODE_OAUTH_TOKEN": KEY.replace("sk-", "sk-ant-oat01-")}),
+    Program("codex", "@openai/codex", "0.169.0", "gpt-5.5", "responses",
             lambda url: {"CODEX_API_KEY": KEY}, codex_files, codex_args,
             lambda: (["exec", "--trust", "-"], {})),
-    Program("gemini", "@google/gemini-cli", "0.61.0", "gemini-2.5-pro",
+    Program("gemini", "@google/gemini-cli", "0.61.0", "gemini-2.5-pro", "gemini",
             lambda url: {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}, gemini_files,
             trusting=lambda: (["-m", "gemini-2.5-pro"], {"GEMINI_CLI_TRUST_WORKSPACE": "true"}),
             given=("GEMINI.md",)),
-    Program("opencode", "opencode-ai", "1.18.33", "loopback/mock",
+    Program("opencode", "opencode-ai", "1.18.33", "loopback/mock", "chat",
             lambda url: {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"},
-            opencode_files, trusting=lambda: (["run", "--title", "x"], {}), passed=("OPENCODE_",)),
-    Program("qwen", "@qwen-code/qwen-code", "0.24.4", "mock",
+            opencode_files, trusting=lambda: (["run", "--title", "x"], {}), passed=("OPENCODE_",), slow=True),
+    Program("qwen", "@qwen-code/qwen-code", "0.24.4", "mock", "chat",
             lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock"},
-            trusting=lambda: (["--auth-type", "openai"], {})),
-    Program("copilot", "@github/copilot", "1.0.102", "mock",
+            trusting=lambda: (["--auth-type", "openai"], {}), takes_cuts=True),
+    Program("copilot", "@github/copilot", "1.0.102", "mock", "chat",
             lambda url: {"COPILOT_PROVIDER_BASE_URL": f"{url}/v1", "COPILOT_PROVIDER_TYPE": "openai",
                          "COPILOT_PROVIDER_API_KEY": KEY, "COPILOT_MODEL": "mock", "COPILOT_OFFLINE": "true"},
             trusting=lambda: (["--trust-folder"], {}), passed=("COPILOT_",)),
@@ -166,7 +192,7 @@ def over_acp(program: str, *command: str, package: str = "", version: str = "", 
     """A program, or an adapter for it, that speaks the Agent Client Protocol."""
     base = PROGRAMS[program]
     return replace(base, name=f"{program}-acp", package=package or base.package, version=version or base.version,
-                   model="", args=lambda url: [], command=command, adapter="acp", installed=installed or program, gives_up=gives_up)
+                   model="", resumes=False, args=lambda url: [], command=command, adapter="acp", installed=installed or program, gives_up=gives_up)
 
 
 PROGRAMS |= {program.name: program for program in [
@@ -190,6 +216,8 @@ def chosen(words: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    install(CACHE / "node", f"node@{NODE}")
-    for name in chosen(sys.argv[1:]):
-        PROGRAMS[name].install()
+    if machine_node() < int(NODE.split(".")[0]):
+        install(CACHE / "node", f"node@{NODE}")
+    # Several names may stand for one folder.
+    for program in {PROGRAMS[name].folder: PROGRAMS[name] for name in chosen(sys.argv[1:])}.values():
+        program.install()

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Runs the built `glee` with real agent programs against the loopback model server: see run.sh.
 
-    run.py [--docs [--measure]] [--only=REGEX] [PROGRAM ...]
+    run.py [--docs [--measure]] [--again] [--jobs=N] [--only=REGEX] [PROGRAM ...]
 
-Every case returns what is wrong, so that an empty list is the proof. The programs run side by side, each with a
-server of its own.
+Every case returns what is wrong, so that an empty list is the proof. Cases run side by side, each with a server, a
+home and a project of its own, so that none can disturb another. With `--again` a case that failed is tried once more
+when all others have ended.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -17,6 +19,8 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, Callable
 
 from canaries import INSTRUCTIONS, STOLEN, plant
@@ -94,9 +98,9 @@ def whole_job(scene: Scene) -> list[Rule]:
     enforce = {"ruling": "ENFORCE", "rationale": "A process may live long."}
     return [
         {"match": {"prompt": REVIEW}, "steps": [says("I read it.", read), says(FINDINGS)]},
-        {"match": {"prompt": ENFORCED},
+        {"name": "enforced", "match": {"prompt": ENFORCED},
          "steps": [says("I read it.", read), says("Now.", change(scene, 13, closed)), says(ENFORCED_ANSWER)]},
-        {"match": {"prompt": RESPOND},
+        {"name": "respond", "match": {"prompt": RESPOND},
          "steps": [says("I read it.", read), says("Now.", change(scene, 5, safe)), says(ANSWERS)]},
         *ruling(1, "Replace MD5", dismiss), *ruling(2, "Close the file", enforce),
         recheck("F1", "F3"), recheck("F1"), recheck("F3"),
@@ -112,9 +116,19 @@ def end_to_end(program: Program, server: Server) -> list[str]:
         settled = [(dispute.get("number"), (dispute.get("ruling") or {}).get("ruling"))
                    for dispute in ran.outcome.get("disputes", [])]
         source = scene.read("app.py")
-        return [*exits(ran, 0), *left(scene),
+        return [*exits(ran, 0), *left(scene), *carried_on(program, server.requests()),
                 *(f"app.py lacks {part!r}" for part in ("(name,)", "md5", "with open") if part not in source),
                 *([] if len(settled) == 2 else [f"disputes: {settled}"])]
+
+
+def carried_on(program: Program, requests: list[dict[str, Any]]) -> list[str]:
+    """The coder that is called again knows what it was asked before, where its program keeps sessions."""
+    first, again = ([entry for entry in requests if entry.get("rule") == name] for name in ("respond", "enforced"))
+    if not first or not again:
+        return [f"the coder was asked {len(first)} times at first and {len(again)} times again"]
+    nonce = re.search(r"GLEE-RESPONSE-END nonce=([0-9a-f]{32})", first[0]["prompt"])
+    knows = bool(nonce) and nonce.group(1) in json.dumps(again[0]["body"])
+    return [] if knows == program.resumes else [f"the coder knows of its first call: {knows}"]
 
 
 def write_refused(program: Program, server: Server) -> list[str]:
@@ -166,14 +180,14 @@ def instructions(program: Program, server: Server) -> list[str]:
 
 
 def interrupted(program: Program, server: Server) -> list[str]:
-    """SIGINT of Glee while its agent waits for the model: gone within six seconds, with all its processes."""
+    """SIGINT of Glee while its agent waits for the model: gone with all its processes, and soon."""
     with Scene(program, server) as scene:
         scene.connect("reviewer")
         server.rules([{"fault": {"kind": "hang"}}])
         sent: list[float] = []
 
         def during(process: subprocess.Popen[str]) -> None:
-            end = time.monotonic() + 60
+            end = time.monotonic() + PATIENCE
             while not any("rounds" in entry for entry in server.requests()) and time.monotonic() < end:
                 time.sleep(0.05)
             sent.append(time.monotonic())
@@ -181,40 +195,86 @@ def interrupted(program: Program, server: Server) -> list[str]:
 
         ran = scene.review(during=during)
         took = time.monotonic() - sent[0]
-        return [*exits(ran, 130), *left(scene), *([] if took < 6 else [f"took {took:.1f} s to end"])]
+        return [*exits(ran, 130), *left(scene), *([] if took < SOON else [f"took {took:.1f} s to end"])]
 
 
-def fault(causes: str, *codes: int, reply: Rule | str = CLEAN, **fault: Any) -> Case:
-    """The model server does wrong: Glee ends with one of the codes, 4 if none is given, and names one of the causes."""
+def fault(causes: str, code: int = 4, reply: Rule | str = CLEAN, silence: int = 600, until: bool = False,
+          **fault: Any) -> Case:
+    """The model server does wrong: Glee ends with the code and names one of the causes, and with `until` the moment
+    that the server told. Only where silence is the fault is the clock what ends the call."""
     def case(program: Program, server: Server) -> list[str]:
+        if until and program.member:
+            program = replace(program, env=program.member)
         with Scene(program, server) as scene:
             scene.connect("reviewer")
             answer = says(reply) if isinstance(reply, str) else reply
-            server.rules([{"match": {"prompt": REVIEW}, "reply": answer, "fault": fault}])
-            ran = scene.review(GLEE_LIMITS_TOTAL="20s", GLEE_LIMITS_FIRST_OUTPUT="20s", GLEE_LIMITS_IDLE="10s")
-            found = [(failure.get("cause") or {}).get("kind") for failure in ran.outcome.get("failures", [])]
-            wrong = [] if any(kind in causes.split() for kind in found) else [f"expected {causes}, found {found}: {ran}"]
-            return [*exits(ran, *(codes or (4,))), *left(scene), *wrong]
+            moment = int(time.time()) + 7200
+            wrong = over_limit(program.api, moment) if until else fault
+            server.rules([{"match": {"prompt": REVIEW}, "reply": answer, "fault": wrong}])
+            most = f"{silence * 3 if program.slow else silence}s"
+            ran = scene.review(GLEE_LIMITS_TOTAL="600s", GLEE_LIMITS_FIRST_OUTPUT=most, GLEE_LIMITS_IDLE=most,
+                               GLEE_LIMITS_BACKOFF="200ms")
+            found = [failure.get("cause") or {} for failure in ran.outcome.get("failures", [])]
+            known = any(cause.get("kind") in causes.split() for cause in found)
+            if fault.get("kind") == "cut" and program.takes_cuts:
+                known = "did not review" in ran.stderr
+            resets = [reset(cause["reset"]) for cause in found if cause.get("reset")]
+            asked = any(entry.get("rule") for entry in server.requests())
+            return [*exits(ran, code), *left(scene),
+                    *([] if asked else ["the model was never asked"]),
+                    *([] if known else [f"expected {causes}, found {found}: {ran}"]),
+                    *([] if not until or any(abs(each - moment) < 90 for each in resets)
+                      else [f"expected a reset at {moment}, found {found}"])]
     return case
 
 
+def reset(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def over_limit(api: str, moment: int) -> Rule:
+    """How each service says that it answers again at the moment, in seconds since 1970."""
+    wait = moment - int(time.time())
+    fault: Rule = {"kind": "status", "status": 429, "message": "rate limit reached"}
+    match api:
+        case "anthropic":
+            unified = {"status": "rejected", "reset": str(moment), "representative-claim": "five_hour"}
+            return fault | {"headers": {f"anthropic-ratelimit-unified-{name}": value for name, value in unified.items()}}
+        case "responses":
+            return fault | {"body": {"error": {"type": "usage_limit_reached", "message": "The usage limit has been reached",
+                                               "plan_type": "plus", "resets_at": moment}}}
+        case "gemini":
+            detail = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{wait}s"}
+            return fault | {"body": {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [detail],
+                                               "message": f"You exceeded your current quota. Please retry in {wait}s."}}}
+        case _:
+            return fault | {"message": f"Rate limit reached for requests. Please try again in {wait // 3600}h0m0s."}
+
+
+# Long enough for a program to start on a machine that is busy with other things, in seconds; and what is soon there.
+PATIENCE = 120
+SOON = 20
+SILENCE = 30
+
+# Those that take longest come first, so that none of them is left alone at the end.
 CASES: dict[str, Case] = {
     "whole job": end_to_end,
-    "write refused": write_refused,
     "canaries": canaries,
+    "hang": fault("timed_out", silence=SILENCE, kind="hang"),
+    "stall": fault("timed_out", silence=SILENCE, kind="stall", after=3),
+    "write refused": write_refused,
     "instructions": instructions,
     "interrupted": interrupted,
     "401": fault("not_logged_in", kind="status", status=401, message="invalid api key"),
-    "429": fault("rate_limited", 4, 75, kind="status", status=429, message="rate limit reached"),
-    "429 until": fault("rate_limited", 4, 75, kind="status", status=429, message="rate limit reached",
-                       headers={"retry-after": "2"}),
+    "429": fault("rate_limited", 75, kind="status", status=429, message="rate limit reached"),
+    "429 retry-after": fault("rate_limited", 75, kind="status", status=429, message="rate limit reached",
+                             headers={"retry-after": "2"}),
+    "limit until": fault("rate_limited over_quota", 75, until=True),
     "500": fault("unavailable", kind="status", status=500, message="internal error"),
-    "hang": fault("timed_out", kind="hang"),
-    "stall": fault("timed_out", kind="stall", after=3),
     "cut": fault("unavailable protocol", kind="cut", after=3),
     "garbage": fault("unavailable protocol", kind="garbage"),
     "empty": fault("empty", reply={"text": ""}),
-    "error in a 200": fault("unavailable protocol", kind="status", status=200, message="overloaded",
+    "error in a 200": fault("unavailable protocol empty", kind="status", status=200, message="overloaded",
                             type="overloaded_error"),
 }
 # Over ACP the rest is a matter of the agent's own settings.
@@ -229,36 +289,50 @@ def left(scene: Scene) -> list[str]:
     return [f"still runs: {words}" for words in scene.alive()]
 
 
-def main() -> int:
-    wanted = chosen(sys.argv[1:])
-    only = [word.removeprefix("--only=") for word in sys.argv[1:] if word.startswith("--only=")]
-    names = [name for name in CASES if not only or any(re.search(word, name) for word in only)]
-    lock, results = threading.Lock(), {}
+def cases(program: Program, only: list[str]) -> list[str]:
+    """The names of those that are meant, as far as they make sense for the program."""
+    names = OVER_ACP if program.adapter == "acp" else list(CASES)
+    return [name for name in names if not only or any(re.search(word, name) for word in only)]
 
-    def cases(name: str) -> list[str]:
-        return [case for case in names if PROGRAMS[name].adapter != "acp" or case in OVER_ACP]
 
-    def work(name: str) -> None:
+def attempt(name: str, case: str) -> list[str]:
+    """What is wrong with a program in a case, told in a row of its own."""
+    began = time.monotonic()
+    try:
         with Server() as server:
-            for case in cases(name):
-                began = time.monotonic()
-                try:
-                    problems = CASES[case](PROGRAMS[name], server)
-                except Exception as error:  # noqa: BLE001, a case that breaks has failed, and the others still run
-                    problems = [f"{type(error).__name__}: {error}"]
-                with lock:
-                    results[name, case] = not problems
-                    word = "FAILED" if problems else "ok"
-                    print(f"{name:12}{case:16}{word:8}{time.monotonic() - began:6.1f} s", flush=True)
-                    for problem in problems:
-                        print("    " + problem.replace("\n", "\n    "), flush=True)
+            problems = CASES[case](PROGRAMS[name], server)
+    except Exception as error:  # noqa: BLE001, a case that breaks has failed, and the others still run
+        problems = [f"{type(error).__name__}: {error}"]
+    word = "FAILED" if problems else "ok"
+    row = f"{name:13}{case:17}{word:8}{time.monotonic() - began:6.1f} s"
+    with printing:
+        print("\n    ".join([row, *(problem.replace("\n", "\n    ") for problem in problems)]), flush=True)
+    return problems
 
-    with ThreadPoolExecutor(len(wanted)) as pool:
-        list(pool.map(work, wanted))
-    if "--docs" in sys.argv:
-        costs = {name: measure(PROGRAMS[name]) for name in wanted} if "--measure" in sys.argv else {}
+
+printing = threading.Lock()
+
+
+def main() -> int:
+    began = time.monotonic()
+    options = [word for word in sys.argv[1:] if word.startswith("--")]
+    value = lambda name: [word.partition("=")[2] for word in options if word.startswith(f"--{name}=")]  # noqa: E731
+    wanted = chosen(sys.argv[1:])
+    # Half of the time of a case is waiting.
+    jobs = int(*value("jobs")) if value("jobs") else (os.cpu_count() or 2) + 2
+    pairs = [(name, case) for name in wanted for case in cases(PROGRAMS[name], value("only"))]
+    pairs.sort(key=lambda pair: list(CASES).index(pair[1]))
+    with ThreadPoolExecutor(jobs) as pool:
+        results = dict(zip(pairs, pool.map(lambda pair: not attempt(*pair), pairs)))
+    if "--again" in options:
+        results |= {pair: not attempt(*pair) for pair, done in results.items() if not done}
+    if "--docs" in options:
+        costs = {name: measure(PROGRAMS[name]) for name in wanted} if "--measure" in options else {}
         write_docs(results, costs)
-    return 0 if all(results.values()) else 1
+    failed = [f"{name}: {case}" for (name, case), done in results.items() if not done]
+    print(f"real agents: {len(results) - len(failed)} of {len(results)} cases hold for {', '.join(wanted)}; "
+          f"{len(failed)} failed{': ' if failed else ''}{', '.join(failed)}; {time.monotonic() - began:.0f} s")
+    return 1 if failed or not results else 0
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ def load(path):
     return open(path).read()
 '''
 
+KNOWN: dict[str, str] = {}
+
 
 @dataclass
 class Ran:
@@ -71,11 +73,28 @@ class Scene:
         self.env = {**program.variables(self.home, server.url), "GLEE_STATE_DIR": str(self.home / "state"),
                     "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 
+        self.recall()
+
     def __enter__(self) -> Scene:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.remember()
         shutil.rmtree(self.top, ignore_errors=True)
+
+    def recall(self) -> None:
+        """What Glee found out of the program in an earlier scene of this run, as it would know it on a user's machine."""
+        if known := KNOWN.get(self.program.installed):
+            self.flags.parent.mkdir(parents=True)
+            self.flags.write_text(known)
+
+    def remember(self) -> None:
+        if self.flags.is_file():
+            KNOWN[self.program.installed] = self.flags.read_text()
+
+    @property
+    def flags(self) -> Path:
+        return self.home / "state" / "agents" / "programs.json"
 
     def write(self, name: str, text: str) -> None:
         path = self.tree / name
@@ -109,7 +128,7 @@ class Scene:
                                        stdout=out, stderr=err, text=True)
             if during:
                 during(process)
-            peak = watch(process, 300)
+            peak = watch(process, 660)
             seconds = time.monotonic() - began
             out.seek(0)
             err.seek(0)
@@ -119,7 +138,7 @@ class Scene:
         """Runs the program itself, in the way in which it believes the tree."""
         args, env = self.program.trusting()
         subprocess.run([str(self.program.bin / self.program.command[0]), *args], cwd=self.tree, input="Say ok.\n",
-                       env={**self.env, **env}, text=True, capture_output=True, timeout=100)
+                       env={**self.env, **env}, text=True, capture_output=True, timeout=300)
 
     def sung(self) -> list[str]:
         """The canaries that ran."""
