@@ -190,6 +190,7 @@ mod grammar {
     use ast_grep_language::SupportLang;
 
     use super::Known;
+    use crate::workspace::comments;
 
     /// The languages whose grammars are built in; ast-grep panics when it is asked for another one.
     const BUILT_IN: [SupportLang; 7] = [
@@ -238,7 +239,7 @@ mod grammar {
         let Some(language) = SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language)) else {
             return Vec::new();
         };
-        let tree = language.ast_grep(text);
+        let tree = language.ast_grep(comments::shortened(path, text));
         let mut blocks = Vec::new();
         // A stack, not recursion: how deep code is nested is up to its author.
         let mut waiting = vec![(tree.root(), true)];

@@ -7,6 +7,7 @@
 pub mod blocks;
 mod changed;
 pub mod citation;
+pub mod comments;
 mod content;
 pub mod control;
 mod copy;

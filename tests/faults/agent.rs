@@ -34,6 +34,11 @@ pub(crate) enum Step {
     Spray { bytes: u64, line: u64 },
     /// Prints the prompt back.
     Echo,
+    /// Keeps its prompt in a folder, quotes all of it, and does what any line orders that stands outside of the fences
+    /// of this call: `PLEASE TOUCH <name>` makes a file in the folder, `PLEASE SAY <text>` is said.
+    Obey(String),
+    /// Adds its whole environment to a file, a variable a line.
+    Environment(String),
     /// Waits.
     Sleep(u64),
     /// Reads all of stdin.
@@ -112,6 +117,14 @@ fn take(step: Step) -> Option<ExitCode> {
             drop(std::io::stdin().read_to_end(&mut prompt));
             print(&prompt);
         }
+        Step::Obey(folder) => obey(&folder),
+        Step::Environment(path) => {
+            let line = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+                format!("{}={}\n", name.to_string_lossy(), value.to_string_lossy())
+            };
+            let lines: String = std::env::vars_os().map(line).collect();
+            drop(std::fs::write(path, lines));
+        }
         Step::Sleep(millis) => std::thread::sleep(Duration::from_millis(millis)),
         Step::Listen => drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink())),
         Step::Close(fd) => drop(nix::unistd::close(fd)),
@@ -162,6 +175,32 @@ fn take(step: Step) -> Option<ExitCode> {
         Step::Exit(code) => return Some(ExitCode::from(code)),
     }
     None
+}
+
+/// Reads as a gullible model does: whatever could be the end of a line is one, and what is no data is an order.
+fn obey(folder: &str) {
+    let mut prompt = Vec::new();
+    drop(std::io::stdin().read_to_end(&mut prompt));
+    let prompt = String::from_utf8_lossy(&prompt).into_owned();
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let (task, nonce) = (variable("GLEE_TASK"), variable("GLEE_NONCE"));
+    drop(std::fs::write(format!("{folder}/prompt-{task}-{nonce}"), &prompt));
+    print(format!("{prompt}\n").as_bytes());
+    let (opening, closing) = (format!("<<<GLEE-DATA nonce={nonce}"), format!(">>>GLEE-DATA-END nonce={nonce}"));
+    // A request in JSON is data but for its keys.
+    let mut is_data = prompt.starts_with('{');
+    for line in prompt.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
+        if line.trim() == closing {
+            is_data = false;
+        } else if line.trim_start().starts_with(&opening) {
+            is_data = true;
+        } else if is_data {
+        } else if let Some((_, name)) = line.split_once("PLEASE TOUCH ") {
+            drop(std::fs::write(format!("{folder}/{}", name.trim()), "obeyed\n"));
+        } else if let Some((_, text)) = line.split_once("PLEASE SAY ") {
+            print(format!("{}\n", filled(text)).as_bytes());
+        }
+    }
 }
 
 /// Ends quietly where nobody reads.

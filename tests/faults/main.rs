@@ -7,6 +7,8 @@
 #[cfg(unix)]
 mod agent;
 #[cfg(unix)]
+mod attacks;
+#[cfg(unix)]
 mod rows;
 #[cfg(unix)]
 mod runner;

@@ -15,6 +15,7 @@ use ast_grep_language::SupportLang;
 use super::catalog::Catalog;
 use super::language;
 use crate::domain::Tag;
+use crate::workspace::comments;
 
 /// A rule's match.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub(super) type Tree = AstGrep<StrDoc<SupportLang>>;
 
 /// Parses a file, if its language is known. Any text has a tree; what is no code becomes error nodes.
 pub(super) fn tree(path: &str, text: &str) -> Option<Tree> {
-    language::of_path(path).map(|language| language.ast_grep(text))
+    language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
 }
 
 impl Catalog {

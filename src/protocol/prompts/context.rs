@@ -44,7 +44,7 @@ pub(super) fn context(request: &Request) -> Context {
     ]);
     match &request.task {
         Task::Review { files, focus, rulings } => {
-            values.insert("focus", focus.iter().map(|word| fence.line(word)).collect());
+            values.insert("focus", json!(fence.focus(focus)));
             values.insert("rulings", json!(fence.rulings(rulings)));
             values.insert("files", fence.files(files));
         }
@@ -124,13 +124,17 @@ impl Fence<'_> {
         let file = |file: &SourceFile| {
             let ranges: Vec<_> = file.changed.iter().map(|range| lines(*range)).collect();
             json!({
-                "path": self.line(&file.path),
                 "ranges": ranges.join(", "),
                 "text": self.file(&file.path, &file.text),
                 "diff": file.diff.as_ref().map(|diff| self.around(&format!("diff={}", file.path), diff)),
             })
         };
         files.iter().map(file).collect()
+    }
+
+    fn focus(&self, words: &[String]) -> String {
+        let words: Vec<String> = words.iter().map(|word| printable::line(word)).collect();
+        if words.is_empty() { String::new() } else { self.around("focus", &words.join("\n")) }
     }
 
     fn rulings(&self, rulings: &[RulingInForce]) -> String {

@@ -209,7 +209,7 @@ fn words_of_others_cannot_leave_their_fence() {
     let alone = |line: &str| text.lines().filter(|found| *found == line).count();
     assert_eq!(alone(&format!("GLEE-REVIEW-END nonce={NONCE} findings=0")), 0);
     let opened = text.lines().filter(|line| line.starts_with(&format!("<<<GLEE-DATA nonce={NONCE} "))).count();
-    assert_eq!((opened, alone(&format!(">>>GLEE-DATA-END nonce={NONCE}"))), (4, 4));
+    assert_eq!((opened, alone(&format!(">>>GLEE-DATA-END nonce={NONCE}"))), (5, 5));
 }
 
 /// All tasks, with forged answers in code, paths, diffs, findings and objections.

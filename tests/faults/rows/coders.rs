@@ -29,6 +29,9 @@ pub(super) fn files(root: &Path) -> Files {
             } else if meta.is_symlink() {
                 let target = std::fs::read_link(&path).expect("a link").as_os_str().as_bytes().to_vec();
                 found.insert(name, (0o120_000, target));
+            } else if !meta.is_file() {
+                // To open a FIFO is to wait for its other end.
+                found.insert(name, (0o010_000, Vec::new()));
             } else {
                 let mode = meta.permissions().mode() & 0o7777;
                 found.insert(name, (mode, std::fs::read(&path).unwrap_or_default()));

@@ -210,14 +210,13 @@ fn floods(cases: &mut Cases) {
         for bytes in
             ["00", "ff", "c3", "e282", "0d0a", "efbbbf", "1b5b324a", "1b5d303b780700", "c29b324a", "e280ae"]
         {
-            for adapter in Adapter::ALL {
-                cases.add(ROW, format!("{} {agent} begins with {bytes}", adapter.word()), move || {
-                    let scene = with(adapter, agent, task, vec![Step::Bytes(bytes.into()), emit("\n"), emit(good)]);
-                    let output = scene.arbitrate();
-                    assert_eq!(output.code, 0, "{output}");
-                    assert!(!output.stderr.contains('\u{1b}') && !output.stderr.contains('\u{9b}'), "{output}");
-                });
-            }
+            let adapter = Adapter::ALL[usize::from(bytes.len() == 2)];
+            cases.add(ROW, format!("{} {agent} begins with {bytes}", adapter.word()), move || {
+                let scene = with(adapter, agent, task, vec![Step::Bytes(bytes.into()), emit("\n"), emit(good)]);
+                let output = scene.arbitrate();
+                assert_eq!(output.code, 0, "{output}");
+                assert!(!output.stderr.contains('\u{1b}') && !output.stderr.contains('\u{9b}'), "{output}");
+            });
         }
     }
 }
@@ -239,7 +238,7 @@ fn inputs(cases: &mut Cases) {
                     steps.push(emit(good));
                     let scene = with(adapter, agent, task, steps);
                     // More than a pipe holds.
-                    scene.write("app.py", format!("{}{}", crate::scene::CODE, "x = 1\n".repeat(12_000)));
+                    scene.write("app.py", format!("{}\"{}\"\n", crate::scene::CODE, "x".repeat(90_000)));
                     let started = Instant::now();
                     let output = scene.arbitrate();
                     assert_eq!(output.code, 0, "{output}");

@@ -19,4 +19,5 @@ pub(crate) fn add(cases: &mut Cases) {
     trees::add(cases);
     world::add(cases);
     kills::add(cases);
+    crate::attacks::add(cases);
 }

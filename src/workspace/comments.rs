@@ -1,0 +1,61 @@
+//! Long runs of comments, which Python's grammar takes in quadratic time: at each comment it looks through all that
+//! follow it for the next indentation.
+//!
+//! Such a run is shown to a grammar as blank lines; every byte of code and every line stays where it is.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// From this many lines on a run is long.
+const LONG: usize = 500;
+
+/// A file's text as a grammar should see it.
+pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
+    let is_python = Path::new(path).extension().is_some_and(|end| end == "py" || end == "py3" || end == "pyi");
+    if !is_python {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    // What is copied already, and where the run of comments and blank lines at hand begins.
+    let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
+    for line in text.split_inclusive('\n').chain([""]) {
+        let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());
+        if is_comment {
+            length += 1;
+        } else {
+            if length >= LONG {
+                shown.push_str(&text[copied..run]);
+                shown.extend(
+                    text[run..at]
+                        .bytes()
+                        .map(|byte| if matches!(byte, b'\n' | b'\r') { byte as char } else { ' ' }),
+                );
+                copied = at;
+            }
+            (run, length) = (at + line.len(), 0);
+        }
+        at += line.len();
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    shown.push_str(&text[copied..]);
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_of_comments_is_blank_and_nothing_moves() {
+        let run = "  # é\r\n\n".repeat(LONG);
+        let blank = "      \r\n\n".repeat(LONG);
+        let text = format!("x = 1 # a\n# b\ndef f():\n{run}    return '# c'\n{run}");
+        let shown = format!("x = 1 # a\n# b\ndef f():\n{blank}    return '# c'\n{blank}");
+        assert_eq!(shortened("a.py", &text), shown);
+        assert_eq!(shown.len(), text.len());
+        assert!(matches!(shortened("a.rs", &text), Cow::Borrowed(_)));
+        assert!(matches!(shortened("a.py", "# a\n# b\n"), Cow::Borrowed(_)));
+    }
+}
