@@ -82,7 +82,7 @@ pub struct Agent {
     /// The model to ask for, where the program has a choice.
     #[serde(default)]
     pub model: Option<String>,
-    /// Environment variables set for it, on top of its adapter's allow-list.
+    /// Environment variables set for it, on top of its adapter's allow-list; in the history only their names.
     #[serde(default)]
     pub env: std::collections::BTreeMap<String, String>,
     /// Its own bound on one call's wall time; `limits.total` where absent.
@@ -97,6 +97,13 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// As it goes into the history: of its variables only the names, because their values are often keys.
+    #[must_use]
+    pub fn recorded(mut self) -> Self {
+        self.env.values_mut().for_each(String::clear);
+        self
+    }
+
     /// Whether it is part of this program, so that what it reads stays where it is.
     pub fn is_embedded(&self) -> bool {
         self.adapter == "builtin"

@@ -35,7 +35,7 @@ pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{ExitReason, Outcome, RunId};
+use crate::domain::{Agent, ExitReason, Outcome, RunId};
 use crate::event::{Event, EventKind, Plan};
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::{Engine, Rest};
@@ -151,9 +151,12 @@ pub fn new_run() -> RunId {
 ///
 /// # Errors
 /// When the history or the tree fails; what was recorded until then can be carried on.
-pub async fn start(setup: Setup, run: RunId, plan: Plan, target: Target) -> Result<Ended, RunError> {
+pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> Result<Ended, RunError> {
     let mut engine = engine(setup, run)?;
     engine.sources.keep(1, target.files).map_err(RunError::Sources)?;
+    for agents in [&mut plan.agents, &mut plan.backups] {
+        *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
+    }
     engine.append(EventKind::RunStarted { plan: Box::new(plan) })?;
     rest(engine).await
 }

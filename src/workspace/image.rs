@@ -4,7 +4,7 @@
 //! lists the permissions that git does not keep. A snapshot's objects go to Glee's state folder; only an image that
 //! is kept goes to the repository, under a ref of its own. The user's index is copied, never written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -347,7 +347,7 @@ impl Repository {
                 Some(meta) => survey.met(&entry.path, &meta, &lstat),
             }
         }
-        let converted = self.converted(clean.iter().map(|(path, _)| *path))?;
+        let converted = self.converted(&scan, clean.iter().map(|(path, _)| *path))?;
         for (path, mode) in clean.into_iter().filter(|(path, _)| converted.contains(*path)) {
             survey.files.push((path.clone(), mode));
         }
@@ -361,15 +361,52 @@ impl Repository {
     }
 
     /// Which of some files git may have converted on their way from the index to the work tree.
-    fn converted<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn converted<'a>(
+        &self,
+        scan: &Scan,
+        paths: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
         let paths: Vec<&Vec<u8>> = paths.collect();
-        let (attributes, autocrlf) = std::thread::scope(|scope| {
+        let (asked, autocrlf) = std::thread::scope(|scope| {
             let autocrlf = scope.spawn(|| self.autocrlf());
-            (self.attributes(paths.iter().copied()), autocrlf.join())
+            (self.has_attributes(scan, &paths), autocrlf.join())
         });
-        let attributes = attributes?;
         let autocrlf = autocrlf.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        if !asked && !autocrlf {
+            return Ok(BTreeSet::new());
+        }
+        let attributes = self.attributes(paths.iter().copied())?;
         Ok(paths.into_iter().filter(|path| attributes.converts(path, autocrlf)).cloned().collect())
+    }
+}
+
+impl Repository {
+    /// Whether some file says anything of the attributes of these files, or cannot be ruled out to: asking git about
+    /// a hundred thousand of them takes longer than looking at them.
+    fn has_attributes(&self, scan: &Scan, paths: &[&Vec<u8>]) -> bool {
+        // Where it is missing in the work tree, git reads the one in the index.
+        let is_tracked = |path: &[u8]| path == b".gitattributes" || path.ends_with(b"/.gitattributes");
+        if scan.entries.iter().any(|entry| is_tracked(&entry.path)) {
+            return true;
+        }
+        let mut folders: HashSet<&[u8]> = HashSet::from([b"".as_slice()]);
+        for path in paths {
+            let mut folder = names::folder(path);
+            while folders.insert(folder) {
+                folder = names::folder(folder);
+            }
+        }
+        let own = folders.iter().map(|folder| self.top.join(names::path(folder)).join(".gitattributes"));
+        let info = [&self.git_dir, &self.common].map(|folder| folder.join("info/attributes"));
+        own.chain(info).any(|file| file.symlink_metadata().is_ok())
+            || self.call(["config", "--get", "attr.tree"]).output().is_ok()
+            || ["GIT_ATTR_GLOBAL", "GIT_ATTR_SYSTEM"].into_iter().any(|name| {
+                match self.call(["var", name]).output() {
+                    Ok(file) => names::path(file.trim_ascii_end()).exists(),
+                    // Older ones do not tell.
+                    Err(_) => true,
+                }
+            })
     }
 }
 

@@ -17,14 +17,28 @@ const SAMPLE: usize = 3;
 pub(crate) struct Case {
     row: &'static str,
     name: String,
+    weight: Weight,
     run: Box<dyn Fn() + Send + Sync>,
 }
 
-/// The cases of all rows, in order.
+/// What a case asks of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    Light,
+    /// It is never part of a sample.
+    Heavy,
+}
+
+/// The cases of all rows, in order, and what cannot be tried here.
 #[derive(Default)]
-pub(crate) struct Cases(Vec<Case>);
+pub(crate) struct Cases(Vec<Case>, Vec<(&'static str, &'static str)>);
 
 impl Cases {
+    /// Says that a row cannot be tried on this machine, and why.
+    pub(crate) fn skip(&mut self, row: &'static str, why: &'static str) {
+        self.1.push((row, why));
+    }
+
     /// Adds a case; it holds if it does not panic.
     pub(crate) fn add(
         &mut self,
@@ -32,7 +46,17 @@ impl Cases {
         name: impl Into<String>,
         run: impl Fn() + Send + Sync + 'static,
     ) {
-        self.0.push(Case { row, name: name.into(), run: Box::new(run) });
+        self.0.push(Case { row, name: name.into(), weight: Weight::Light, run: Box::new(run) });
+    }
+
+    /// Adds a case that takes long, and is left out of samples.
+    pub(crate) fn heavy(
+        &mut self,
+        row: &'static str,
+        name: impl Into<String>,
+        run: impl Fn() + Send + Sync + 'static,
+    ) {
+        self.0.push(Case { row, name: name.into(), weight: Weight::Heavy, run: Box::new(run) });
     }
 }
 
@@ -99,7 +123,8 @@ pub(crate) fn main() -> ExitCode {
     let chosen: Vec<&Case> = rows
         .iter()
         .flat_map(|row| {
-            let of_row: Vec<&Case> = cases.0.iter().filter(|case| case.row == *row).collect();
+            let is_chosen = |case: &&Case| case.row == *row && (args.full || case.weight == Weight::Light);
+            let of_row: Vec<&Case> = cases.0.iter().filter(is_chosen).collect();
             let step = if args.full { 1 } else { of_row.len().div_ceil(SAMPLE) };
             of_row.into_iter().step_by(step.max(1)).collect::<Vec<_>>()
         })
@@ -115,6 +140,9 @@ pub(crate) fn main() -> ExitCode {
     for row in rows {
         let (ran, held) = held.get(row).copied().unwrap_or_default();
         tell(&format!("{held:>4} of {ran:<4} {row}\n"));
+    }
+    for (row, why) in &cases.1 {
+        tell(&format!(" not tried   {row}: {why}\n"));
     }
     let (ran, seconds) = (chosen.len(), started.elapsed().as_secs());
     tell(&format!("{} of {ran} cases held, {seconds} s\n", ran - failures.len()));

@@ -33,15 +33,31 @@ pub(crate) const RESOLVED: &str = "[F1] RESOLVED: gone\nGLEE-RECHECK-END nonce={
 pub(crate) enum Adapter {
     Text,
     Json,
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Qwen,
+    Copilot,
 }
 
 impl Adapter {
+    /// The protocols, which any program can speak.
     pub(crate) const ALL: [Self; 2] = [Self::Text, Self::Json];
+    /// The programs that Glee knows.
+    pub(crate) const PROGRAMS: [Self; 6] =
+        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Json => "json",
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Qwen => "qwen",
+            Self::Copilot => "copilot",
         }
     }
 }
@@ -132,6 +148,12 @@ impl Scene {
     /// Speaks to every agent so.
     pub(crate) fn through(mut self, adapter: Adapter) -> Self {
         self.agents.iter_mut().for_each(|agent| agent.2 = adapter);
+        self
+    }
+
+    /// Speaks to one agent so.
+    pub(crate) fn speak(&mut self, agent: &str, adapter: Adapter) -> &mut Self {
+        self.agents.iter_mut().filter(|known| known.0 == agent).for_each(|known| known.2 = adapter);
         self
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use super::{Done, Engine, Work};
 use crate::agents::adapter::AgentError;
 use crate::agents::{Ask, Asked, Session, TranscriptFiles};
-use crate::domain::{DisputeNumber, Role, Route};
+use crate::domain::{Agent, DisputeNumber, Role, Route};
 use crate::event::{CallAnswer, CallId, EventKind};
 use crate::pipeline::RunError;
 use crate::pipeline::asks::{self, Desk};
@@ -19,9 +19,15 @@ use crate::protocol::prompts;
 use crate::protocol::request::Request;
 
 impl Engine {
+    /// An agent of the plan with its variables, whose values are in the configuration and nowhere else.
+    fn equipped(&self, agent: &Agent) -> Agent {
+        let own = self.settings.agents.iter().find(|own| own.name == agent.name);
+        Agent { env: own.map(|own| own.env.clone()).unwrap_or_default(), ..agent.clone() }
+    }
+
     pub(super) fn ask(&mut self, step: &Step, call: &CallId) -> Result<Work, RunError> {
         let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
-        let agent = agent.cloned().expect("a call that is due names an agent of the plan");
+        let agent = self.equipped(agent.expect("a call that is due names an agent of the plan"));
         let desk =
             Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
         let request = Request {
@@ -46,7 +52,8 @@ impl Engine {
         let files = self.files(&call.file_stem())?;
         let (sandbox, protected) = (self.settings.sandbox, self.protected());
         let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
-        let backups = self.state.plan.as_ref().map(|plan| plan.backups.clone()).unwrap_or_default();
+        let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
+        let backups: Vec<_> = backups.map(|agent| self.equipped(agent)).collect();
         // A reviewer and a judge begin afresh; the coder need not read everything again.
         let session = self.state.coder_session.clone().filter(|_| call.purpose.is_coder());
         let session = session.map(|(agent, id, used)| Session { agent, id, used });

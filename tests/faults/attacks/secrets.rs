@@ -150,6 +150,13 @@ pub(crate) fn add(cases: &mut Cases) {
                 }
                 let output = scene.arbitrate();
                 assert_eq!(output.code, 0, "{output}");
+                // What the configuration sets for an agent is not kept either.
+                let script = scene.home().join("rev.json").display().to_string();
+                for file in super::below(scene.state()) {
+                    let bytes = std::fs::read(&file).unwrap_or_default();
+                    let found = bytes.windows(script.len()).any(|window| window == script.as_bytes());
+                    assert!(!found, "{} holds the value of a variable", file.display());
+                }
                 let seen = std::fs::read_to_string(seen).expect("it was asked");
                 assert!(!seen.contains("do-not-show-this"), "{seen}");
                 let allowed = glee::agents::environment::ALLOWED;
