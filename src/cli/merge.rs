@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::{Globals, runs, sitting};
 use crate::domain::ExitReason;
+use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
 use crate::rules::consensus::{self, Extras, Policy};
@@ -28,7 +29,8 @@ Files that exist below this folder are read for the functions around the finding
 Examples:
   glee merge claude.json codex.json gemini.json
   glee merge --policy specification - < findings.json
-  glee merge --batch < runs.jsonl > answers.jsonl")]
+  glee merge --batch < runs.jsonl > answers.jsonl
+  glee merge --run last --policy specification    decide a recorded run again; nobody is asked")]
 pub(crate) struct Args {
     /// JSON files; `-` or nothing: standard input
     #[arg(value_name = "FILE")]
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// Take and give one run a line
     #[arg(long)]
     batch: bool,
+    /// Decide a recorded run again: its id, the first or last digits of it, or `last`
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
+    run: Option<String>,
     /// How to decide
     #[arg(long, value_enum, value_name = "POLICY", default_value_t = PolicyArg::Panel)]
     policy: PolicyArg,
@@ -60,6 +65,9 @@ impl From<PolicyArg> for Policy {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    if let Some(run) = &args.run {
+        return recorded(run, args.policy.into(), globals);
+    }
     let mut bench = Bench { policy: args.policy.into(), tree: Tree::around(globals) };
     let stdin = vec![PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin } else { &args.files };
@@ -79,6 +87,19 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
     drop(text);
     stream::out(&bench.answer(dossier, Form::Pretty)?)?;
+    Ok(ExitReason::Clean)
+}
+
+/// Decides a recorded run again, one answer a round.
+fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let (journal, run) = runs::find(globals, &workspace, run)?;
+    let decided = pipeline::decided_again(&workspace, &journal, &run, policy).map_err(sitting::run_error)?;
+    for answer in decided {
+        let text = serde_json::to_string_pretty(&answer);
+        let text = text.map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        stream::out(&format!("{}\n", printable::json(&text)))?;
+    }
     Ok(ExitReason::Clean)
 }
 

@@ -158,7 +158,7 @@ fn ended(row: &RunRow) -> String {
 }
 
 /// The history and the run that the user means.
-fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
+pub(super) fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
     let Some(journal) = history::open_read(globals, workspace)? else {
         return Err(CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"));
     };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
 use super::load::ConfigError;
 use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
-use super::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings};
+use super::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Validate};
 use super::suggest::closest;
 use super::units;
 use crate::domain::{Agent, AgentName, Price, Role, Route};
@@ -257,6 +257,10 @@ impl Resolved {
                     .as_str()
                     .and_then(Policy::parse)
                     .expect("the table's words are the policies"),
+                validate: match self.get("review.consensus.validate").as_str() {
+                    Some("judge") => Validate::Judge,
+                    _ => Validate::Off,
+                },
                 prompt_user: self.switch("review.on_dispute.prompt_user"),
                 on_dispute: self.route("review.on_dispute.default"),
                 panel: self.list("review.judge.panel"),
@@ -401,6 +405,7 @@ mod tests {
                     max_file: 1 << 20,
                     shard: 128 << 10,
                     consensus: Policy::Panel,
+                    validate: Validate::Off,
                     prompt_user: true,
                     on_dispute: Route::Judge,
                     panel: Vec::new(),

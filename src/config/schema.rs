@@ -83,6 +83,12 @@ pub(crate) const KEYS: &[Key] = &[
         "panel",
         "how findings of several reviewers become one answer",
     ),
+    key(
+        "review.consensus.validate",
+        Kind::OneOf(&["off", "judge"]),
+        "off",
+        "judge: it decides mandatory findings that one reviewer alone raised, before the coder sees them",
+    ),
     key("review.on_dispute.prompt_user", Kind::Switch, "true", "show the selection on a terminal"),
     key(
         "review.on_dispute.default",

@@ -53,6 +53,8 @@ pub struct ReviewSettings {
     pub shard: u64,
     /// `review.consensus.policy`: how the findings of several reviewers become one answer.
     pub consensus: Policy,
+    /// `review.consensus.validate`: who decides mandatory findings that one reviewer alone raised.
+    pub validate: Validate,
     /// `review.on_dispute.prompt_user`
     pub prompt_user: bool,
     /// `review.on_dispute.default`
@@ -74,6 +76,16 @@ pub enum ReviewerChoice {
     First,
     /// These.
     Named(Vec<String>),
+}
+
+/// `review.consensus.validate`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Validate {
+    /// Nobody; they go to the coder like all others.
+    #[default]
+    Off,
+    /// The judge, on their content.
+    Judge,
 }
 
 /// `sandbox`

@@ -78,6 +78,9 @@ pub struct Corroboration {
     /// Whether only a person can settle it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalate: bool,
+    /// Whether reviewers contradict each other about it, or its evidence was challenged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub doubted: bool,
     /// Whether who raised it took it back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withdrawn: bool,

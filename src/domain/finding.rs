@@ -141,11 +141,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether reviewers contradict each other about it.
-    pub fn is_contradicted(&self) -> bool {
-        self.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed)
-    }
-
     /// Whether it does not stand: taken back by who raised it, or optional and rejected.
     pub fn is_rejected(&self) -> bool {
         self.consensus

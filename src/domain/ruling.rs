@@ -85,6 +85,20 @@ pub struct Ruling {
     pub duplicate_of: Option<FindingId>,
 }
 
+impl Ruling {
+    /// A ruling that is nothing but its word.
+    pub fn bare(ruling: RulingWord) -> Self {
+        Self {
+            ruling,
+            rationale: String::new(),
+            grounds: None,
+            citations: Vec::new(),
+            new_tag: None,
+            duplicate_of: None,
+        }
+    }
+}
+
 /// Who settled a dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]

@@ -177,11 +177,8 @@ fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
         | Disposition::Deferred { .. } => None,
     };
     Ruling {
-        ruling: if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce },
         rationale: reason.to_owned(),
         grounds,
-        citations: Vec::new(),
-        new_tag: None,
-        duplicate_of: None,
+        ..Ruling::bare(if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce })
     }
 }

@@ -11,7 +11,7 @@ use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::merge::{self, Bench, Raised};
 use crate::pipeline::state::State;
-use crate::rules::consensus::{self, Claim, Debate, Defence, Examination, Extras, Level};
+use crate::rules::consensus::{self, Claim, Consensus, Debate, Defence, Examination, Extras, Level, Policy};
 use crate::rules::mandatory;
 
 /// Who reads the debate's messages.
@@ -163,20 +163,44 @@ pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
     ]
 }
 
+/// A round's findings merged with all that was said of them.
+pub(crate) struct Merged {
+    raised: Vec<Raised>,
+    claims: Vec<Claim>,
+    debate: Debate,
+    consensus: Consensus,
+}
+
+impl Merged {
+    /// Merges what the reviewers of a round raised, observed and said, by the bench's policy.
+    pub(crate) fn of(bench: &Bench<'_>) -> Self {
+        let round = bench.round;
+        let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
+        let reviewed = raised.len();
+        raised.extend(observations(bench));
+        let mut claims = bench.claims(&raised);
+        for claim in &mut claims[reviewed..] {
+            claim.observed = true;
+        }
+        revise(bench, &mut raised);
+        let debate = debate(bench, &claims);
+        let consensus = consensus::merge(&claims, &debate, &bench.paths(), bench.lists.policy);
+        Self { raised, claims, debate, consensus }
+    }
+
+    /// The answer as JSON in the form of the specification.
+    pub(crate) fn json(&self, policy: Policy, extras: Extras<'_>) -> serde_json::Value {
+        let answer = self.consensus.answer(&self.claims, &self.debate, policy, extras);
+        serde_json::to_value(answer).expect("an answer is plain data")
+    }
+}
+
 /// The events that end the debate of a round.
 pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind> {
     let (state, round) = (bench.state, bench.round);
-    let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
-    let reviewed = raised.len();
-    raised.extend(observations(bench));
-    let mut claims = bench.claims(&raised);
-    for claim in &mut claims[reviewed..] {
-        claim.observed = true;
-    }
-    revise(bench, &mut raised);
-    let debate = debate(bench, &claims);
-    let consensus = consensus::merge(&claims, &debate, &bench.paths(), bench.lists.policy);
-    let mut findings = bench.findings(&raised, &claims, &consensus);
+    let merged = Merged::of(bench);
+    let Merged { raised, claims, consensus, .. } = &merged;
+    let mut findings = bench.findings(raised, claims, consensus);
     let mut next = state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0);
     let mut taken = Vec::new();
     findings.retain_mut(|finding| {
@@ -195,8 +219,7 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
     });
     findings.sort_by_key(|finding| finding.id);
     let silent = state.silent(round);
-    let answer = consensus.answer(&claims, &debate, bench.lists.policy, Extras::default());
-    let content = serde_json::to_string(&answer).expect("an answer is plain data");
+    let content = merged.json(bench.lists.policy, Extras::default()).to_string();
     let count = |class| consensus.decisions.iter().filter(|decision| decision.class == class).count();
     let summary = format!(
         "Debate consensus: {} confirmed, {} dismissed, {} disputed",

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use crate::domain::{
-    AgentName, AnswerStatus, Disposition, DisputeNumber, FindingId, Role, Route, Ruler, RulingWord,
+    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, Role, Route, Ruler, RulingWord,
 };
-use crate::event::{CallAnswer, CallId, Mode, Purpose};
+use crate::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
 use crate::pipeline::debate::Debating;
 use crate::pipeline::state::{Call, State};
 use crate::rules::disputes::{Stance, stance};
@@ -32,6 +32,8 @@ pub(crate) enum Step {
     OpenDispute(FindingId),
     /// Choose the way to settle a dispute.
     Choose(DisputeNumber),
+    /// Send a dispute that no coder began to the judge, or to a person where there is none.
+    Send(DisputeNumber),
     /// Check a judge's answer and turn it into a ruling.
     Rule(DisputeNumber),
     /// Ask a person for the ruling.
@@ -178,9 +180,6 @@ fn coder(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
 }
 
 fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> Vec<Step> {
-    if policy.mode == Mode::Review {
-        return Vec::new();
-    }
     let unopened: Vec<Step> = state
         .findings
         .iter()
@@ -188,19 +187,23 @@ fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) ->
         .filter(|finding| !state.ruled.contains_key(&finding.id) && !state.still_disputed.contains_key(&finding.id))
         .filter(|finding| {
             finding.reverses.is_some()
-                || state.is_between_reviewers(finding)
+                || state.is_judged_first(finding)
                 || stance(finding.mandatory, state.responses.get(&finding.id)) == Stance::Dispute
         })
         .map(|finding| Step::OpenDispute(finding.id))
         .collect();
-    if !unopened.is_empty() || policy.mode == Mode::Fix {
+    if !unopened.is_empty() {
         return unopened;
     }
+    // Without `--arbitrate`, a coder's objection stays open.
+    let settles = |dispute: &Dispute| policy.mode == Mode::Arbitrate || state.is_judged_first(&dispute.finding);
     let open = state.disputes.values().filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
+    let open = open.filter(|dispute| settles(dispute));
     let mut steps: Vec<Step> = Vec::new();
     for dispute in open {
         let number = dispute.number;
         match (dispute.rulings.last(), dispute.route) {
+            (None, None) if state.is_judged_first(&dispute.finding) => steps.push(Step::Send(number)),
             (None, None) => {
                 // One question at a time; judges may work meanwhile.
                 if !steps.iter().any(|step| matches!(step, Step::Choose(_))) {
@@ -287,6 +290,12 @@ fn next_round(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
     Vec::new()
 }
 
+/// The way of a dispute that no coder began: the judge, or a person where there is none.
+pub(crate) fn sent(state: &State, dispute: DisputeNumber) -> EventKind {
+    let has_judge = state.agents(Role::Judge).next().is_some();
+    EventKind::RouteChosen { dispute, route: if has_judge { Route::Judge } else { Route::Human }, by_person: false }
+}
+
 /// How a dispute ends whose end is decided: by its last ruling, or by the route `discard`.
 pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::event::Settlement> {
     use crate::event::Settlement;
@@ -306,10 +315,10 @@ pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::
 mod tests {
     use super::*;
     use crate::domain::{
-        Agent, Anchor, Answer, Coverage, Dispute, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord,
-        RunId, Severity, Tag,
+        Agent, Anchor, Answer, Coverage, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord, RunId,
+        Severity, Tag,
     };
-    use crate::event::{Event, EventKind, Plan};
+    use crate::event::{Event, Plan};
 
     /// Plays events into a state and asks what is due.
     struct Play {

@@ -184,6 +184,7 @@ impl Engine {
                 self.append(event)?;
             }
             Step::OpenDispute(finding) => self.open_dispute(*finding)?,
+            Step::Send(dispute) => self.append(due::sent(&self.state, *dispute))?,
             Step::Rule(dispute) => self.rule(*dispute)?,
             Step::Settle(dispute) => {
                 if let Some(settlement) = due::settlement(&self.state, *dispute) {
@@ -243,14 +244,7 @@ impl Engine {
                         parked.insert(dispute);
                     }
                     PersonAnswer::Ruled(HumanRuling { ruling, reason }) => {
-                        let ruling = Ruling {
-                            ruling,
-                            rationale: reason,
-                            grounds: None,
-                            citations: Vec::new(),
-                            new_tag: None,
-                            duplicate_of: None,
-                        };
+                        let ruling = Ruling { rationale: reason, ..Ruling::bare(ruling) };
                         let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
                         self.append(EventKind::RulingGiven { dispute, ruling })?;
                     }

@@ -17,7 +17,7 @@ use crate::pipeline::edits;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::protocol::claims;
-use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy};
+use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing};
 use crate::rules::{mandatory, reversal};
 use crate::workspace::blocks::Blocks;
 use crate::workspace::{Workspace, blocks, citation};
@@ -105,7 +105,8 @@ impl Bench<'_> {
 
     /// The paths under review.
     pub(crate) fn paths(&self) -> Vec<String> {
-        let covered = self.state.rounds.last().into_iter().flatten().flatten();
+        let round = usize::try_from(self.round - 1).ok().and_then(|round| self.state.rounds.get(round));
+        let covered = round.into_iter().flatten().flatten();
         covered.map(|file| file.file.clone()).collect()
     }
 
@@ -281,6 +282,7 @@ fn corroboration(raised: &[Raised], claims: &[Claim], decision: &Decision, revie
         would_decide: decision.reversal.clone(),
         notes: decision.notes.clone(),
         escalate: decision.escalate,
+        doubted: decision.challenge.is_some() || matches!(decision.standing, Standing::Conflicted(_)),
         withdrawn: decision.withdrawn,
     }
 }

@@ -46,6 +46,7 @@ use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::Watch;
 use crate::protocol::prompts::PromptError;
+use crate::rules::consensus::{Extras, Policy};
 use crate::workspace::{Target, Workspace, WorkspaceError};
 
 /// Everything a run works with.
@@ -198,6 +199,37 @@ pub fn recorded(
     // Without the kept code the report has no snippets; everything else is in the events.
     drop(sources.load(state.round(), None));
     Ok(Recorded { outcome, reviewed: Reviewed(sources) })
+}
+
+/// Decides a recorded run again by another policy, from its events and the code kept beside them: one answer a round, in
+/// the form of the specification. No agent is asked and nothing is recorded.
+///
+/// # Errors
+/// When the history or the kept code cannot be read, or the run was never started.
+pub fn decided_again(
+    workspace: &Workspace,
+    journal: &Journal,
+    run: &RunId,
+    policy: Policy,
+) -> Result<Vec<serde_json::Value>, RunError> {
+    let state = State::of(&journal.events(run)?);
+    let plan = state.plan.as_ref().ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
+    sources.load(state.round(), None).map_err(RunError::Sources)?;
+    let words = |keys: [&str; 2]| {
+        let lists = keys.into_iter().filter_map(|key| plan.settings.get(key)?.as_array()).flatten();
+        lists.filter_map(|word| word.as_str()).map(str::to_owned).collect()
+    };
+    let lists = merge::Lists {
+        mandatory: words(["review.opinions.mandatory", "review.issues.mandatory"]),
+        optional: words(["review.opinions.optional", "review.issues.optional"]),
+        policy,
+    };
+    let decided = (1..=state.round()).map(|round| {
+        let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };
+        debate::Merged::of(&bench).json(policy, Extras { id: Some(&run.0) })
+    });
+    Ok(decided.collect())
 }
 
 /// The id of the tree as the last recorded call of the coder left it, or as it was kept before the first.

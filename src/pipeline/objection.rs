@@ -2,7 +2,7 @@
 //!
 //! The coder's objection, or what takes its place where no coder was asked to take a side.
 
-use crate::domain::{Answer, Finding, FindingId, Response};
+use crate::domain::{Answer, Class, Finding, FindingId, Response};
 use crate::pipeline::state::State;
 
 impl State {
@@ -10,7 +10,7 @@ impl State {
     pub(crate) fn objection(&self, id: FindingId) -> Response {
         let finding = self.finding(id).expect("an objection is made to a finding of the run");
         match finding.reverses {
-            None if self.is_between_reviewers(finding) => between_reviewers(finding),
+            None if self.is_judged_first(finding) => between_reviewers(finding),
             None => self.responses.get(&id).expect("a dispute is opened on an objection").clone(),
             Some(earlier) => self.reversal(id, earlier),
         }
@@ -30,10 +30,14 @@ impl State {
     }
 }
 
-/// The objection against a finding that reviewers contradict each other about is what the others say.
+/// The objection against a finding that no coder has seen yet is what the others say, or that nobody else says so.
 fn between_reviewers(finding: &Finding) -> Response {
     let consensus = finding.consensus.as_ref();
-    let notes = consensus.into_iter().flat_map(|consensus| std::iter::once(&consensus.why).chain(&consensus.notes));
-    let text = notes.cloned().collect::<Vec<_>>().join("\n");
+    let notes = consensus.into_iter().flat_map(|consensus| {
+        let alone = consensus.class != Class::Disputed;
+        let decides = alone.then(|| format!("What would decide it: {}", consensus.would_decide));
+        std::iter::once(consensus.why.clone()).chain(consensus.notes.clone()).chain(decides)
+    });
+    let text = notes.collect::<Vec<_>>().join("\n");
     Response { finding: finding.id, answer: Answer::Disagree, text, evidence: Vec::new() }
 }

@@ -2,10 +2,11 @@
 //!
 //! A missing role fails here. Nobody stands in for a missing agent (design rule 1).
 
-use crate::config::settings::{ReviewerChoice, Settings};
+use crate::config::settings::{ReviewerChoice, Settings, Validate};
 use crate::domain::{Agent, AgentName, Role, Route};
 use crate::event::{Mode, Plan};
 use crate::protocol::secrets;
+use crate::rules::consensus::Policy;
 use crate::rules::selection;
 use crate::workspace::Target;
 
@@ -81,7 +82,8 @@ impl PlanError {
 
 /// Plans a run over a target.
 ///
-/// `asks` says whether a person can be asked; without one, a route `judge` needs a judge.
+/// `asks` says whether a person can be asked; without one, a route `judge` needs a judge. A judge takes part where
+/// disputes are settled, where it validates findings, and where the policy `specification` leaves judgement to it.
 ///
 /// # Errors
 /// When a role is missing or the configured reviewers cannot be met.
@@ -105,10 +107,14 @@ pub fn plan(
         let coder = selection::coder_for(&coders, &files).ok_or(PlanError::MissingRole(Role::Coder))?;
         agents.push(coder.clone());
     }
-    if mode == Mode::Arbitrate {
+    let several = agents.iter().filter(|agent| agent.role == Role::Reviewer).count() > 1;
+    let validates = several && settings.review.validate == Validate::Judge;
+    let weighs = several && settings.review.consensus == Policy::Specification;
+    if mode == Mode::Arbitrate || validates || weighs {
         let judges = judges(settings)?;
         let asked = asks && settings.review.prompt_user;
-        if judges.is_empty() && settings.review.on_dispute == Route::Judge && !asked {
+        let needed = mode == Mode::Arbitrate && settings.review.on_dispute == Route::Judge && !asked;
+        if judges.is_empty() && (validates || needed) {
             return Err(PlanError::MissingRole(Role::Judge));
         }
         agents.extend(judges.into_iter().cloned());

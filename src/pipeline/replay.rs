@@ -187,6 +187,7 @@ impl Replay<'_> {
             Step::RecordTree(call) => vec![self.tree(call)],
             Step::OpenDispute(finding) => vec![self.dispute(*finding)],
             Step::Choose(dispute) => vec![self.choice(*dispute)],
+            Step::Send(dispute) => vec![due::sent(&self.state, *dispute)],
             Step::AskPerson(dispute) => self.person(*dispute),
             Step::Rule(dispute) => {
                 let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };

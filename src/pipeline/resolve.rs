@@ -96,7 +96,7 @@ fn ruling(
         }
         [judge, ..] => {
             let ruling = counted(judge.1, require_evidence, text_of)
-                .unwrap_or_else(|error| Ruling { rationale: error, ..escalate(Vec::new()) });
+                .unwrap_or_else(|error| Ruling { rationale: error, ..Ruling::bare(RulingWord::Escalate) });
             Some(RulingRecord { ruling, by: Ruler::Judge { name: judge.0.clone() }, votes: Vec::new() })
         }
     }
@@ -116,7 +116,8 @@ fn counted(
             None => ruling.clone(),
             Some(doubt) => Ruling {
                 rationale: format!("{} ({doubt})", ruling.rationale),
-                ..escalate(ruling.citations.clone())
+                citations: ruling.citations.clone(),
+                ..Ruling::bare(RulingWord::Escalate)
             },
         }),
         Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => {
@@ -130,17 +131,6 @@ fn counted(
             | CallAnswer::Recheck { .. },
         )
         | None => Err("the judge gave no ruling".to_owned()),
-    }
-}
-
-fn escalate(citations: Vec<String>) -> Ruling {
-    Ruling {
-        ruling: RulingWord::Escalate,
-        rationale: String::new(),
-        grounds: None,
-        citations,
-        new_tag: None,
-        duplicate_of: None,
     }
 }
 
@@ -191,7 +181,7 @@ mod tests {
                 ruling: RulingWord::Dismiss,
                 rationale: "fine".into(),
                 citations: citations.iter().map(ToString::to_string).collect(),
-                ..escalate(Vec::new())
+                ..Ruling::bare(RulingWord::Escalate)
             },
         }
     }

@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
-    Agent, AgentName, Answer, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange, Finding,
-    FindingId, FindingState, Recheck, Response, Role, Told, Usage,
+    Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange,
+    Finding, FindingId, FindingState, Recheck, Response, Role, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
+use crate::rules::consensus::Policy;
 
 /// A call that has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -310,7 +311,7 @@ impl State {
 
     /// Whether the coder is to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
-        if finding.reverses.is_some() || finding.is_rejected() || self.is_between_reviewers(finding) {
+        if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
             return false;
         }
         if self.still_disputed.contains_key(&finding.id) {
@@ -331,12 +332,23 @@ impl State {
             )
     }
 
-    /// Whether a mandatory finding goes to a dispute at once, because reviewers contradict each other about it: no coder
-    /// is asked to take a side.
-    pub(crate) fn is_between_reviewers(&self, finding: &Finding) -> bool {
-        finding.mandatory
-            && finding.is_contradicted()
-            && self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate)
+    /// Whether a mandatory finding is judged before any coder is asked to take a side: because reviewers contradict each
+    /// other about it, because one alone raised it and the judge validates such findings, or because the policy
+    /// `specification` leaves a conflict or a challenge to the judge.
+    pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
+        let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
+        if !finding.mandatory || consensus.withdrawn {
+            return false;
+        }
+        let set = |key: &str, word: &str| plan.settings.get(key).is_some_and(|value| value == word);
+        let has_judge = self.agents(Role::Judge).next().is_some();
+        let weighed =
+            has_judge && consensus.doubted && set("review.consensus.policy", Policy::Specification.as_str());
+        match consensus.class {
+            Class::Disputed => plan.mode == Mode::Arbitrate || has_judge,
+            Class::Uncorroborated => set("review.consensus.validate", "judge"),
+            Class::Accepted | Class::Rejected => weighed,
+        }
     }
 
     /// Whether the coder's last answer is `IMPLEMENTED` and the code at the anchor changed with it.

@@ -19,6 +19,8 @@ use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
 use crate::workspace::{SelectOptions, TargetSpec};
 
+mod judged_first;
+
 const CODE: &str =
     "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
 
@@ -104,6 +106,7 @@ fn settings() -> Settings {
             max_file: 1 << 20,
             shard: 1 << 20,
             consensus: crate::rules::consensus::Policy::Panel,
+            validate: crate::config::settings::Validate::Off,
             prompt_user: true,
             on_dispute: Route::Judge,
             panel: Vec::new(),
@@ -670,6 +673,7 @@ const EVAL: &str = r#"{"severity": "medium", "confidence": 60, "category": "bug"
 #[test]
 fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let mut bench = Bench::new();
+    bench.settings.agents.retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b", "s", "u"]);
     bench.settings.review.consensus = crate::rules::consensus::Policy::Specification;
     bench.settings.flat.insert("review.debate".to_owned(), "3".into());

@@ -92,7 +92,7 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     if cast.iter().all(Option::is_none) {
         return Ruling {
             rationale: "no judge of the panel gave a ruling".to_owned(),
-            ..empty(RulingWord::Escalate)
+            ..Ruling::bare(RulingWord::Escalate)
         };
     }
     let conflict = conflict(finding, findings, votes);
@@ -121,7 +121,7 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
         grounds: if word == RulingWord::Dismiss { rulings().find_map(|ruling| ruling.grounds) } else { None },
         citations,
         new_tag: decision.new_value.copied(),
-        ..empty(word)
+        ..Ruling::bare(word)
     }
 }
 
@@ -148,17 +148,6 @@ fn meaning(reason: FlagReason) -> &'static str {
         FlagReason::PolarityUncertain => "each says something else, and one is uncertain",
         FlagReason::TieUnresolved => "each says something else, and no ground decides",
         FlagReason::RedundantRefUncertain => "each says something else about findings that overlap",
-    }
-}
-
-fn empty(ruling: RulingWord) -> Ruling {
-    Ruling {
-        ruling,
-        rationale: String::new(),
-        grounds: None,
-        citations: Vec::new(),
-        new_tag: None,
-        duplicate_of: None,
     }
 }
 
@@ -204,7 +193,7 @@ mod tests {
                 rationale: format!("says {judge}"),
                 grounds,
                 citations: vec![format!("a.py:{}", u32::from(judge.as_bytes()[0] - b'a' + 1)), "a.py:9".into()],
-                ..empty(ruling)
+                ..Ruling::bare(ruling)
             };
             let ruling = match word {
                 "ENFORCE" => Some(ruled(RulingWord::Enforce)),

@@ -25,23 +25,12 @@ pub(super) fn line(text: &str, asked: Asked<'_>) -> Option<Claim> {
     let (dispute, word) = rest.strip_prefix("dispute=")?.split_once(" ruling=")?;
     Some(match asked.check(Some(nonce), Some(dispute)) {
         Err(error) => Claim::Foreign(error),
-        Ok(()) => Claim::Own(parse_word(word).map(|word| Claimed { ruling: bare(word), is_line: true })),
+        Ok(()) => Claim::Own(parse_word(word).map(|word| Claimed { ruling: Ruling::bare(word), is_line: true })),
     })
 }
 
 fn parse_word(given: &str) -> Result<RulingWord, RulingError> {
     RulingWord::parse(given).ok_or_else(|| RulingError::Word { given: shown(given) })
-}
-
-fn bare(ruling: RulingWord) -> Ruling {
-    Ruling {
-        ruling,
-        rationale: String::new(),
-        grounds: None,
-        citations: Vec::new(),
-        new_tag: None,
-        duplicate_of: None,
-    }
 }
 
 /// The beginning of what an answer says, for an error message.
@@ -107,7 +96,7 @@ impl RulingFields {
                     read("duplicate_of", &given, "it is the id of a finding such as `F1`", FindingId::parse)
                 })
                 .transpose()?,
-            ..bare(word)
+            ..Ruling::bare(word)
         })
     }
 }
