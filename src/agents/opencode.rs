@@ -1,8 +1,9 @@
 //! opencode, as `opencode run --format json` prints its work.
 //!
 //! What it may do is a matter of its configuration, which Glee gives it in a variable; its agent `plan` is not
-//! read-only. `--pure` keeps the reviewed tree's plug-ins out, `OPENCODE_DISABLE_PROJECT_CONFIG` its settings and MCP
-//! servers. Seen with 1.18.33.
+//! read-only. `OPENCODE_DISABLE_PROJECT_CONFIG` keeps the reviewed tree's settings and MCP servers out; `--pure` does not
+//! call its plug-ins, but loads their modules all the same, so that only the sandbox of a reading role holds them. Seen
+//! with 1.18.33.
 
 use serde_json::Value;
 

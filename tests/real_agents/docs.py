@@ -23,11 +23,11 @@ it against a model server on loopback: the programs are real, the model is a scr
 
 | proof | means |
 |---|---|
-| whole job | reviewer, coder, two disputes, judge, coder again; the program really edits the file; exit 0 |
+| whole job | reviewer, coder, two disputes, judge, coder again, in its session where the program keeps one (none over ACP); the program really edits the file; exit 0 |
 | write refused | the reviewer's model calls every tool that writes: refused, the tree byte for byte as before |
 | canaries | hooks, MCP servers, plug-ins and addresses in the repository's settings: none took effect in any role |
 | instructions | `CLAUDE.md`, `AGENTS.md` and their like were not given to the reviewer |
-| interrupted | SIGINT of Glee in the middle: exit 130 within 6 s, no process left |
+| interrupted | SIGINT of Glee in the middle: exit 130, no process left |
 | 401 ... error in a 200 | the model server's faults: the right exit code and cause, never "clean"; no process left |
 
 """
@@ -35,8 +35,13 @@ TAIL = """
 
 Glee's own time is the wall time of `glee review` on one small file less that of every call of the program, median of
 20; its memory is the peak of the resident set of the `glee` process: `run.sh --docs --measure`, with a release build on a
-machine that does nothing else. They are to stay within 20 ms and 15 MB. What an empty cell stands for was not tried; over
-ACP the rest is a matter of the agent's own settings.
+machine that does nothing else. They are to stay within 20 ms and 15 MB. What was not run with the
+version of the row is called so; "its own settings" are a matter of the agent that is asked over ACP.
+
+opencode 1.18.33 is not in the table: it loads the modules in `.opencode/plugin` of the tree whatever it is told. As a
+reviewer or judge the sandbox keeps them from writing; as a coder nothing does. Leave it out where you do not trust the
+repository. The tries of opencode (5), copilot (5) and qwen (6, for failing services) cannot be turned down, so that a
+limit is known a minute later with them than with the others; gemini reads `GEMINI.md` whatever it is told.
 """
 
 
@@ -58,9 +63,14 @@ def write_docs(results: dict[tuple[str, str], bool], costs: dict[str, Cost]) -> 
     rows = [heads, ["---"] * len(heads)]
     for name in names:
         it = proven[name]
-        last = [it.get(key, "") for key in ("own", "program", "memory", "build", "day")]
-        rows.append([name, it["version"], *(it["cases"].get(case, "") for case in cases), *last])
+        last = [it.get(key, "not measured") for key in ("own", "program", "memory", "build", "day")]
+        rows.append([name, it["version"], *(it["cases"].get(case) or why_not(name) for case in cases), *last])
     PAGE.write_text(HEAD + "\n".join("| " + " | ".join(row) + " |" for row in rows) + TAIL)
+
+
+def why_not(name: str) -> str:
+    """What stands in the cell of a case that was not run."""
+    return "its own settings" if PROGRAMS[name].adapter == "acp" else "not run"
 
 
 def word(name: str, case: str, done: bool) -> str:

@@ -223,7 +223,7 @@ def fault(causes: str, code: int = 4, reply: Rule | str = CLEAN, silence: int = 
             return [*exits(ran, code), *left(scene),
                     *([] if asked else ["the model was never asked"]),
                     *([] if known else [f"expected {causes}, found {found}: {ran}"]),
-                    *([] if not until or any(abs(each - moment) < 90 for each in resets)
+                    *([] if not until or any(-90 < each - moment < 90 + ran.seconds for each in resets)
                       else [f"expected a reset at {moment}, found {found}"])]
     return case
 
