@@ -198,7 +198,12 @@ impl Agents {
             asked = Asked {
                 millis: asked.millis + second.millis,
                 usage: asked.usage.plus(second.usage),
-                told: Told { by: Some(agent.name.clone()), instead: Some(said), ..second.told },
+                told: Told {
+                    by: Some(agent.name.clone()),
+                    instead: Some(said),
+                    retries: asked.told.retries + 1 + second.told.retries,
+                    ..second.told
+                },
                 ..second
             };
         }
@@ -218,6 +223,7 @@ impl Agents {
             let mut asked = self.rest_and_try(&ask, session, left, tries).await;
             usage = usage.plus(asked.usage);
             asked.usage = usage;
+            asked.told.retries = tries - 1;
             asked.millis = millis(started.elapsed());
             let Err(error) = &asked.result else { return asked };
             // A session that is gone is no reason to fail.

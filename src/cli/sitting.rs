@@ -15,7 +15,7 @@ use crate::draw::Look;
 use crate::event::{Mode, Plan};
 use crate::journal::JournalError;
 use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
-use crate::pipeline::{self, Ended, Reviewed, RunError, Setup};
+use crate::pipeline::{self, Ended, Rest, Reviewed, RunError, Setup};
 use crate::report::{self, Detail, Format, RenderOptions};
 use crate::ui::dispute::{Dialog, Unattended};
 use crate::ui::jsonl::JsonLines;
@@ -169,7 +169,7 @@ fn sit(
     runtime.shutdown_background();
     terminal.restore();
     let mut ended = ended.map_err(run_error)?;
-    if ended.stopped {
+    if ended.rest == Rest::Stopped {
         ended.outcome.exit = match cause.load(Ordering::Relaxed) {
             0 => ExitReason::Signal(2),
             OVER_BUDGET => ExitReason::Budget,

@@ -26,6 +26,10 @@ pub(crate) enum Kind {
     UpTo(u32),
     /// `all`, or a whole number from 1.
     AllOrCount,
+    /// `none`, or a whole number from 1.
+    Cap,
+    /// `none`, or an amount of dollars greater than 0.
+    Money,
     /// A duration longer than nothing.
     Time,
     /// A duration, which may be `0s`.
@@ -95,6 +99,8 @@ impl Kind {
             Self::Count(most) => format!("a whole number from 1 to {most}"),
             Self::UpTo(most) => format!("a whole number from 0 to {most}"),
             Self::AllOrCount => "all, or a whole number from 1".to_owned(),
+            Self::Cap => "none, or a whole number from 1".to_owned(),
+            Self::Money => "none, or dollars such as 2.50".to_owned(),
             Self::Time => "a duration such as 90s, 10m or 1h30m".to_owned(),
             Self::TimeOrNone => "a duration such as 0s, 3s or 1m".to_owned(),
             Self::Size => "a size such as 512KiB or 64MiB".to_owned(),
@@ -118,6 +124,16 @@ impl Kind {
     /// Checks a value and brings it into its one form.
     pub(crate) fn check(self, node: &Node) -> Result<Value, Misfit> {
         match (self, &node.tree) {
+            (Self::Cap | Self::Money, Tree::Null) => Ok(json!("none")),
+            (Self::Cap | Self::Money, Tree::Text(word)) if word == "none" => Ok(json!(word)),
+            (Self::Cap, Tree::Number(number)) => match number.as_u64() {
+                Some(count) if count > 0 => Ok(json!(count)),
+                _ => Err(self.misfit(node)),
+            },
+            (Self::Money, Tree::Number(number)) => match number.as_f64() {
+                Some(dollars) if dollars > 0.0 && dollars.is_finite() => Ok(json!(number)),
+                _ => Err(self.misfit(node)),
+            },
             (_, Tree::Null) => Err(Misfit { problem: "has no value".to_owned(), ..self.misfit(node) }),
             (Self::Version, Tree::Number(number)) if number.as_u64() == Some(1) => Ok(json!(1)),
             (Self::Switch, Tree::Bool(value)) => Ok(json!(value)),
@@ -182,9 +198,14 @@ impl Kind {
             text.starts_with(opening).then(|| yaml::parse(text).ok()).flatten().map(|node| node.json())
         };
         match self {
-            Self::Version | Self::Count(_) | Self::UpTo(_) | Self::AllOrCount | Self::Switch => {
-                serde_json::from_str(text).unwrap_or_else(|_| json!(text))
-            }
+            Self::Cap | Self::Money if text == "null" => json!("none"),
+            Self::Version
+            | Self::Count(_)
+            | Self::UpTo(_)
+            | Self::AllOrCount
+            | Self::Cap
+            | Self::Money
+            | Self::Switch => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
             Self::Reviewers if text == "all" || text == "first" => json!(text),
             Self::Reviewers | Self::Tags | Self::Words => flow('[').unwrap_or_else(|| {
                 text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
@@ -216,6 +237,8 @@ impl Kind {
             Self::Count(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
             Self::UpTo(most) => json!({"type": "integer", "minimum": 0, "maximum": most}),
             Self::AllOrCount => json!({"oneOf": [{"const": "all"}, {"type": "integer", "minimum": 1}]}),
+            Self::Cap => json!({"oneOf": [{"enum": ["none", null]}, {"type": "integer", "minimum": 1}]}),
+            Self::Money => json!({"oneOf": [{"enum": ["none", null]}, {"type": "number", "exclusiveMinimum": 0}]}),
             Self::Time | Self::TimeOrNone => json!({"type": "string", "pattern": DURATION}),
             Self::Size => json!({"type": "string", "pattern": "^[0-9]+ *(B|[kK]B|MB|GB|KiB|MiB|GiB)$"}),
             Self::OneOf(words) => json!({"enum": words}),
@@ -269,6 +292,7 @@ impl Kind {
             },
             (Self::Reviewers, Tree::Text(typed)) => closest(typed, ["all", "first"]),
             (Self::AllOrCount, Tree::Text(typed)) => closest(typed, ["all"]),
+            (Self::Cap | Self::Money, Tree::Text(typed)) => closest(typed, ["none"]),
             (Self::Tags, Tree::Text(typed)) => closest(typed, Tag::ALL.map(Tag::as_str)),
             _ => None,
         };

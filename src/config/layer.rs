@@ -350,7 +350,10 @@ mod tests {
                 "xyz: 2\n",
                 "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, sandbox, redaction, budget, limits",
             ),
-            ("budget: {tokens: null}\n", "c.yml:1:10: unknown key `budget.tokens` | known here: budget.wall"),
+            (
+                "budget: {xyz: null}\n",
+                "c.yml:1:10: unknown key `budget.xyz` | known here: budget.tokens, budget.usd, budget.calls, budget.wall",
+            ),
             (
                 "review:\n  on_dispute:\n    default: judg\n",
                 "c.yml:3:14: `review.on_dispute.default` cannot be `judg` | allowed: judge, human, discard; did you mean `judge`?",

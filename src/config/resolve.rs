@@ -12,7 +12,7 @@ use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
 use super::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Validate};
 use super::suggest::closest;
 use super::units;
-use crate::domain::{Agent, AgentName, Price, Role, Route};
+use crate::domain::{Agent, AgentName, Caps, Price, Role, Route};
 use crate::rules::consensus::Policy;
 
 /// The layers above the built-in defaults, lowest first.
@@ -102,10 +102,19 @@ fn guard(
     Ok(from(project, Origin::Project))
 }
 
-/// A duration in milliseconds, a size in bytes, or a number.
+/// A duration in milliseconds, a size in bytes, or a number; in parts of a million where a number may be broken. `none`
+/// is more than any.
 fn amount(value: &Value) -> u128 {
-    if let Some(number) = value.as_u64() {
-        return number.into();
+    if let Some(number) = value.as_f64() {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "caps and counts are positive"
+        )]
+        return (number * 1e6) as u128;
+    }
+    if value == "none" {
+        return u128::MAX;
     }
     let text = value.as_str().unwrap_or_default();
     units::duration(text)
@@ -276,7 +285,14 @@ impl Resolved {
                 secrets: self.switch("redaction.secrets"),
                 block_private_keys: self.switch("redaction.block_private_keys"),
             },
-            budget: Budget { wall: self.time("budget.wall") },
+            budget: Budget {
+                wall: self.time("budget.wall"),
+                caps: Caps {
+                    tokens: self.get("budget.tokens").as_u64(),
+                    usd: self.get("budget.usd").as_f64(),
+                    calls: self.get("budget.calls").as_u64(),
+                },
+            },
             limits: Limits {
                 total: self.time("limits.total"),
                 first_output: self.time("limits.first_output"),
@@ -414,7 +430,7 @@ mod tests {
                 },
                 sandbox: Sandbox::Auto,
                 redaction: Redaction { secrets: true, block_private_keys: true },
-                budget: Budget { wall: seconds(3600) },
+                budget: Budget { wall: seconds(3600), caps: Caps::default() },
                 limits: Limits {
                     total: seconds(1800),
                     first_output: seconds(120),
@@ -557,6 +573,11 @@ review: {issues: {mandatory: [HIGH]}}
         assert!(resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings().review.require_evidence);
         assert!(refusal("", "limits: {output: 1GiB}").contains("from 64MiB to 1GiB"));
         assert!(refusal("", "budget: {wall: 2h}").contains("from 60m to 2h"));
+        let tokens = |cap: &str| format!("budget: {{tokens: {cap}}}");
+        assert_eq!(value(&layers("", &tokens("5000")), "budget.tokens"), "5000 (project.yml:1)");
+        assert_eq!(value(&layers(&tokens("1000"), &tokens("5000")), "budget.tokens"), "1000 (user.yml:1)");
+        assert_eq!(value(&layers(&tokens("1000"), &tokens("null")), "budget.tokens"), "1000 (user.yml:1)");
+        assert_eq!(value(&layers("budget: {usd: 2}", "budget: {usd: 1.5}"), "budget.usd"), "1.5 (project.yml:1)");
     }
 
     #[test]

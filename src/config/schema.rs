@@ -131,6 +131,9 @@ pub(crate) const KEYS: &[Key] = &[
         Guard::StaysOn,
         "code with a private key is shown to no agent",
     ),
+    guarded("budget.tokens", Kind::Cap, "none", Guard::Smaller, "tokens read and written in a whole run"),
+    guarded("budget.usd", Kind::Money, "none", Guard::Smaller, "US dollars of a whole run, where they are known"),
+    guarded("budget.calls", Kind::Cap, "none", Guard::Smaller, "calls of agents in a whole run, retries counted"),
     guarded("budget.wall", Kind::Time, "60m", Guard::Smaller, "wall time of a whole run"),
     guarded("limits.total", Kind::Time, "30m", Guard::Smaller, "wall time of one call of an agent"),
     guarded(

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::domain::{Agent, Route};
+use crate::domain::{Agent, Caps, Route};
 use crate::rules::consensus::Policy;
 
 /// All settings of one invocation.
@@ -112,8 +112,10 @@ pub struct Redaction {
 /// `budget.*`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Wall time of a whole run.
+    /// Wall time of one sitting at a run.
     pub wall: Duration,
+    /// Tokens, money and calls of the whole run.
+    pub caps: Caps,
 }
 
 /// `limits.*`: the caps on one agent process.

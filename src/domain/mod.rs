@@ -30,4 +30,4 @@ pub use outcome::{
 pub use response::{Answer, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
-pub use usage::{Price, Told, Usage};
+pub use usage::{Caps, Price, Spent, Told, Usage};

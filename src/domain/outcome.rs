@@ -6,7 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, Answer, Dispute, FailureKind, Finding, FindingId, FindingState, Response, Role, Usage};
+use super::{
+    AgentName, Answer, Caps, Dispute, FailureKind, Finding, FindingId, FindingState, Response, Role, Usage,
+};
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -143,6 +145,12 @@ pub struct Proof {
     pub millis: u64,
     /// Tokens and money over all calls, where known.
     pub usage: Usage,
+    /// Calls of agents, each repeated try counted.
+    #[serde(default)]
+    pub calls: u64,
+    /// What the run may cost.
+    #[serde(default, skip_serializing_if = "Caps::is_none")]
+    pub caps: Caps,
 }
 
 /// The reason behind an exit code; the strongest of several is the run's (section 3.6 of the design).

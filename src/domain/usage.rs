@@ -88,6 +88,45 @@ impl Price {
     }
 }
 
+/// The caps on a run; what has none is not bounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Caps {
+    /// `budget.tokens`: tokens read and written, over all roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// `budget.usd`: US dollars, over all roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// `budget.calls`: calls of agents, each repeated try counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+}
+
+/// What a run has used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Calls of agents, each repeated try counted; those at work included.
+    pub calls: u64,
+    /// Tokens and money, where known.
+    pub usage: Usage,
+}
+
+impl Caps {
+    /// Whether nothing is bounded.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Spent {
+    /// Tokens read and written; `None` if no agent told any.
+    pub fn tokens(&self) -> Option<u64> {
+        let Usage { input_tokens, output_tokens, .. } = self.usage;
+        (input_tokens.is_some() || output_tokens.is_some())
+            .then(|| input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0)))
+    }
+}
+
 /// What a program told of a call beside its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
@@ -106,6 +145,14 @@ pub struct Told {
     /// Why the agent itself did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
+    /// How often it was tried again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Told {

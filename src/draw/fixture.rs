@@ -1,7 +1,7 @@
 //! Findings, events and outcomes for the tests of everything that shows them.
 
 use crate::domain::{
-    Agent, AgentName, Answer, AnswerStatus, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId,
+    Agent, AgentName, Answer, AnswerStatus, Caps, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId,
     FindingState, Outcome, Proof, RawFinding, Response, ReviewerReport, Role, Ruler, Ruling, RulingRecord,
     RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Usage,
 };
@@ -108,6 +108,8 @@ pub(crate) fn clean() -> Outcome {
             reviewers: vec![reviewer("rules", AnswerStatus::Clean, 0)],
             millis: 340,
             usage: Usage::default(),
+            calls: 1,
+            caps: Caps::default(),
         },
         findings: Vec::new(),
         disputes: Vec::new(),

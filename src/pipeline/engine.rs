@@ -28,6 +28,7 @@ use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::{Found, Watch};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
+use crate::rules::budget;
 use crate::workspace::Workspace;
 
 /// The listeners of a run, shared with the calls at work.
@@ -80,11 +81,13 @@ enum Done {
 
 /// How the engine came to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub enum Rest {
     /// The run has ended.
     Ended,
     /// It was stopped from outside and can be carried on.
     Stopped,
+    /// What it may cost is used up; it can be carried on with more.
+    OverBudget,
 }
 
 type Work = Pin<Box<dyn Future<Output = (Step, Done)>>>;
@@ -114,7 +117,11 @@ impl Engine {
             // A run that is stopped does not wait for the person at a dialog.
             let only_a_person = running.iter().all(|step| matches!(step, Step::Choose(_) | Step::AskPerson(_)));
             if work.is_empty() || stopped && only_a_person {
-                return Ok(if stopped { Rest::Stopped } else { Rest::Ended });
+                return Ok(match stopped {
+                    true => Rest::Stopped,
+                    false if self.is_held_back(&policy, &parked) => Rest::OverBudget,
+                    false => Rest::Ended,
+                });
             }
             let done = tokio::select! {
                 done = work.next() => done,
@@ -151,7 +158,9 @@ impl Engine {
     fn next(&self, policy: &Policy, parked: &BTreeSet<DisputeNumber>, running: &BTreeSet<Step>) -> Option<Step> {
         let asked = running.iter().filter(|step| matches!(step, Step::Ask(_))).count();
         let free =
-            self.settings.review.jobs.is_none_or(|jobs| usize::try_from(jobs).is_ok_and(|jobs| asked < jobs));
+            self.settings.review.jobs.is_none_or(|jobs| usize::try_from(jobs).is_ok_and(|jobs| asked < jobs))
+                && self.calls_left(asked).is_none_or(|left| left > 0)
+                && budget::reached(&self.settings.budget.caps, &self.state.spent).is_empty();
         due::due(&self.state, policy, parked).into_iter().find(|step| {
             !running.contains(step)
                 && match step {
@@ -160,6 +169,17 @@ impl Engine {
                     _ => true,
                 }
         })
+    }
+
+    /// Whether agents would be asked if the budget let them.
+    fn is_held_back(&self, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> bool {
+        due::due(&self.state, policy, parked).iter().any(|step| matches!(step, Step::Ask(_)))
+    }
+
+    /// How many more calls may be begun beside those at work.
+    pub(crate) fn calls_left(&self, at_work: usize) -> Option<u64> {
+        let used = self.state.spent.calls.saturating_add(at_work as u64);
+        Some(self.settings.budget.caps.calls?.saturating_sub(used))
     }
 
     /// Does a step that needs no waiting, or begins one that does.

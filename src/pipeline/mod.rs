@@ -23,6 +23,7 @@ mod state;
 mod trees;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -35,10 +36,11 @@ pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{Agent, ExitReason, Outcome, RunId};
+use crate::domain::{Agent, AgentName, ExitReason, Outcome, RunId, Usage};
 use crate::event::{Event, EventKind, Plan};
 use crate::journal::{Journal, JournalError};
-use crate::pipeline::engine::{Engine, Rest};
+use crate::pipeline::engine::Engine;
+pub use crate::pipeline::engine::Rest;
 use crate::pipeline::ports::{Decider, EventSink};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
@@ -46,6 +48,7 @@ use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::Watch;
 use crate::protocol::prompts::PromptError;
+use crate::rules::budget;
 use crate::rules::consensus::{Extras, Policy};
 use crate::workspace::{Target, Workspace, WorkspaceError};
 
@@ -139,8 +142,8 @@ pub struct Ended {
     pub outcome: Outcome,
     /// The code under review.
     pub reviewed: Reviewed,
-    /// Whether the run was stopped early and can be carried on.
-    pub stopped: bool,
+    /// Whether it came to its end; else it can be carried on.
+    pub rest: Rest,
 }
 
 /// The id of a run that is about to start.
@@ -278,7 +281,45 @@ async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
     let outcome = outcome::outcome(&engine.state, &engine.run, engine.exit(), engine.millis(), changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
     add_repeated(&mut outcome, &engine.state, &engine.journal)?;
-    Ok(Ended { outcome, reviewed: Reviewed(engine.sources), stopped: rest == Rest::Stopped })
+    outcome.proof.caps = engine.settings.budget.caps;
+    outcome.notices.extend(budget_notices(&engine, rest));
+    if rest == Rest::OverBudget {
+        outcome.exit = ExitReason::Budget;
+    }
+    Ok(Ended { outcome, reviewed: Reviewed(engine.sources), rest })
+}
+
+/// What a person has to know of the budget: that it is used up, or that it does not hold somebody.
+fn budget_notices(engine: &Engine, rest: Rest) -> Vec<String> {
+    let (caps, state) = (&engine.settings.budget.caps, &engine.state);
+    let mut notices = Vec::new();
+    if rest == Rest::OverBudget {
+        for (key, used) in budget::reached(caps, &state.spent) {
+            let run = engine.run.short();
+            notices.push(format!(
+                "`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then carry on with \
+                 `glee runs resume {run}`"
+            ));
+        }
+    }
+    let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
+        let embedded = |name: &AgentName| {
+            state.plan.iter().flat_map(|plan| &plan.agents).any(|agent| agent.name == *name && agent.is_embedded())
+        };
+        let silent = state.calls.iter().filter(|(id, call)| is_unknown(&call.usage) && !embedded(&id.agent));
+        let names: BTreeSet<&str> = silent.map(|(id, _)| id.agent.0.as_str()).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("`{key}` does not hold {names}: what it uses is not known"))
+    };
+    if caps.tokens.is_some() {
+        notices.extend(untold("budget.tokens", &|usage| {
+            usage.input_tokens.is_none() && usage.output_tokens.is_none()
+        }));
+    }
+    if caps.usd.is_some() {
+        notices.extend(untold("budget.usd", &|usage| usage.usd.is_none()));
+    }
+    notices
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::domain::{
-    AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, ReviewerReport, Role,
-    RunId, SettledFinding, Usage,
+    AnswerStatus, Caps, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, ReviewerReport,
+    Role, RunId, SettledFinding,
 };
-use crate::event::{CallAnswer, CallId, Purpose};
+use crate::event::{CallAnswer, CallId, Plan, Purpose};
 use crate::pipeline::state::{Call, State};
 use crate::rules::gate;
 
@@ -74,7 +76,6 @@ pub(crate) fn outcome(
     changes: Vec<FileChange>,
 ) -> Option<Outcome> {
     let plan = state.plan.as_ref()?;
-    let usage = state.calls.values().fold(Usage::default(), |sum, call| sum.plus(call.usage));
     let findings = state
         .findings
         .iter()
@@ -96,7 +97,9 @@ pub(crate) fn outcome(
             skipped: plan.skipped.clone(),
             reviewers: reviewers(state),
             millis,
-            usage,
+            usage: state.spent.usage,
+            calls: state.spent.calls,
+            caps: caps(plan),
         },
         findings,
         disputes: state.disputes.values().cloned().collect(),
@@ -106,6 +109,16 @@ pub(crate) fn outcome(
         rounds: state.round(),
         notices: notices(state),
     })
+}
+
+/// What the run was allowed to cost when it was planned.
+fn caps(plan: &Plan) -> Caps {
+    let get = |key: &str| plan.settings.get(key);
+    Caps {
+        tokens: get("budget.tokens").and_then(Value::as_u64),
+        usd: get("budget.usd").and_then(Value::as_f64),
+        calls: get("budget.calls").and_then(Value::as_u64),
+    }
 }
 
 fn notices(state: &State) -> Vec<String> {

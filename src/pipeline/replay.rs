@@ -68,7 +68,8 @@ pub fn replay(
         replay.take(EventKind::Notice { text });
     }
     replay.decide();
-    let Replay { record, state, sources, missing, .. } = replay;
+    let Replay { record, mut state, sources, missing, .. } = replay;
+    state.spent = record.spent;
     let millis = record.ended.map_or(0, |(_, millis)| millis);
     let exit = outcome::exit(&state, settings.review.quorum);
     let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));

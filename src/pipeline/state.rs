@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
     Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange,
-    Finding, FindingId, FindingState, Recheck, Response, Role, Told, Usage,
+    Finding, FindingId, FindingState, Recheck, Response, Role, Spent, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -43,6 +43,8 @@ pub(crate) struct State {
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     pub(crate) calls: BTreeMap<CallId, Call>,
+    /// What all calls have used, those too that failed and were made again.
+    pub(crate) spent: Spent,
     /// Reviews whose findings are merged.
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
@@ -108,6 +110,8 @@ impl State {
             EventKind::CallFinished { call, answer, millis, usage, told, .. } => {
                 self.take_session(call, answer, usage, told);
                 self.finish_call(call, answer);
+                self.spent.calls += u64::from(told.retries) + 1;
+                self.spent.usage = self.spent.usage.plus(**usage);
                 let call_record = Call { answer: answer.clone(), millis: *millis, usage: **usage };
                 self.calls.insert(call.clone(), call_record);
             }

@@ -1,6 +1,7 @@
 //! Whole runs over the scripted runner: a real tree, a real history, agents that play their parts.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod budget;
 mod replay;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use super::*;
 use crate::agents::ScriptedRunner;
 use crate::agents::scripted::Script;
 use crate::config::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice};
-use crate::domain::{Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord};
+use crate::domain::{Agent, AgentName, Caps, DisputeNumber, FindingState, Role, Route, RulingWord};
 use crate::event::Mode;
 use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
@@ -115,7 +116,7 @@ fn settings() -> Settings {
         },
         sandbox: crate::config::settings::Sandbox::Auto,
         redaction: Redaction { secrets: true, block_private_keys: true },
-        budget: Budget { wall: Duration::from_secs(60) },
+        budget: Budget { wall: Duration::from_secs(60), caps: Caps::default() },
         limits: Limits {
             total: Duration::from_secs(30),
             first_output: Duration::from_secs(30),
@@ -184,6 +185,12 @@ impl Bench {
     }
 
     fn review(&self, mode: Mode, runner: ScriptedRunner) -> Left {
+        let left = self.begin(mode, runner);
+        self.decide_again(&left.ended);
+        left
+    }
+
+    fn begin(&self, mode: Mode, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
         let setup = self.setup(&runner, &heard);
@@ -191,7 +198,6 @@ impl Bench {
         let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
         let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
         let ended = block_on(start(setup, new_run(), plan, target)).unwrap();
-        self.decide_again(&ended);
         let heard = std::mem::take(&mut *heard.lock().unwrap());
         Left { ended, heard, runner }
     }
@@ -200,7 +206,9 @@ impl Bench {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
         let ended = block_on(resume(self.setup(&runner, &heard), run.clone())).unwrap();
-        self.decide_again(&ended);
+        if ended.rest == Rest::Ended {
+            self.decide_again(&ended);
+        }
         let heard = std::mem::take(&mut *heard.lock().unwrap());
         Left { ended, heard, runner }
     }

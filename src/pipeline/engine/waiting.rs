@@ -51,7 +51,10 @@ impl Engine {
         self.watch.begin(&self.workspace, call)?;
         let files = self.files(&call.file_stem())?;
         let (sandbox, protected) = (self.settings.sandbox, self.protected());
-        let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
+        let (agents, mut limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
+        if let Some(left) = self.calls_left(1) {
+            limits.retries = limits.retries.min(u32::try_from(left).unwrap_or(u32::MAX));
+        }
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
         let backups: Vec<_> = backups.map(|agent| self.equipped(agent)).collect();
         // A reviewer and a judge begin afresh; the coder need not read everything again.

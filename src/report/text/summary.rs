@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{Class, ExitReason, FindingState, Outcome, SettledFinding};
+use crate::domain::{Class, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::protocol::printable;
 
@@ -155,8 +155,27 @@ fn proof(outcome: &Outcome) -> Vec<String> {
         tokens(usage.input_tokens, "read"),
         tokens(usage.output_tokens, "written"),
         usage.usd.map_or_else(String::new, |usd| format!("${usd:.2}")),
+        left(proof),
         format!("run {}", printable::line(outcome.run.short())),
     ]
+}
+
+/// What is left of the budget, where there is one.
+fn left(proof: &Proof) -> String {
+    let Proof { caps, usage, calls, .. } = proof;
+    let spent = Spent { calls: *calls, usage: *usage };
+    let mut left = Vec::new();
+    if let Some(cap) = caps.tokens {
+        let tokens = draw::thousands(cap.saturating_sub(spent.tokens().unwrap_or(0)));
+        left.push(format!("{tokens} tokens"));
+    }
+    if let Some(cap) = caps.usd {
+        left.push(format!("${:.2}", (cap - usage.usd.unwrap_or(0.0)).max(0.0)));
+    }
+    if let Some(cap) = caps.calls {
+        left.push(draw::count(usize::try_from(cap.saturating_sub(*calls)).unwrap_or(usize::MAX), "call"));
+    }
+    if left.is_empty() { String::new() } else { format!("budget left: {}", left.join(", ")) }
 }
 
 /// The commands that lead on from here.
