@@ -28,6 +28,8 @@ fn plan() -> EventKind {
         shards: Vec::new(),
         skipped: Vec::new(),
         settings: BTreeMap::new(),
+        steered_by: None,
+        own: Vec::new(),
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }

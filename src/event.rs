@@ -55,6 +55,12 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The settings in force, as `glee config list` prints them (dotted key to value).
     pub settings: BTreeMap<String, serde_json::Value>,
+    /// The commit whose `.glee` the run goes by, where the change under review edits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steered_by: Option<String>,
+    /// What Glee itself has to say of the change; it is merged with what the reviewers raise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<RawFinding>,
 }
 
 /// How far a run may go.

@@ -17,7 +17,7 @@ use super::error::CommandResult;
 
 /// Probes the agents one after another, so that each stands by itself.
 pub(super) fn run(globals: &Globals) -> CommandResult {
-    let (places, loaded) = super::load::runnable(globals, Vec::new())?;
+    let (places, loaded) = super::load::runnable(globals, Vec::new(), None)?;
     let Settings { agents, limits, sandbox, .. } = &loaded.settings;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

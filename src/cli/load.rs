@@ -44,6 +44,7 @@ impl Places {
     pub(crate) fn sources<'a>(&'a self, globals: &'a Globals) -> Sources<'a> {
         Sources {
             project_root: Some(&self.root),
+            project_copy: None,
             user_file: self.user_file.clone(),
             // A name that is not text is none of Glee's; a value that is not text fits no key and is refused there.
             env: std::env::vars_os()
@@ -66,9 +67,15 @@ pub(crate) fn settings(globals: &Globals, flags: Vec<(String, Value)>) -> Result
     Ok((places, loaded))
 }
 
-/// Loads the settings for a command that runs agents: every name must be connected and the project trusted.
-pub(crate) fn runnable(globals: &Globals, flags: Vec<(String, Value)>) -> Result<(Places, Loaded), CommandError> {
-    let (places, loaded) = settings(globals, flags)?;
+/// Loads the settings for a command that runs agents: every name must be connected and the project trusted. `copy` is a
+/// folder to read the project's file from instead.
+pub(crate) fn runnable(
+    globals: &Globals,
+    flags: Vec<(String, Value)>,
+    copy: Option<PathBuf>,
+) -> Result<(Places, Loaded), CommandError> {
+    let places = Places::find(globals)?;
+    let loaded = config::load(&Sources { flags, project_copy: copy, ..places.sources(globals) })?;
     config::check_names(&loaded.settings)?;
     match &loaded.untrusted {
         Some(untrusted) => Err(refusal(untrusted)),

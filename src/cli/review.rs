@@ -9,11 +9,11 @@ use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::sitting::{self, FormatArg};
 use crate::config::settings::Settings;
-use crate::domain::{ExitReason, Route};
+use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
 use crate::event::Mode;
 use crate::pipeline;
 use crate::ui::stream;
-use crate::workspace::{SelectOptions, Target, TargetSpec, Workspace};
+use crate::workspace::{SelectOptions, Steering, Target, TargetSpec, Workspace};
 
 /// Arguments of `glee review`.
 #[derive(Debug, clap::Args)]
@@ -183,20 +183,56 @@ fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
-    let settings = super::load::runnable(globals, args.overrides())?.1.settings;
+    let spec = args.target(&workspace)?;
+    let steering = if is_ci() { workspace.edited_steering(&spec).map_err(sitting::workspace_error)? } else { None };
+    let base = steering.as_ref().map(|steering| steering.base.clone());
+    let folder = tempfile::tempdir()?;
+    let settings = sitting::settings(globals, args.overrides(), &workspace, base.as_deref(), &folder)?;
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
-    let target = workspace.select(&args.target(&workspace)?, &options).map_err(sitting::workspace_error)?;
+    let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
     // A route named on the command line is chosen: nobody is asked for it.
     let chosen = args.on_dispute.map(Route::from);
     let asks = globals.interactive() && chosen.is_none();
-    let plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
+    let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
         .map_err(|error| CommandError::new(ExitReason::Usage, error.clone()).hint_if(error.hint()))?;
+    plan.own.extend(steering.iter().flat_map(edited));
+    plan.steered_by = base;
     let agents = sitting::agents(&plan, workspace.root())?;
     if args.dry_run {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
     }
     let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), chosen, globals };
     sitting::start(&sitting, workspace, settings, agents, plan, target)
+}
+
+/// Whether this is a run of continuous integration, where nobody has seen what a change brings.
+fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
+}
+
+/// What is to be said of a change that edits what steers its review.
+fn edited(steering: &Steering) -> Vec<RawFinding> {
+    let base = steering.base.chars().take(12).collect::<String>();
+    let finding = |path: &String| {
+        let body = match path.as_str() {
+            ".gleeignore" => "It decides which files are reviewed, and is in force already.".to_owned(),
+            _ => format!("It was not obeyed: this review goes by `.glee` as it stands at {base}."),
+        };
+        RawFinding {
+            severity: Severity::known(Tag::Medium),
+            title: format!("The change edits `{path}`, which steers its review"),
+            body,
+            file: Some(path.clone()),
+            line: None,
+            end_line: None,
+            category: Some("security".to_owned()),
+            suggestion: None,
+            confidence: None,
+            evidence: Vec::new(),
+            rule: Some("edits-its-own-review".to_owned()),
+        }
+    };
+    steering.edited.iter().map(finding).collect()
 }
 
 /// Prints what would be asked of whom.

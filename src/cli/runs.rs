@@ -266,7 +266,8 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
         return Err(CommandError::usage(format!("run {} was never started", run.short()))
             .hint("`glee runs` lists the runs"));
     };
-    let settings = super::load::runnable(globals, Vec::new())?.1.settings;
+    let steering = tempfile::tempdir()?;
+    let settings = sitting::settings(globals, Vec::new(), &workspace, plan.steered_by.as_deref(), &steering)?;
     refuse_undone(&events, &run)?;
     refuse_changed(&workspace, &events, &run)?;
     let agents = sitting::agents(&plan, workspace.root())?;

@@ -75,6 +75,24 @@ pub(crate) fn run_error(error: RunError) -> CommandError {
     CommandError::new(exit, error).hint_if(hint)
 }
 
+/// The settings of a run. With a commit, the project's file is the one of that commit, copied to `folder`.
+pub(crate) fn settings(
+    globals: &Globals,
+    flags: Vec<(String, serde_json::Value)>,
+    workspace: &Workspace,
+    commit: Option<&str>,
+    folder: &tempfile::TempDir,
+) -> Result<Settings, CommandError> {
+    let copy = match commit {
+        Some(commit) => {
+            workspace.steering_at(commit).map_err(workspace_error)?.write(folder.path())?;
+            Some(folder.path().to_owned())
+        }
+        None => None,
+    };
+    Ok(super::load::runnable(globals, flags, copy)?.1.settings)
+}
+
 /// The agents' programs, all of them found before anything costs money.
 pub(crate) fn agents(plan: &Plan, root: &Path) -> Result<Agents, CommandError> {
     let state = paths::state_dir().map_err(|error| {

@@ -351,8 +351,8 @@ mod tests {
                 "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, sandbox, redaction, budget, limits",
             ),
             (
-                "budget: {xyz: null}\n",
-                "c.yml:1:10: unknown key `budget.xyz` | known here: budget.tokens, budget.usd, budget.calls, budget.wall",
+                "budget: {energy: null}\n",
+                "c.yml:1:10: unknown key `budget.energy` | known here: budget.tokens, budget.usd, budget.calls, budget.wall",
             ),
             (
                 "review:\n  on_dispute:\n    default: judg\n",

@@ -23,6 +23,8 @@ use crate::domain::Role;
 pub struct Sources<'a> {
     /// The project's folder.
     pub project_root: Option<&'a Path>,
+    /// Another folder to read the project's file from: what trusts it is still the project.
+    pub project_copy: Option<PathBuf>,
     /// The user's file, whether or not it exists.
     pub user_file: Option<PathBuf>,
     /// The environment.
@@ -175,9 +177,10 @@ impl ConfigError {
 /// For the first thing that is wrong with any of the sources. A project that is not trusted is no error here: see
 /// [`Loaded::untrusted`].
 pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
-    let project_file = sources.project_root.map(|root| root.join(PROJECT_FILE));
+    let project_folder = sources.project_copy.as_deref().or(sources.project_root);
+    let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));
     let project = optional(project_file.as_deref(), PROJECT_FILE, Links::Refused)?;
-    if let Some(root) = sources.project_root.filter(|_| project.is_none()) {
+    if let Some(root) = project_folder.filter(|_| project.is_none()) {
         let other = PROJECT_FILE.replace(".yml", ".yaml");
         if root.join(&other).is_file() {
             return Err(ConfigError::WrongName(other));

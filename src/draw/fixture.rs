@@ -154,6 +154,8 @@ pub(crate) fn started() -> EventKind {
         shards: vec![vec![covered("a.py", 1180)], vec![covered("b.js", 20), covered("c.rs", 3)]],
         skipped: vec![Skip { file: "logo.png".to_owned(), reason: SkipReason::Binary }],
         settings: std::collections::BTreeMap::new(),
+        steered_by: None,
+        own: Vec::new(),
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }

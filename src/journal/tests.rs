@@ -30,6 +30,8 @@ fn started(target: &str) -> EventKind {
             shards: Vec::new(),
             skipped: Vec::new(),
             settings: BTreeMap::from([("review.rounds".to_owned(), 1.into())]),
+            steered_by: None,
+            own: Vec::new(),
         }),
     }
 }

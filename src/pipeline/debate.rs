@@ -176,6 +176,7 @@ impl Merged {
     pub(crate) fn of(bench: &Bench<'_>) -> Self {
         let round = bench.round;
         let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
+        raised.extend(bench.own().filter(|_| round == 1));
         let reviewed = raised.len();
         raised.extend(observations(bench));
         let mut claims = bench.claims(&raised);

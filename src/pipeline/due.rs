@@ -401,6 +401,8 @@ mod tests {
                 shards: vec![vec![covered]],
                 skipped: Vec::new(),
                 settings: std::collections::BTreeMap::new(),
+                steered_by: None,
+                own: Vec::new(),
             };
             let policy = Policy { mode, recheck: true, rounds: 1, verify: 0, escalate_to: Route::Human };
             let mut play = Self { state: State::default(), policy, parked: BTreeSet::new() };

@@ -43,6 +43,8 @@ pub(crate) struct Engine {
     pub(crate) agents: Agents,
     pub(crate) settings: Settings,
     pub(crate) sources: Sources,
+    /// The folder of the project's own templates for prompts.
+    pub(crate) templates: PathBuf,
     pub(crate) state: State,
     /// What earlier disputes say, as it stood when the round began.
     pub(crate) bindings: Vec<Binding>,

@@ -22,6 +22,9 @@ use crate::rules::{mandatory, reversal};
 use crate::workspace::blocks::Blocks;
 use crate::workspace::{Workspace, blocks, citation};
 
+/// Who raises what Glee itself has to say.
+const GLEE: &str = "glee";
+
 /// The configured words and the policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Lists {
@@ -58,7 +61,10 @@ impl Bench<'_> {
     /// The events that merging the answered reviews of a round brings.
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
         let unmerged: BTreeSet<&CallId> = self.state.unmerged().collect();
-        let raised = self.raised(|id| unmerged.contains(id));
+        let mut raised = self.raised(|id| unmerged.contains(id));
+        if self.state.merged.is_empty() {
+            raised.extend(self.own());
+        }
         let claims = self.claims(&raised);
         let debate = self.debate();
         let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
@@ -95,6 +101,15 @@ impl Bench<'_> {
                 })
             })
             .collect()
+    }
+
+    /// What Glee itself raises.
+    pub(crate) fn own(&self) -> impl Iterator<Item = Raised> {
+        let own = self.state.plan.iter().flat_map(|plan| &plan.own).enumerate();
+        own.map(|(index, raw)| Raised {
+            said: format!("{GLEE}/{index}"),
+            finding: self.complete(GLEE.into(), raw.clone()),
+        })
     }
 
     /// A debate in which nobody has said anything yet.

@@ -156,7 +156,7 @@ pub fn new_run() -> RunId {
 /// # Errors
 /// When the history or the tree fails; what was recorded until then can be carried on.
 pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> Result<Ended, RunError> {
-    let mut engine = engine(setup, run)?;
+    let mut engine = engine(setup, run, &plan)?;
     engine.sources.keep(1, target.files).map_err(RunError::Sources)?;
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
@@ -170,11 +170,10 @@ pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> 
 /// # Errors
 /// As [`start`], and when the run was never started.
 pub async fn resume(setup: Setup, run: RunId) -> Result<Ended, RunError> {
-    let mut engine = engine(setup, run)?;
-    engine.state = State::of(&engine.journal.events(&engine.run)?);
-    if engine.state.plan.is_none() {
-        return Err(RunError::NotStarted(engine.run));
-    }
+    let state = State::of(&setup.journal.events(&run)?);
+    let Some(plan) = &state.plan else { return Err(RunError::NotStarted(run)) };
+    let mut engine = engine(setup, run, plan)?;
+    engine.state = state;
     let root = engine.workspace.root().to_owned();
     engine.sources.load(engine.state.round(), Some(&root)).map_err(RunError::Sources)?;
     engine.append(EventKind::RunResumed)?;
@@ -252,8 +251,19 @@ fn add_repeated(outcome: &mut Outcome, state: &State, journal: &Journal) -> Resu
     Ok(())
 }
 
-fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
+/// The folder of the project's templates: that of the tree, or a copy of what stood at the base of the change.
+fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
+    let mut root = workspace.root().to_owned();
+    if let Some(commit) = &plan.steered_by {
+        root = folder.join("steering");
+        workspace.steering_at(commit)?.write(&root).map_err(RunError::Sources)?;
+    }
+    Ok(root.join(".glee").join("prompts"))
+}
+
+fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
     let folder = setup.journal.transcripts(&run)?;
+    let templates = templates(&setup.workspace, plan, &folder)?;
     let bindings = setup.journal.bindings()?;
     let sources = Sources::new(&folder, setup.settings.redaction.into());
     Ok(Engine {
@@ -265,6 +275,7 @@ fn engine(setup: Setup, run: RunId) -> Result<Engine, RunError> {
         agents: setup.agents,
         settings: setup.settings,
         sources,
+        templates,
         state: State::default(),
         sink: Arc::new(Mutex::new(setup.sink)),
         decider: Some(setup.decider),

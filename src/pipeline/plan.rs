@@ -132,6 +132,8 @@ pub fn plan(
         shards: target.coverage(),
         skipped: target.skipped.clone(),
         settings: settings.flat.clone(),
+        steered_by: None,
+        own: Vec::new(),
     })
 }
 

@@ -47,7 +47,8 @@ pub fn preview(
     let sources = Sources::unsaved(target.files.clone());
     let desk =
         Desk { state: &state, sources: &sources, trees: Trees { workspace, state_dir: Path::new("") }, bindings };
-    let overrides = workspace.root().join(".glee").join("prompts");
+    let steering = tempfile::tempdir().map_err(RunError::Sources)?;
+    let overrides = super::templates(workspace, plan, steering.path())?;
     let mut previews = Vec::new();
     for (shard, files) in (0_u32..).zip(&plan.shards) {
         for reviewer in state.agents(crate::domain::Role::Reviewer) {

@@ -27,6 +27,7 @@ mod scan;
 mod shards;
 mod sift;
 mod since;
+mod steer;
 mod target;
 #[cfg(all(test, unix))]
 mod tests;
@@ -43,6 +44,7 @@ pub use key::history_key;
 pub use lock::TreeLock;
 pub use look::{Difference, Fate, Look, Subject};
 pub use prune::{Needed, Prunable, remove_folder};
+pub use steer::Steering;
 pub use target::{SelectOptions, Target, TargetSpec};
 pub use undo::Undone;
 

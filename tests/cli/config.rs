@@ -162,7 +162,10 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
             ["review.debate.rounds", "2"],
             "error: unknown key `review.debate.rounds`\nhint: did you mean `review.rounds`?\n",
         ),
-        (["budget.usd", "5"], "error: unknown key `budget.usd`\nhint: known here: budget.wall\n"),
+        (
+            ["budget.energy", "5"],
+            "error: unknown key `budget.energy`\nhint: known here: budget.tokens, budget.usd, budget.calls, budget.wall\n",
+        ),
         (
             ["review", "x"],
             "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.quorum, review.verify, review.jobs, review.max_file, review.shard, review.debate, review.consensus, review.on_dispute, review.judge\n",

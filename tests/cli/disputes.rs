@@ -32,6 +32,8 @@ fn plan() -> Plan {
         shards: Vec::new(),
         skipped: Vec::new(),
         settings: BTreeMap::new(),
+        steered_by: None,
+        own: Vec::new(),
     }
 }
 

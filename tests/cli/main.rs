@@ -11,5 +11,6 @@ mod process;
 mod review;
 mod runs;
 mod shop;
+mod steering;
 mod support;
 mod vote;

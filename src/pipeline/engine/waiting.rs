@@ -40,8 +40,7 @@ impl Engine {
         };
         let redaction = Redaction::from(self.settings.redaction);
         let request = redaction.request(&agent, request);
-        let overrides = self.workspace.root().join(".glee").join("prompts");
-        let prompt = prompts::render(&request, Some(&overrides))?;
+        let prompt = prompts::render(&request, Some(&self.templates))?;
         self.append(EventKind::CallStarted {
             call: call.clone(),
             role: agent.role,

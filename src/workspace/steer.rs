@@ -1,0 +1,129 @@
+//! What a change does to the files that steer Glee itself: `.glee` and `.gleeignore`.
+//!
+//! A change under review must not decide how it is reviewed. These files are read from the commit that it is based on,
+//! as bytes of the repository, and compared with what lies in the tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use super::git::{Object, Repository};
+use super::{TargetSpec, Workspace, WorkspaceError, content, names};
+
+/// What steers Glee, at the top of the tree.
+const STEERING: [&str; 2] = [".glee", ".gleeignore"];
+/// The bytes of one such file that are read at most.
+const CAP: u64 = 4 << 20;
+
+/// The files that steer Glee, as they stand at the commit that a change is based on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steering {
+    /// The commit.
+    pub base: String,
+    /// The files that the tree has otherwise, by path.
+    pub edited: Vec<String>,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Workspace {
+    /// What steers Glee at the base of a change, if the tree has it otherwise; `None` for a target that is no change,
+    /// and where nothing was edited.
+    ///
+    /// # Errors
+    /// A revision that is none, or git fails.
+    pub fn edited_steering(&self, spec: &TargetSpec) -> Result<Option<Steering>, WorkspaceError> {
+        let Some(git) = &self.repository else { return Ok(None) };
+        let base = match spec {
+            TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => git.head.clone(),
+            TargetSpec::Base(revision) => {
+                let head = git.commit("HEAD")?;
+                Some(git.merge_base(&git.commit(revision)?, &head)?)
+            }
+            TargetSpec::Commit(revision) => git.commit(&format!("{}^", git.commit(revision)?)).ok(),
+            TargetSpec::Range(range) => {
+                let (from, to) = range.split_once("..").unwrap_or((range, ""));
+                let named = |side: &str| git.commit(if side.is_empty() { "HEAD" } else { side });
+                match to.strip_prefix('.') {
+                    Some(to) => Some(git.merge_base(&named(from)?, &named(to)?)?),
+                    None => Some(named(from)?),
+                }
+            }
+            TargetSpec::Paths(_) => None,
+        };
+        let Some(base) = base else { return Ok(None) };
+        let steering = self.steering_at(&base)?;
+        Ok(Some(steering).filter(|steering| !steering.edited.is_empty()))
+    }
+
+    /// What steers Glee at a commit, given by its id.
+    ///
+    /// # Errors
+    /// git fails.
+    pub fn steering_at(&self, commit: &str) -> Result<Steering, WorkspaceError> {
+        let files = match &self.repository {
+            Some(git) => git.steering_files(commit)?,
+            None => BTreeMap::new(),
+        };
+        let mut now = BTreeSet::new();
+        for name in STEERING {
+            below(&self.root, name, &mut now);
+        }
+        let paths: BTreeSet<&String> = files.keys().chain(&now).collect();
+        let same = |path: &&&String| {
+            let text = content::read_capped(&self.root.join(path.as_str()), CAP).ok().flatten();
+            files.get(path.as_str()) == text.as_ref()
+        };
+        let edited = paths.iter().filter(|path| !same(path)).map(ToString::to_string).collect();
+        Ok(Steering { base: commit.to_owned(), edited, files })
+    }
+}
+
+impl Steering {
+    /// Writes the files below a folder.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        for (path, bytes) in &self.files {
+            let place = folder.join(path);
+            std::fs::create_dir_all(place.parent().unwrap_or(folder))?;
+            std::fs::write(place, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Repository {
+    fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>, WorkspaceError> {
+        let listed =
+            self.call(["ls-tree", "-r", "-z", "--full-tree", commit, "--"]).arg(STEERING[0]).arg(STEERING[1]);
+        let listed = listed.output()?;
+        let mut objects = self.objects(None)?;
+        let mut files = BTreeMap::new();
+        for record in listed.split(|byte| *byte == 0) {
+            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
+            let head = names::shown(&record[..tab]);
+            let mut words = head.split(' ');
+            // A link could lead anywhere; it steers nothing.
+            let (true, Some(id)) = (words.next().is_some_and(|mode| mode.starts_with("100")), words.nth(1)) else {
+                continue;
+            };
+            if let Object::Bytes(bytes) = objects.read(id, CAP)? {
+                files.insert(names::shown(&record[tab + 1..]), bytes);
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// The regular files at or below a path of the tree.
+fn below(root: &Path, path: &str, found: &mut BTreeSet<String>) {
+    let Ok(meta) = std::fs::symlink_metadata(root.join(path)) else { return };
+    if meta.is_file() {
+        found.insert(path.to_owned());
+    } else if meta.is_dir() {
+        for entry in std::fs::read_dir(root.join(path)).into_iter().flatten().flatten() {
+            below(root, &format!("{path}/{}", entry.file_name().to_string_lossy()), found);
+        }
+    }
+}
