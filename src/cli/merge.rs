@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::error::{CommandError, CommandResult};
-use super::{Globals, runs, sitting};
+use super::{Globals, load, runs, sitting};
 use crate::domain::ExitReason;
 use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
@@ -16,7 +16,7 @@ use crate::protocol::printable;
 use crate::rules::consensus::{self, Extras, Policy};
 use crate::ui::stream;
 use crate::workspace::blocks::Blocks;
-use crate::workspace::{Workspace, citation};
+use crate::workspace::{Workspace, advisories, citation};
 
 /// Arguments of `glee merge`.
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if let Some(run) = &args.run {
         return recorded(run, args.policy.into(), globals);
     }
-    let mut bench = Bench { policy: args.policy.into(), tree: Tree::around(globals) };
+    let mut bench = Bench { policy: args.policy.into(), tree: Tree::around(globals)? };
     let stdin = vec![PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin } else { &args.files };
     if args.batch {
@@ -158,7 +158,7 @@ impl Bench {
         for problem in &dossier.problems {
             stream::err(&format!("warning: {}\n", printable::line(problem)));
         }
-        self.tree.check(&mut dossier);
+        self.tree.check(&mut dossier)?;
         let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
         let extras = Extras { id: dossier.id.as_deref() };
         let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
@@ -178,18 +178,21 @@ impl Bench {
 /// The code around the command, as far as it is there.
 struct Tree {
     workspace: Option<Workspace>,
+    /// Databases of advisories.
+    advisories: Vec<String>,
     /// The files that findings named, by the path as written.
     texts: HashMap<String, Option<String>>,
 }
 
 impl Tree {
-    fn around(globals: &Globals) -> Self {
-        Self { workspace: Workspace::discover(&globals.directory()).ok(), texts: HashMap::new() }
+    fn around(globals: &Globals) -> Result<Self, CommandError> {
+        let advisories = load::settings(globals, Vec::new())?.1.settings.advisories;
+        Ok(Self { workspace: Workspace::discover(&globals.directory()).ok(), advisories, texts: HashMap::new() })
     }
 
-    /// Checks the claims about files that exist here.
-    fn check(&mut self, dossier: &mut Dossier) {
-        let Some(workspace) = &self.workspace else { return };
+    /// Checks the claims about files that exist here, and those that name packages against the advisories.
+    fn check(&mut self, dossier: &mut Dossier) -> Result<(), CommandError> {
+        let Some(workspace) = &self.workspace else { return Ok(()) };
         let mut by_file: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, claim) in dossier.claims.iter().enumerate() {
             if let Some(file) = &claim.file {
@@ -204,5 +207,9 @@ impl Tree {
                 citation::check(&mut dossier.claims[index], text, &blocks);
             }
         }
+        advisories::check(&mut dossier.claims, workspace, &self.advisories).map_err(|error| {
+            let hint = error.hint();
+            CommandError::new(ExitReason::Usage, error).hint(hint)
+        })
     }
 }

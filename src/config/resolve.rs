@@ -276,6 +276,7 @@ impl Resolved {
                 escalate_to: self.route("review.judge.escalate_to"),
                 require_evidence: self.switch("review.judge.require_evidence"),
             },
+            advisories: self.list("advisories.path"),
             sandbox: match self.get("sandbox").as_str() {
                 Some("off") => Sandbox::Off,
                 Some("required") => Sandbox::Required,
@@ -428,6 +429,7 @@ mod tests {
                     escalate_to: Route::Human,
                     require_evidence: true,
                 },
+                advisories: Vec::new(),
                 sandbox: Sandbox::Auto,
                 redaction: Redaction { secrets: true, block_private_keys: true },
                 budget: Budget { wall: seconds(3600), caps: Caps::default() },

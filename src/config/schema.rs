@@ -110,6 +110,12 @@ pub(crate) const KEYS: &[Key] = &[
         Guard::StaysOn,
         "a DISMISS must cite the reviewed code",
     ),
+    key(
+        "advisories.path",
+        Kind::Words,
+        "[]",
+        "folders or zip archives of OSV advisories, for findings that name a package",
+    ),
     guarded(
         "sandbox",
         Kind::OneOf(SANDBOX),
@@ -307,7 +313,10 @@ mod tests {
 
     #[test]
     fn sections_know_their_children() {
-        assert_eq!(children(""), ["version", "agents", "review", "sandbox", "redaction", "budget", "limits"]);
+        assert_eq!(
+            children(""),
+            ["version", "agents", "review", "advisories", "sandbox", "redaction", "budget", "limits"]
+        );
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
         assert_eq!(children("review.rounds"), Vec::<&str>::new());
         assert_eq!(children("rev"), Vec::<&str>::new());

@@ -16,6 +16,8 @@ pub struct Settings {
     pub agents: Vec<Agent>,
     /// How reviews are done.
     pub review: ReviewSettings,
+    /// `advisories.path`: folders or zip archives of OSV's JSON.
+    pub advisories: Vec<String>,
     /// Whether reviewers and judges are held back from writing.
     pub sandbox: Sandbox,
     /// What is kept from agents and from the record.

@@ -183,6 +183,8 @@ impl Merged {
         for claim in &mut claims[reviewed..] {
             claim.observed = true;
         }
+        // That they cannot be read was said at the merge.
+        bench.advise(&mut claims);
         revise(bench, &mut raised);
         let debate = debate(bench, &claims);
         let consensus = consensus::merge(&claims, &debate, &bench.paths(), bench.lists.policy);

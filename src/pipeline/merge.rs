@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::config::settings::Settings;
 use crate::domain::{
     AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position, RawFinding,
-    Role,
+    Role, Severity, Tag,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
@@ -17,10 +17,12 @@ use crate::pipeline::edits;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::protocol::claims;
-use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing};
+use crate::rules::consensus::{
+    self, Advised, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing,
+};
 use crate::rules::{mandatory, reversal};
 use crate::workspace::blocks::Blocks;
-use crate::workspace::{Workspace, blocks, citation};
+use crate::workspace::{Workspace, advisories, blocks, citation};
 
 /// Who raises what Glee itself has to say.
 const GLEE: &str = "glee";
@@ -31,13 +33,20 @@ pub(crate) struct Lists {
     pub(crate) mandatory: Vec<String>,
     pub(crate) optional: Vec<String>,
     pub(crate) policy: Policy,
+    /// Databases of advisories.
+    pub(crate) advisories: Vec<String>,
 }
 
 impl Lists {
     /// Those of the settings in force.
     pub(crate) fn of(settings: &Settings) -> Self {
         let review = &settings.review;
-        Self { mandatory: review.mandatory.clone(), optional: review.optional.clone(), policy: review.consensus }
+        Self {
+            mandatory: review.mandatory.clone(),
+            optional: review.optional.clone(),
+            policy: review.consensus,
+            advisories: settings.advisories.clone(),
+        }
     }
 }
 
@@ -65,7 +74,8 @@ impl Bench<'_> {
         if self.state.merged.is_empty() {
             raised.extend(self.own());
         }
-        let claims = self.claims(&raised);
+        let mut claims = self.claims(&raised);
+        let unread = self.advise(&mut claims);
         let debate = self.debate();
         let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
         let mut findings: Vec<Finding> = self.findings(&raised, &claims, &consensus);
@@ -79,7 +89,16 @@ impl Bench<'_> {
             finding.id = FindingId(number);
         }
         let ruled = findings.iter().filter_map(|finding| earlier(finding, bindings)).collect::<Vec<_>>();
-        std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
+        std::iter::once(EventKind::FindingsMerged { round: self.round, findings })
+            .chain(ruled)
+            .chain(unread)
+            .collect()
+    }
+
+    /// Checks security findings against the configured advisories (phase 6); says so where those cannot be read.
+    pub(crate) fn advise(&self, claims: &mut [Claim]) -> Option<EventKind> {
+        let error = advisories::check(claims, self.workspace, &self.lists.advisories).err()?;
+        Some(EventKind::Notice { text: format!("{error}: no finding was checked against them") })
     }
 
     /// What the answers to these calls raise, the better of two attempts each, reviewer by reviewer.
@@ -227,6 +246,7 @@ impl Bench<'_> {
             .iter()
             .map(|decision| {
                 let mut finding = fold(raised, claims, decision);
+                self.take_advice(&mut finding, &decision.advised);
                 if reviewers > 1 {
                     finding.consensus = Some(corroboration(raised, claims, decision, reviewers));
                 }
@@ -234,6 +254,24 @@ impl Bench<'_> {
                 finding
             })
             .collect()
+    }
+}
+
+impl Bench<'_> {
+    /// What an advisory says goes with the evidence; the severity of what is patched falls by one.
+    fn take_advice(&self, finding: &mut Finding, advised: &Advised) {
+        finding.raw.evidence.extend(advised.note());
+        if let Advised::Patched { .. } = advised {
+            let tag = match Level::of(finding.raw.severity.tag).lower() {
+                Level::Critical => Tag::Critical,
+                Level::High => Tag::High,
+                Level::Medium => Tag::Medium,
+                Level::Low => Tag::Low,
+            };
+            finding.raw.severity = Severity::known(tag);
+            let (must, may) = (&self.lists.mandatory, &self.lists.optional);
+            finding.mandatory = mandatory::is_mandatory(&finding.raw.severity, must, may);
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
 use crate::workspace::{SelectOptions, TargetSpec};
 
+mod debates;
 mod judged_first;
 
 const CODE: &str =
@@ -114,6 +115,7 @@ fn settings() -> Settings {
             escalate_to: Route::Human,
             require_evidence: true,
         },
+        advisories: Vec::new(),
         sandbox: crate::config::settings::Sandbox::Auto,
         redaction: Redaction { secrets: true, block_private_keys: true },
         budget: Budget { wall: Duration::from_secs(60), caps: Caps::default() },

@@ -1,5 +1,6 @@
 //! Decisions as pure functions over plain data, each with the table of its specification as its test.
 
+pub mod advisories;
 pub mod budget;
 pub mod consensus;
 pub mod disputes;

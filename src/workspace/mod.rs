@@ -4,6 +4,7 @@
 //! external diff; only [`Workspace::keep`] adds objects and one ref to a repository, only [`Workspace::prune`] takes such
 //! refs away, and only [`Workspace::undo`] writes to files.
 
+pub mod advisories;
 pub mod blocks;
 mod changed;
 pub mod citation;
@@ -18,6 +19,7 @@ mod ignores;
 mod image;
 mod key;
 mod lock;
+mod locks;
 mod look;
 mod modes;
 mod names;

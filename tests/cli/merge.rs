@@ -65,3 +65,30 @@ fn what_is_no_finding_is_an_error_with_its_place() {
     assert!(output.stderr.contains("line 2: invalid type: integer `3`"), "{}", output.stderr);
     assert_eq!(output.stdout.lines().count(), 1, "what came before is answered");
 }
+
+#[test]
+fn a_finding_that_names_a_package_is_checked_against_advisories_offline() {
+    let sandbox = Sandbox::new();
+    sandbox.write("requirements.txt", "Jinja2==2.10.1\n");
+    sandbox.write(".glee/config.yml", "version: 1\nadvisories:\n  path: osv\n");
+    sandbox.write(
+        "osv/GHSA-462w-v97r-4m45.json",
+        r#"{"id": "GHSA-462w-v97r-4m45", "aliases": ["CVE-2019-10906"], "affected": [{
+            "package": {"ecosystem": "PyPI", "name": "jinja2"},
+            "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "2.10.2"}]}]}]}"#,
+    );
+    let finding = r#"{"model": "a", "file": "app.py", "findings": [{"severity": "high", "confidence": 70, "line": 1,
+        "category": "security", "title": "`jinja2` escapes its sandbox", "description": "Templates are untrusted."}]}"#;
+    let output = sandbox.glee_with(&["merge"], finding);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
+    let answer = json(&output.stdout);
+    let found = &answer["findings"][0];
+    assert_eq!(found["confidence"], 80);
+    let text = found["description"].as_str().expect("a text");
+    assert!(text.contains("confirmed by GHSA-462w-v97r-4m45: jinja2 2.10.1 is affected"), "{text}");
+    assert_eq!(answer["debate_statistics"]["security_advisories_checked"], 1);
+    sandbox.write(".glee/config.yml", "version: 1\nadvisories:\n  path: nowhere\n");
+    let missing = sandbox.glee_with(&["merge"], finding);
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.contains("failed to read the advisories in"), "{}", missing.stderr);
+}

@@ -6,13 +6,16 @@ use super::debate::{Effect, Index};
 use super::evidence::{self, Evidence};
 use super::normal::{Entry, vendor};
 use super::words::Vectors;
-use super::{Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing, side_by_side};
+use super::{Advised, Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing, side_by_side};
 
 /// Texts less alike than this say different things.
 const UNLIKE: f32 = 0.1;
 
 /// The severities of a conflict lie this many levels apart.
 const FAR: usize = 2;
+
+/// What an advisory that confirms a finding adds to its confidence.
+const ADVISORY: i32 = 10;
 
 /// A group under decision.
 pub(super) struct Case<'a> {
@@ -152,7 +155,10 @@ impl<'a> Case<'a> {
         notes.extend(self.debate_notes());
         let revised = self.effect.defence.and_then(|said| said.revised_description.clone());
         let severity = self.effect.defence.and_then(|said| said.revised_severity).unwrap_or(draft.severity);
-        let (confidence, formula) = self.confidence(draft.original, draft.bonus, draft.bonus_name);
+        let advised = Advised::of(self.entries.iter().map(|entry| &claim(entry).checked.advisory));
+        notes.extend(advised.note());
+        let severity = if matches!(advised, Advised::Patched { .. }) { severity.lower() } else { severity };
+        let (confidence, formula) = self.confidence(draft.original, (draft.bonus, draft.bonus_name), &advised);
         let all = self.entries.iter().chain(&self.deniers);
         Decision {
             members: all.clone().map(|entry| entry.claim).collect(),
@@ -173,6 +179,7 @@ impl<'a> Case<'a> {
             challenge: draft.challenge,
             reversal: draft.reversal,
             withdrawn: self.effect.is_withdrawn(),
+            advised,
             escalate: false,
         }
     }
@@ -191,12 +198,17 @@ impl<'a> Case<'a> {
     }
 
     /// The final confidence and how it came about.
-    fn confidence(&self, original: u8, bonus: i32, bonus_name: &str) -> (u8, String) {
+    fn confidence(&self, original: u8, (bonus, bonus_name): (i32, &str), advised: &Advised) -> (u8, String) {
+        let (advisory, id) = match advised {
+            Advised::Confirmed { id, .. } => (ADVISORY, id.as_str()),
+            Advised::Unasked | Advised::Nothing | Advised::Patched { .. } => (0, ""),
+        };
         let terms = [
             (self.effect.adjustments(), "round 2 adjustments"),
             (self.effect.cross_examination(), "cross-examination"),
             (self.effect.defended(), "defence"),
             (bonus, bonus_name),
+            (advisory, id),
         ];
         let sum = i32::from(original) + terms.iter().map(|(number, _)| number).sum::<i32>();
         let confidence = u8::try_from(sum.clamp(0, 100)).unwrap_or(100);

@@ -18,6 +18,62 @@ pub struct Checked {
     pub identifiers: Option<bool>,
     /// Whether an embedded rule found the same.
     pub confirmed: bool,
+    /// What a database of advisories says of it.
+    pub advisory: Advised,
+}
+
+/// What a database of advisories says of a finding (phase 6).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Advised {
+    /// The finding names no package and no advisory, or there is no database.
+    #[default]
+    Unasked,
+    /// Nothing, which does not mean that it is safe.
+    Nothing,
+    /// The version in the lock file is affected.
+    Confirmed {
+        /// The advisory.
+        id: String,
+        /// The package and its version.
+        version: String,
+    },
+    /// The version in the lock file has the fix.
+    Patched {
+        /// The advisory.
+        id: String,
+        /// The package and its version.
+        version: String,
+        /// The version that brought the fix.
+        fixed: String,
+    },
+}
+
+impl Advised {
+    /// What to know of it, in one line.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            Self::Unasked | Self::Nothing => None,
+            Self::Confirmed { id, version } => Some(format!("confirmed by {id}: {version} is affected")),
+            Self::Patched { id, version, fixed } => {
+                Some(format!("{id} is patched since {fixed}, and {version} is locked: one severity lower"))
+            }
+        }
+    }
+
+    /// Which of two says more.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Unasked => 0,
+            Self::Nothing => 1,
+            Self::Patched { .. } => 2,
+            Self::Confirmed { .. } => 3,
+        }
+    }
+
+    /// What is said of several findings that mean the same.
+    pub(super) fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        all.max_by_key(|advised| advised.rank()).cloned().unwrap_or_default()
+    }
 }
 
 /// The four questions of a challenge.
@@ -206,6 +262,8 @@ pub(super) struct Evidence {
 
 impl Evidence {
     pub(super) fn of(claim: &Claim, entry: &Entry) -> Self {
+        let advised = matches!(claim.checked.advisory, Advised::Confirmed { .. });
+        let confirmed = claim.checked.confirmed || advised;
         let refuted = claim.checked.place == Some(false) || claim.checked.identifiers == Some(false);
         let line = entry.lines.is_some() && !refuted;
         let text = [claim.title.as_str(), claim.description.as_str()];
@@ -215,10 +273,10 @@ impl Evidence {
             line,
             trigger: has(&|text| CONDITIONS.are_words_of(text))
                 && has(&|text| CONSEQUENCES.begins_word(text).is_some()),
-            known: claim.checked.confirmed || has(&|text| KNOWN_PATTERNS.are_in(text)),
+            known: confirmed || has(&|text| KNOWN_PATTERNS.are_in(text)),
             against: AGAINST_PRACTICE.are_in(&claim.suggestion),
             suggests: !claim.suggestion.trim().is_empty(),
-            confirmed: claim.checked.confirmed,
+            confirmed,
             refuted,
         }
     }

@@ -31,7 +31,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use debate::{Debate, Defence, DefenceWord, Examination, ExaminationWord};
-pub use evidence::{Challenge, Checked, Criteria};
+pub use evidence::{Advised, Challenge, Checked, Criteria};
 pub use normal::{Category, category, vendor};
 pub use output::{Answer, Extras};
 pub use tally::Statistics;
@@ -232,6 +232,8 @@ pub struct Decision {
     pub reversal: String,
     /// Whether who raised it took it back and nobody else supports it.
     pub withdrawn: bool,
+    /// What a database of advisories says of it.
+    pub advised: Advised,
     /// Whether only a person can settle it: grave, unresolved, and the recommendation depends on it.
     pub escalate: bool,
 }

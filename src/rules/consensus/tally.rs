@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{Claim, Class, Debate, Decision, DefenceWord, ExaminationWord, Level, Standing, case, evidence};
+use super::{
+    Advised, Claim, Class, Debate, Decision, DefenceWord, ExaminationWord, Level, Standing, case, evidence,
+};
 
 /// The debate's statistics.
 ///
@@ -106,6 +108,8 @@ impl Statistics {
         for decision in decisions {
             sum.count(decision);
         }
+        sum.security_advisories_checked =
+            claims.iter().filter(|claim| claim.checked.advisory != Advised::Unasked).count();
         sum.round2_cross_examination.new_observations_added = claims.iter().filter(|claim| claim.observed).count();
         for said in &debate.examinations {
             let round = &mut sum.round2_cross_examination;

@@ -179,6 +179,34 @@ fn the_same_cause_elsewhere_is_one_finding_of_the_specification() {
     assert!(consensus.decisions[0].notes.iter().any(|note| note == &format!("also at src/db.py:300: {TITLE}")));
 }
 
+#[test]
+fn the_table_of_advisories() {
+    let (id, version) = ("RUSTSEC-2020-0071".to_owned(), "time 0.1.43".to_owned());
+    let confirmed = Advised::Confirmed { id: id.clone(), version: version.clone() };
+    let patched = Advised::Patched { id, version, fixed: "0.1.40".into() };
+    let rows = [
+        (Advised::Unasked, Level::High, 80, 0, None),
+        (Advised::Nothing, Level::High, 80, 1, None),
+        (confirmed, Level::High, 90, 1, Some("confirmed by RUSTSEC-2020-0071: time 0.1.43 is affected")),
+        (
+            patched,
+            Level::Medium,
+            80,
+            1,
+            Some("RUSTSEC-2020-0071 is patched since 0.1.40, and time 0.1.43 is locked: one severity lower"),
+        ),
+    ];
+    for (advisory, severity, confidence, checked, note) in rows {
+        let mut claim = claim("a", 10, Level::High, 80, TITLE);
+        claim.checked.advisory = advisory.clone();
+        let consensus = merged(&[claim], Policy::Panel);
+        let decision = &consensus.decisions[0];
+        assert_eq!((decision.severity, decision.confidence), (severity, confidence), "{advisory:?}");
+        assert_eq!(consensus.statistics.security_advisories_checked, checked, "{advisory:?}");
+        assert_eq!(decision.notes.iter().find(|said| said.contains("RUSTSEC")).map(String::as_str), note);
+    }
+}
+
 fn claims() -> impl Strategy<Value = Vec<Claim>> {
     let words = ["pool", "lock", "cache", "leaks", "empty", "query", "`find`", "when", "raises", "crash"];
     let text = prop::collection::vec(prop::sample::select(words.to_vec()), 1..8).prop_map(|words| words.join(" "));

@@ -1,0 +1,278 @@
+//! Advisories in the form of the OSV database, and what one says of a locked version.
+//!
+//! Versions compare by the rules of their ecosystem: semantic versions for crates.io, npm and Go, PEP 440 for PyPI. A
+//! version that cannot be read is neither affected nor patched.
+
+use std::cmp::Ordering;
+use std::str::FromStr as _;
+
+use serde::Deserialize;
+
+/// A package registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ecosystem {
+    /// Rust.
+    Crates,
+    /// JavaScript.
+    Npm,
+    /// Python.
+    Pypi,
+    /// Go.
+    Go,
+}
+
+impl Ecosystem {
+    /// Reads the database's word; anything after a colon names a release of it.
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word.split(':').next()? {
+            "crates.io" => Self::Crates,
+            "npm" => Self::Npm,
+            "PyPI" => Self::Pypi,
+            "Go" => Self::Go,
+            _ => return None,
+        })
+    }
+
+    /// A package's name in its one form: PyPI knows no letter case, and `-`, `_` and `.` alike.
+    pub fn canonical(self, name: &str) -> String {
+        match self {
+            Self::Pypi => {
+                let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
+                parts.collect::<Vec<_>>().join("-").to_lowercase()
+            }
+            Self::Crates | Self::Npm | Self::Go => name.to_owned(),
+        }
+    }
+
+    fn compare(self, a: &str, b: &str) -> Option<Ordering> {
+        match self {
+            Self::Pypi => {
+                let read = |text| pep440_rs::Version::from_str(text).ok();
+                Some(read(a)?.cmp(&read(b)?))
+            }
+            Self::Crates | Self::Npm | Self::Go => Some(semantic(a)?.cmp_precedence(&semantic(b)?)),
+        }
+    }
+}
+
+/// Reads a semantic version, also with a leading `v` or with fewer than three numbers.
+fn semantic(text: &str) -> Option<semver::Version> {
+    let text = text.trim().trim_start_matches('v');
+    let end = text.find(['-', '+']).unwrap_or(text.len());
+    let missing = 2_usize.saturating_sub(text[..end].matches('.').count());
+    semver::Version::parse(&format!("{}{}{}", &text[..end], ".0".repeat(missing), &text[end..])).ok()
+}
+
+/// A package in the version that a lock file names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Locked {
+    /// Where it comes from.
+    pub ecosystem: Ecosystem,
+    /// Its canonical name.
+    pub name: String,
+    /// The version.
+    pub version: String,
+}
+
+/// How a locked version stands to an advisory about its package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is affected.
+    Affected,
+    /// It comes after the fix.
+    Patched {
+        /// The version that brought the fix.
+        fixed: String,
+    },
+}
+
+/// An advisory.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Advisory {
+    /// Its id: `RUSTSEC-...`, `GHSA-...`, `CVE-...`
+    pub id: String,
+    /// The same under other names.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    #[serde(default)]
+    withdrawn: Option<String>,
+    #[serde(default)]
+    affected: Vec<Affected>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Affected {
+    package: Option<Package>,
+    #[serde(default)]
+    ranges: Vec<Range>,
+    #[serde(default)]
+    versions: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Package {
+    ecosystem: String,
+    name: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Range {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    events: Vec<Event>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Event {
+    Introduced(String),
+    Fixed(String),
+    LastAffected(String),
+    Limit(String),
+}
+
+impl Event {
+    fn version(&self) -> &str {
+        match self {
+            Self::Introduced(version)
+            | Self::Fixed(version)
+            | Self::LastAffected(version)
+            | Self::Limit(version) => version,
+        }
+    }
+}
+
+impl Advisory {
+    /// Whether it stands: one that was withdrawn says nothing.
+    pub fn stands(&self) -> bool {
+        self.withdrawn.is_none()
+    }
+
+    /// Whether it goes by this id.
+    pub fn is_called(&self, id: &str) -> bool {
+        std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
+    }
+
+    /// What it says of a locked version; `None` if it is about something else, or about later versions only.
+    pub fn standing(&self, locked: &Locked) -> Option<Standing> {
+        let about = self.affected.iter().filter(|affected| {
+            affected.package.as_ref().is_some_and(|package| {
+                Ecosystem::parse(&package.ecosystem) == Some(locked.ecosystem)
+                    && locked.ecosystem.canonical(&package.name) == locked.name
+            })
+        });
+        let mut patched = None;
+        for affected in about {
+            if affected.versions.iter().any(|version| same(locked, version)) {
+                return Some(Standing::Affected);
+            }
+            for range in affected.ranges.iter().filter(|range| range.kind != "GIT") {
+                match range.standing(locked) {
+                    Some(Standing::Affected) => return Some(Standing::Affected),
+                    Some(fix) => patched = Some(fix),
+                    None => {}
+                }
+            }
+        }
+        patched
+    }
+}
+
+fn same(locked: &Locked, version: &str) -> bool {
+    locked.version == version || locked.ecosystem.compare(&locked.version, version) == Some(Ordering::Equal)
+}
+
+impl Range {
+    /// Walks the events in the order of their versions up to the locked one.
+    fn standing(&self, locked: &Locked) -> Option<Standing> {
+        // `0` comes before every version.
+        let compare = |a: &str, b: &str| match (a == "0", b == "0") {
+            (true, true) => Some(Ordering::Equal),
+            (true, false) => Some(Ordering::Less),
+            (false, true) => Some(Ordering::Greater),
+            (false, false) => locked.ecosystem.compare(a, b),
+        };
+        let mut events: Vec<&Event> = self.events.iter().collect();
+        events.sort_by(|a, b| compare(a.version(), b.version()).unwrap_or(Ordering::Equal));
+        let mut state = None;
+        for event in events {
+            let order = compare(event.version(), &locked.version)?;
+            match event {
+                Event::Introduced(_) if order.is_le() => state = Some(Standing::Affected),
+                Event::Fixed(fixed) if order.is_le() && state.is_some() => {
+                    state = Some(Standing::Patched { fixed: fixed.clone() });
+                }
+                Event::LastAffected(_) if order.is_lt() => state = None,
+                Event::Introduced(_) | Event::Fixed(_) | Event::LastAffected(_) | Event::Limit(_) => {}
+            }
+        }
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn advisory(ecosystem: &str, events: &str, versions: &str) -> Advisory {
+        serde_json::from_str(&format!(
+            r#"{{"id": "RUSTSEC-2024-0001", "aliases": ["CVE-2024-1"], "affected": [{{
+                "package": {{"ecosystem": "{ecosystem}", "name": "Some_Lib"}},
+                "ranges": [{{"type": "ECOSYSTEM", "events": [{events}]}}], "versions": [{versions}]}}]}}"#
+        ))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_table_of_versions() {
+        let twice = r#"{"introduced": "0"}, {"fixed": "1.2.3"}, {"introduced": "2.0.0-rc.1"}, {"fixed": "2.1.0"}"#;
+        let last = r#"{"introduced": "1.0"}, {"last_affected": "1.4"}"#;
+        let python = r#"{"introduced": "0"}, {"fixed": "2.0rc1"}"#;
+        let rows = [
+            ("crates.io", twice, "0.1.0", "affected"),
+            ("crates.io", twice, "1.2.3-beta.1", "affected"),
+            ("crates.io", twice, "1.2.3", "patched in 1.2.3"),
+            ("crates.io", twice, "1.2.10", "patched in 1.2.3"),
+            ("crates.io", twice, "2.0.0-alpha", "patched in 1.2.3"),
+            ("crates.io", twice, "2.0.0", "affected"),
+            ("npm", twice, "2.1.0+build.7", "patched in 2.1.0"),
+            ("Go", twice, "v2.0.5", "affected"),
+            ("Go", twice, "v0.0.0-20200101000000-abcdefabcdef", "affected"),
+            ("npm", last, "0.9.0", "nothing"),
+            ("npm", last, "1.4.0", "affected"),
+            ("npm", last, "1.4.1", "nothing"),
+            ("PyPI", python, "2.0b3", "affected"),
+            ("PyPI", python, "2.0.post1", "patched in 2.0rc1"),
+            ("PyPI", python, "not a version", "nothing"),
+            ("Debian:12", twice, "0.1.0", "nothing"),
+        ];
+        for (word, events, version, expected) in rows {
+            let ecosystem = Ecosystem::parse(word).unwrap_or(Ecosystem::Crates);
+            let name = ecosystem.canonical("Some_Lib");
+            let locked = Locked { ecosystem, name, version: version.to_owned() };
+            let found = match advisory(word, events, "").standing(&locked) {
+                None => "nothing".to_owned(),
+                Some(Standing::Affected) => "affected".to_owned(),
+                Some(Standing::Patched { fixed }) => format!("patched in {fixed}"),
+            };
+            assert_eq!(found, expected, "{word} {version}");
+        }
+    }
+
+    #[test]
+    fn listed_versions_are_affected_and_names_fit_their_ecosystem() {
+        let listed = advisory("PyPI", "", r#""1.0", "1.1""#);
+        let locked = |name: &str, version: &str| Locked {
+            ecosystem: Ecosystem::Pypi,
+            name: Ecosystem::Pypi.canonical(name),
+            version: version.to_owned(),
+        };
+        assert_eq!(listed.standing(&locked("some.lib", "1.1.0")), Some(Standing::Affected));
+        assert_eq!(listed.standing(&locked("some-lib", "1.2")), None);
+        assert_eq!(listed.standing(&locked("other", "1.1")), None);
+        assert!(listed.is_called("cve-2024-1") && !listed.is_called("CVE-2024-11"));
+    }
+}
