@@ -140,6 +140,12 @@ pub enum WorkspaceError {
         #[source]
         source: io::Error,
     },
+    /// A link stands where Glee's refs are kept: what is written there would land elsewhere.
+    #[error("`{}` is a symbolic link", path.display())]
+    LinkedRefs {
+        /// The link.
+        path: PathBuf,
+    },
     /// A recorded tree is gone.
     #[error("the recorded tree `{tree}` is gone")]
     Gone {
@@ -196,6 +202,9 @@ impl WorkspaceError {
             Self::Locked { .. } => "wait for it to end; runs that only review need no lock",
             Self::State { .. } => "check the folder's permissions, or name another one with `GLEE_STATE_DIR`",
             Self::TooLarge { .. } => "put it under git, or name what does not matter in `.gleeignore`",
+            Self::LinkedRefs { .. } => {
+                "remove it: git makes no such link, and refs written there would land elsewhere"
+            }
             Self::NotKept { .. } => "make it readable, or ignore it",
             Self::OtherTree { .. } => "run it in the work tree that the run was started in",
             Self::Occupied { .. } => "name a folder that does not exist yet, or an empty one",

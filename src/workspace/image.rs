@@ -184,6 +184,7 @@ impl Repository {
     }
 
     fn keep_anew(&self, run: &RunId, kept_as: &str, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
+        self.refuse_linked_refs()?;
         let (tree, unreadable) = self.record(state_dir, Store::Repository)?;
         if let Some(path) = unreadable.first() {
             let source = std::io::ErrorKind::PermissionDenied.into();
@@ -195,6 +196,13 @@ impl Repository {
         let commit = id_of("commit-tree", &commit)?;
         self.call(["update-ref", "--no-deref", kept_as, &commit, &"0".repeat(commit.len())]).output()?;
         Ok(tree)
+    }
+
+    /// A repository out of an archive may bring a link where Glee's refs belong; git would write through it.
+    fn refuse_linked_refs(&self) -> Result<(), WorkspaceError> {
+        let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
+        let linked = places.into_iter().find(|path| path.is_symlink());
+        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs { path }))
     }
 
     /// The root of the work tree that a ref of Glee's keeps.

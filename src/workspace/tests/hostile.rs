@@ -161,3 +161,21 @@ fn names_that_look_like_something_else_round_trip() {
     assert_eq!(shape(&tree.select(TargetSpec::Uncommitted)), [("new\nline", vec![(1, 1)])]);
     assert_eq!(shape(&tree.select(TargetSpec::Base("HEAD".to_owned()))), [("new\nline", vec![(1, 1)])]);
 }
+
+#[test]
+fn a_link_in_the_place_of_glees_refs_is_refused_and_nothing_lands_behind_it() {
+    for place in ["refs/glee", "refs/glee/run"] {
+        let tree = Tree::git();
+        tree.write("a.rs", "1\n");
+        tree.commit("one");
+        let outside = tree.folder.path().canonicalize().unwrap().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        let link = tree.root().join(".git").join(place);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&outside, &link).unwrap();
+        let error = tree.open().keep(&RunId("r".into()), &tree.state()).unwrap_err();
+        assert_eq!(error.to_string(), format!("`{}` is a symbolic link", link.display()));
+        assert!(error.hint().is_some_and(|hint| hint.starts_with("remove it")));
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "{place}");
+    }
+}
