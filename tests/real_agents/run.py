@@ -212,8 +212,10 @@ def fault(causes: str, code: int = 4, reply: Rule | str = CLEAN, silence: int = 
             wrong = over_limit(program.api, moment) if until else fault
             server.rules([{"match": {"prompt": REVIEW}, "reply": answer, "fault": wrong}])
             most = f"{silence * 3 if program.slow else silence}s"
+            # gemini tries again by itself for minutes, whatever its settings say: once is enough.
+            tries = "0" if program.name == "gemini" else "3"
             ran = scene.review(GLEE_LIMITS_TOTAL="600s", GLEE_LIMITS_FIRST_OUTPUT=most, GLEE_LIMITS_IDLE=most,
-                               GLEE_LIMITS_BACKOFF="200ms")
+                               GLEE_LIMITS_BACKOFF="200ms", GLEE_LIMITS_RETRIES=tries)
             found = [failure.get("cause") or {} for failure in ran.outcome.get("failures", [])]
             known = any(cause.get("kind") in causes.split() for cause in found)
             if fault.get("kind") == "cut" and program.takes_cuts:
