@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Agent, AgentName, AnswerStatus, Coverage, DebateMessage, Defended, Disposition, Dispute, DisputeNumber,
-    Examined, ExitReason, FailureKind, FileChange, Finding, FindingId, RawFinding, Recheck, Response, Role, Route,
-    Ruler, Ruling, RulingRecord, RunId, Skip, Told, Usage,
+    Advised, Agent, AgentName, AnswerStatus, Coverage, DebateMessage, Defended, Disposition, Dispute,
+    DisputeNumber, Examined, ExitReason, FailureKind, FileChange, Finding, FindingId, RawFinding, Recheck,
+    Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Skip, Told, Usage,
 };
 
 /// One thing that happened in a run.
@@ -309,6 +309,11 @@ pub enum EventKind {
         call: CallId,
         /// What changed, one line each.
         changes: Vec<String>,
+    },
+    /// What databases of advisories say of findings that name a package or an advisory (phase 6).
+    AdvisoriesAsked {
+        /// The answers, by the place where the finding was read: the call and the number in its answer.
+        answers: BTreeMap<String, Advised>,
     },
     /// The findings of a round are merged and numbered.
     FindingsMerged {

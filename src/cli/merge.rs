@@ -9,6 +9,7 @@ use clap::ValueEnum;
 
 use super::error::{CommandError, CommandResult};
 use super::{Globals, load, runs, sitting};
+use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
 use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
@@ -84,9 +85,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .map_err(|error| unreadable(file, error))?;
         text.push('\n');
     }
-    let dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
+    let mut dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
     drop(text);
-    stream::out(&bench.answer(dossier, Form::Pretty)?)?;
+    stream::out(&bench.answer(&mut dossier, Form::Pretty)?)?;
+    // The program ends here; to free a million strings one by one takes longer than to leave them to the system.
+    std::mem::forget(dossier);
     Ok(ExitReason::Clean)
 }
 
@@ -98,7 +101,7 @@ fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     for answer in decided {
         let text = serde_json::to_string_pretty(&answer);
         let text = text.map_err(|error| CommandError::new(ExitReason::Usage, error))?;
-        stream::out(&format!("{}\n", printable::json(&text)))?;
+        stream::out(&format!("{}\n", printable::json(text)))?;
     }
     Ok(ExitReason::Clean)
 }
@@ -112,8 +115,8 @@ fn batch(bench: &mut Bench, file: &Path, globals: &Globals) -> Result<(), Comman
         if line.trim().is_empty() {
             continue;
         }
-        let dossier = claims::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
-        let answer = bench.answer(dossier, Form::Line)?;
+        let mut dossier = claims::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
+        let answer = bench.answer(&mut dossier, Form::Line)?;
         if let Err(error) = out.write_all(answer.as_bytes()) {
             return if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) };
         }
@@ -154,11 +157,11 @@ struct Bench {
 }
 
 impl Bench {
-    fn answer(&mut self, mut dossier: Dossier, form: Form) -> Result<String, CommandError> {
+    fn answer(&mut self, dossier: &mut Dossier, form: Form) -> Result<String, CommandError> {
         for problem in &dossier.problems {
             stream::err(&format!("warning: {}\n", printable::line(problem)));
         }
-        self.tree.check(&mut dossier)?;
+        self.tree.check(dossier)?;
         let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
         let extras = Extras { id: dossier.id.as_deref() };
         let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
@@ -166,10 +169,7 @@ impl Bench {
             Form::Pretty => serde_json::to_string_pretty(&answer),
             Form::Line => serde_json::to_string(&answer),
         };
-        let mut text = text.map_err(|error| CommandError::new(ExitReason::Usage, error))?;
-        if !text.is_ascii() || text.contains('\x7f') {
-            text = printable::json(&text);
-        }
+        let mut text = printable::json(text.map_err(|error| CommandError::new(ExitReason::Usage, error))?);
         text.push('\n');
         Ok(text)
     }
@@ -178,15 +178,20 @@ impl Bench {
 /// The code around the command, as far as it is there.
 struct Tree {
     workspace: Option<Workspace>,
-    /// Databases of advisories.
-    advisories: Vec<String>,
+    advisories: Advisories,
     /// The files that findings named, by the path as written.
     texts: HashMap<String, Option<String>>,
 }
 
 impl Tree {
     fn around(globals: &Globals) -> Result<Self, CommandError> {
-        let advisories = load::settings(globals, Vec::new())?.1.settings.advisories;
+        let loaded = load::settings(globals, Vec::new())?.1;
+        let mut advisories = loaded.settings.advisories;
+        if loaded.untrusted.is_some() && advisories.url.take().is_some() {
+            stream::err(
+                "warning: the project is not trusted, so `advisories.url` is not asked; see `glee trust`\n",
+            );
+        }
         Ok(Self { workspace: Workspace::discover(&globals.directory()).ok(), advisories, texts: HashMap::new() })
     }
 

@@ -124,7 +124,7 @@ fn show<T: Serialize>(
     text: impl FnOnce(&T, Look) -> String,
 ) -> io::Result<String> {
     match format {
-        Format::Json => Ok(printable::json(&serde_json::to_string_pretty(answer)?) + "\n"),
+        Format::Json => Ok(printable::json(serde_json::to_string_pretty(answer)?) + "\n"),
         Format::Text => Ok(text(answer, look)),
     }
 }

@@ -173,7 +173,7 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
         for event in journal.events(&run).map_err(sitting::journal_error)? {
             let line =
                 serde_json::to_string(&event).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
-            stream::out(&format!("{}\n", printable::json(&line)))?;
+            stream::out(&format!("{}\n", printable::json(line)))?;
         }
     } else {
         let recorded =

@@ -1,5 +1,6 @@
 //! `glee vote`: decide tuples by the votes of three, offline.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
@@ -7,6 +8,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use foldhash::fast::RandomState;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -105,7 +107,7 @@ impl Ballot {
         } else {
             let mut text = Vec::new();
             input.read_to_end(&mut text).map_err(|error| unreadable(name, error))?;
-            let input: Input = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
+            let input: Input<'_> = parse(&text).map_err(|error| malformed(name, &error))?;
             let decided = serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
             writeln!(out, "{decided}")
         };
@@ -131,7 +133,7 @@ impl Ballot {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let input: Input = match serde_json::from_slice(&line) {
+            let input: Input<'_> = match parse(&line) {
                 Ok(input) => input,
                 Err(error) => {
                     out.flush()?;
@@ -146,10 +148,10 @@ impl Ballot {
         Ok(Ok(()))
     }
 
-    fn decide<'a>(&self, input: &'a Input) -> Vec<Decided<'a>> {
+    fn decide<'a>(&self, input: &'a Input<'_>) -> Vec<Decided<'a>> {
         let conflicts = input.conflict_flags.as_ref().map(Flags::by_tuple).unwrap_or_default();
-        let decided = input.actions_by_tuple.0.iter().map(|(id, votes)| {
-            let conflict = conflicts.get(id.as_str()).copied();
+        let decided = input.actions_by_tuple.0.iter().map(|(Text(id), votes)| {
+            let conflict = conflicts.get(&**id).copied();
             let decision = decide(votes.each(), conflict, self.version, &self.lists);
             Decided {
                 action_type: decision.action.as_str(),
@@ -177,34 +179,47 @@ struct Decided<'a> {
 }
 
 #[derive(Deserialize)]
-struct Input {
-    actions_by_tuple: Tuples,
-    #[serde(default)]
-    conflict_flags: Option<Flags>,
+struct Input<'a> {
+    #[serde(borrow)]
+    actions_by_tuple: Tuples<'a>,
+    #[serde(borrow, default)]
+    conflict_flags: Option<Flags<'a>>,
 }
 
-/// The votes on each tuple, in the order of the input.
-struct Tuples(Vec<(String, Votes)>);
+/// Reads an input. What is known to be UTF-8 as a whole is not looked through again string by string.
+fn parse(bytes: &[u8]) -> Result<Input<'_>, serde_json::Error> {
+    match str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(bytes),
+    }
+}
 
-impl<'de> Deserialize<'de> for Tuples {
+/// A string of the input, copied only where it holds an escape.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The votes on each tuple, in the order of the input.
+struct Tuples<'a>(Vec<(Text<'a>, Votes<'a>)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Tuples<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Tuples;
+            type Value = Tuples<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a map from tuple to votes")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Tuples, M::Error> {
-                let mut tuples: Vec<(String, Votes)> = Vec::new();
-                while let Some(id) = map.next_key::<String>()? {
-                    let votes: Option<Votes> = map.next_value()?;
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Tuples<'de>, M::Error> {
+                let mut tuples: Vec<(Text<'de>, Votes<'de>)> = Vec::new();
+                while let Some(id) = map.next_key()? {
+                    let votes: Option<Votes<'de>> = map.next_value()?;
                     tuples.push((id, votes.unwrap_or_default()));
                 }
-                let mut seen = HashSet::with_capacity(tuples.len());
-                match tuples.iter().find(|(id, _)| !seen.insert(id.as_str())) {
-                    Some((id, _)) => Err(M::Error::custom(format!("tuple `{id}` stands there twice"))),
+                let mut seen = HashSet::with_capacity_and_hasher(tuples.len(), RandomState::default());
+                match tuples.iter().find(|(id, _)| !seen.insert(&*id.0)) {
+                    Some((Text(id), _)) => Err(M::Error::custom(format!("tuple `{id}` stands there twice"))),
                     None => Ok(Tuples(tuples)),
                 }
             }
@@ -215,40 +230,40 @@ impl<'de> Deserialize<'de> for Tuples {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Votes {
-    #[serde(default, rename = "A")]
-    a: MaybeVote,
-    #[serde(default, rename = "B")]
-    b: MaybeVote,
-    #[serde(default, rename = "C")]
-    c: MaybeVote,
+struct Votes<'a> {
+    #[serde(borrow, default, rename = "A")]
+    a: MaybeVote<'a>,
+    #[serde(borrow, default, rename = "B")]
+    b: MaybeVote<'a>,
+    #[serde(borrow, default, rename = "C")]
+    c: MaybeVote<'a>,
 }
 
-impl Votes {
-    fn each(&self) -> [Option<&Vote<Value>>; 3] {
+impl<'a> Votes<'a> {
+    fn each(&self) -> [Option<&Vote<'a, Value>>; 3] {
         [self.a.0.as_ref(), self.b.0.as_ref(), self.c.0.as_ref()]
     }
 }
 
 /// A vote; null and `{}` are none.
 #[derive(Default)]
-struct MaybeVote(Option<Vote<Value>>);
+struct MaybeVote<'a>(Option<Vote<'a, Value>>);
 
-impl<'de> Deserialize<'de> for MaybeVote {
+impl<'de: 'a, 'a> Deserialize<'de> for MaybeVote<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Cast;
         impl<'de> Visitor<'de> for Cast {
-            type Value = MaybeVote;
+            type Value = MaybeVote<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a vote: an object with `action_type`")
             }
 
-            fn visit_unit<E>(self) -> Result<MaybeVote, E> {
+            fn visit_unit<E>(self) -> Result<MaybeVote<'de>, E> {
                 Ok(MaybeVote(None))
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<MaybeVote, M::Error> {
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<MaybeVote<'de>, M::Error> {
                 let mut vote = Vote { action: Action::Keep, reason: None, new_value: None };
                 let mut empty = true;
                 while let Some(key) = map.next_key_seed(Field)? {
@@ -259,7 +274,7 @@ impl<'de> Deserialize<'de> for MaybeVote {
                                 vote.action = word.0;
                             }
                         }
-                        Key::Reason => vote.reason = map.next_value()?,
+                        Key::Reason => vote.reason = map.next_value::<Option<Text<'de>>>()?.map(|text| text.0),
                         Key::NewValue => {
                             vote.new_value = map.next_value::<Option<Value>>()?;
                         }
@@ -278,7 +293,7 @@ struct Word(Action);
 
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = String::deserialize(deserializer)?;
+        let Text(word) = Text::deserialize(deserializer)?;
         Action::parse(&word).map(Word).ok_or_else(|| {
             D::Error::custom(format!("unknown action `{word}`, expected KEEP, DROP, FLIP, FLAG or MERGE"))
         })
@@ -322,16 +337,16 @@ impl Visitor<'_> for Field {
 }
 
 /// Conflict types by tuple; the last one that names a tuple holds.
-struct Flags(Vec<(Vec<String>, Option<String>)>);
+struct Flags<'a>(Vec<(Vec<Text<'a>>, Option<Text<'a>>)>);
 
-impl Flags {
-    fn by_tuple(&self) -> HashMap<&str, &str> {
-        let mut types = HashMap::new();
+impl Flags<'_> {
+    fn by_tuple(&self) -> HashMap<&str, &str, RandomState> {
+        let mut types = HashMap::default();
         for (ids, conflict) in &self.0 {
-            for id in ids {
+            for Text(id) in ids {
                 match conflict {
-                    Some(conflict) => drop(types.insert(id.as_str(), conflict.as_str())),
-                    None => drop(types.remove(id.as_str())),
+                    Some(Text(conflict)) => drop(types.insert(&**id, &**conflict)),
+                    None => drop(types.remove(&**id)),
                 }
             }
         }
@@ -339,23 +354,24 @@ impl Flags {
     }
 }
 
-impl<'de> Deserialize<'de> for Flags {
+impl<'de: 'a, 'a> Deserialize<'de> for Flags<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Flag {
-            tuple_ids: Vec<String>,
-            #[serde(default)]
-            conflict_type: Option<String>,
+        struct Flag<'a> {
+            #[serde(borrow)]
+            tuple_ids: Vec<Text<'a>>,
+            #[serde(borrow, default)]
+            conflict_type: Option<Text<'a>>,
         }
         struct Either;
         impl<'de> Visitor<'de> for Either {
-            type Value = Flags;
+            type Value = Flags<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of flags, or a map from tuple to conflict type")
             }
 
-            fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Flags, S::Error> {
+            fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Flags<'de>, S::Error> {
                 let mut flags = Vec::new();
                 while let Some(Flag { tuple_ids, conflict_type }) = list.next_element()? {
                     flags.push((tuple_ids, conflict_type));
@@ -363,9 +379,9 @@ impl<'de> Deserialize<'de> for Flags {
                 Ok(Flags(flags))
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Flags, M::Error> {
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Flags<'de>, M::Error> {
                 let mut flags = Vec::new();
-                while let Some((id, conflict)) = map.next_entry::<String, Option<String>>()? {
+                while let Some((id, conflict)) = map.next_entry()? {
                     flags.push((vec![id], conflict));
                 }
                 Ok(Flags(flags))

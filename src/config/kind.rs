@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Cap,
     /// `none`, or an amount of dollars greater than 0.
     Money,
+    /// `none`, or the address of a server.
+    Url,
     /// A duration longer than nothing.
     Time,
     /// A duration, which may be `0s`.
@@ -90,6 +92,16 @@ impl Misfit {
 /// The longest name of an agent or a model.
 const LONGEST_NAME: usize = 64;
 
+/// Whether a text is the address of a server, without a user, a query or a fragment.
+fn is_address(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_plain = |text: &str| !text.contains(|c: char| c.is_whitespace() || c.is_control() || "?#".contains(c));
+    rest.is_some_and(|rest| {
+        let host = rest.split('/').next().unwrap_or_default();
+        !host.is_empty() && !host.contains('@') && is_plain(rest)
+    })
+}
+
 impl Kind {
     /// What would fit, in words.
     pub(crate) fn allowed(self) -> String {
@@ -101,6 +113,7 @@ impl Kind {
             Self::AllOrCount => "all, or a whole number from 1".to_owned(),
             Self::Cap => "none, or a whole number from 1".to_owned(),
             Self::Money => "none, or dollars such as 2.50".to_owned(),
+            Self::Url => "none, or an address such as https://api.osv.dev".to_owned(),
             Self::Time => "a duration such as 90s, 10m or 1h30m".to_owned(),
             Self::TimeOrNone => "a duration such as 0s, 3s or 1m".to_owned(),
             Self::Size => "a size such as 512KiB or 64MiB".to_owned(),
@@ -124,8 +137,8 @@ impl Kind {
     /// Checks a value and brings it into its one form.
     pub(crate) fn check(self, node: &Node) -> Result<Value, Misfit> {
         match (self, &node.tree) {
-            (Self::Cap | Self::Money, Tree::Null) => Ok(json!("none")),
-            (Self::Cap | Self::Money, Tree::Text(word)) if word == "none" => Ok(json!(word)),
+            (Self::Cap | Self::Money | Self::Url, Tree::Null) => Ok(json!("none")),
+            (Self::Cap | Self::Money | Self::Url, Tree::Text(word)) if word == "none" => Ok(json!(word)),
             (Self::Cap, Tree::Number(number)) => match number.as_u64() {
                 Some(count) if count > 0 => Ok(json!(count)),
                 _ => Err(self.misfit(node)),
@@ -134,6 +147,7 @@ impl Kind {
                 Some(dollars) if dollars > 0.0 && dollars.is_finite() => Ok(json!(number)),
                 _ => Err(self.misfit(node)),
             },
+            (Self::Url, Tree::Text(text)) if is_address(text) => Ok(json!(text)),
             (_, Tree::Null) => Err(Misfit { problem: "has no value".to_owned(), ..self.misfit(node) }),
             (Self::Version, Tree::Number(number)) if number.as_u64() == Some(1) => Ok(json!(1)),
             (Self::Switch, Tree::Bool(value)) => Ok(json!(value)),
@@ -198,7 +212,7 @@ impl Kind {
             text.starts_with(opening).then(|| yaml::parse(text).ok()).flatten().map(|node| node.json())
         };
         match self {
-            Self::Cap | Self::Money if text == "null" => json!("none"),
+            Self::Cap | Self::Money | Self::Url if text == "null" => json!("none"),
             Self::Version
             | Self::Count(_)
             | Self::UpTo(_)
@@ -206,6 +220,7 @@ impl Kind {
             | Self::Cap
             | Self::Money
             | Self::Switch => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+            Self::Url => json!(text),
             Self::Reviewers if text == "all" || text == "first" => json!(text),
             Self::Reviewers | Self::Tags | Self::Words => flow('[').unwrap_or_else(|| {
                 text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
@@ -239,6 +254,9 @@ impl Kind {
             Self::AllOrCount => json!({"oneOf": [{"const": "all"}, {"type": "integer", "minimum": 1}]}),
             Self::Cap => json!({"oneOf": [{"enum": ["none", null]}, {"type": "integer", "minimum": 1}]}),
             Self::Money => json!({"oneOf": [{"enum": ["none", null]}, {"type": "number", "exclusiveMinimum": 0}]}),
+            Self::Url => {
+                json!({"oneOf": [{"enum": ["none", null]}, {"type": "string", "pattern": "^https?://[^\\s/?#@]+[^\\s?#]*$"}]})
+            }
             Self::Time | Self::TimeOrNone => json!({"type": "string", "pattern": DURATION}),
             Self::Size => json!({"type": "string", "pattern": "^[0-9]+ *(B|[kK]B|MB|GB|KiB|MiB|GiB)$"}),
             Self::OneOf(words) => json!({"enum": words}),
@@ -292,7 +310,7 @@ impl Kind {
             },
             (Self::Reviewers, Tree::Text(typed)) => closest(typed, ["all", "first"]),
             (Self::AllOrCount, Tree::Text(typed)) => closest(typed, ["all"]),
-            (Self::Cap | Self::Money, Tree::Text(typed)) => closest(typed, ["none"]),
+            (Self::Cap | Self::Money | Self::Url, Tree::Text(typed)) => closest(typed, ["none"]),
             (Self::Tags, Tree::Text(typed)) => closest(typed, Tag::ALL.map(Tag::as_str)),
             _ => None,
         };

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
 use super::load::ConfigError;
 use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
-use super::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Validate};
+use super::settings::{
+    Advisories, Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Validate,
+};
 use super::suggest::closest;
 use super::units;
 use crate::domain::{Agent, AgentName, Caps, Price, Role, Route};
@@ -276,7 +278,10 @@ impl Resolved {
                 escalate_to: self.route("review.judge.escalate_to"),
                 require_evidence: self.switch("review.judge.require_evidence"),
             },
-            advisories: self.list("advisories.path"),
+            advisories: Advisories {
+                paths: self.list("advisories.path"),
+                url: self.get("advisories.url").as_str().filter(|url| *url != "none").map(str::to_owned),
+            },
             sandbox: match self.get("sandbox").as_str() {
                 Some("off") => Sandbox::Off,
                 Some("required") => Sandbox::Required,
@@ -429,7 +434,7 @@ mod tests {
                     escalate_to: Route::Human,
                     require_evidence: true,
                 },
-                advisories: Vec::new(),
+                advisories: Advisories::default(),
                 sandbox: Sandbox::Auto,
                 redaction: Redaction { secrets: true, block_private_keys: true },
                 budget: Budget { wall: seconds(3600), caps: Caps::default() },

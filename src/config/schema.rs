@@ -116,6 +116,12 @@ pub(crate) const KEYS: &[Key] = &[
         "[]",
         "folders or zip archives of OSV advisories, for findings that name a package",
     ),
+    key(
+        "advisories.url",
+        Kind::Url,
+        "none",
+        "an API like https://api.osv.dev that is asked too; it is told the packages that findings name",
+    ),
     guarded(
         "sandbox",
         Kind::OneOf(SANDBOX),

@@ -16,8 +16,8 @@ pub struct Settings {
     pub agents: Vec<Agent>,
     /// How reviews are done.
     pub review: ReviewSettings,
-    /// `advisories.path`: folders or zip archives of OSV's JSON.
-    pub advisories: Vec<String>,
+    /// Where security advisories come from.
+    pub advisories: Advisories,
     /// Whether reviewers and judges are held back from writing.
     pub sandbox: Sandbox,
     /// What is kept from agents and from the record.
@@ -28,6 +28,15 @@ pub struct Settings {
     pub limits: Limits,
     /// Every value as dotted key and JSON, as `glee config list` prints it; recorded with each run.
     pub flat: BTreeMap<String, serde_json::Value>,
+}
+
+/// `advisories.*`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advisories {
+    /// `advisories.path`: folders or zip archives of OSV's JSON.
+    pub paths: Vec<String>,
+    /// `advisories.url`: the root of an HTTP API like OSV's.
+    pub url: Option<String>,
 }
 
 /// `review.*`

@@ -1,10 +1,10 @@
 //! Trust: a project's file that makes Glee run a program or set a variable is refused until somebody has read it.
 //!
 //! What counts is what the project's file itself says (design 3.8): a command that is not an embedded agent or the
-//! bare name of a known program, an adapter other than the command's own, `env`, and `review.verify`. Templates under
-//! `.glee/prompts` and rules under `.glee/rules` are data and run nothing. The hash covers exactly that content, in
-//! one form: comments, order and other settings may change without asking again. Records lie in the state folder, one
-//! file for each project and hash, out of every repository's reach.
+//! bare name of a known program, an adapter other than the command's own, `env`, `review.verify`, and a server to talk
+//! to (`advisories.url`). Templates under `.glee/prompts` and rules under `.glee/rules` are data and run nothing. The
+//! hash covers exactly that content, in one form: comments, order and other settings may change without asking again.
+//! Records lie in the state folder, one file for each project and hash, out of every repository's reach.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -56,6 +56,13 @@ pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
             runs.push(format!("{} (review.verify)", command_line(command)));
         }
         content.insert("review.verify".to_owned(), given.value.clone());
+    }
+    if let Some(given) = project.values.get("advisories.url").filter(|given| given.value != json!("none")) {
+        runs.push(format!(
+            "{} is told the packages that findings name (advisories.url)",
+            super::flow(&given.value)
+        ));
+        content.insert("advisories.url".to_owned(), given.value.clone());
     }
     content.sort_keys();
     let hash = blake3::hash(Value::Object(content).to_string().as_bytes());

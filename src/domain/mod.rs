@@ -3,6 +3,7 @@
 //! Everything else in Glee speaks in these types. They serialise as they are recorded in the journal, so a
 //! change to one of them is a change of the record: add optional fields, never rename or remove one.
 
+mod advised;
 mod agent;
 mod consensus;
 mod debate;
@@ -16,6 +17,7 @@ mod ruling;
 mod severity;
 mod usage;
 
+pub use advised::Advised;
 pub use agent::{Agent, AgentName, Role};
 pub use consensus::{Class, Corroboration, Position};
 pub use debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};

@@ -68,6 +68,7 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::TreeChanged { .. }
         | EventKind::RouteChosen { .. }
         | EventKind::Verified { .. }
+        | EventKind::AdvisoriesAsked { .. }
         | EventKind::Notice { .. }
         | EventKind::RunPruned { .. } => Ok(()),
     }

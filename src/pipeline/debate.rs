@@ -174,17 +174,13 @@ pub(crate) struct Merged {
 impl Merged {
     /// Merges what the reviewers of a round raised, observed and said, by the bench's policy.
     pub(crate) fn of(bench: &Bench<'_>) -> Self {
-        let round = bench.round;
-        let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
-        raised.extend(bench.own().filter(|_| round == 1));
+        let mut raised = raised(bench);
         let reviewed = raised.len();
         raised.extend(observations(bench));
         let mut claims = bench.claims(&raised);
         for claim in &mut claims[reviewed..] {
             claim.observed = true;
         }
-        // That they cannot be read was said at the merge.
-        bench.advise(&mut claims);
         revise(bench, &mut raised);
         let debate = debate(bench, &claims);
         let consensus = consensus::merge(&claims, &debate, &bench.paths(), bench.lists.policy);
@@ -196,6 +192,14 @@ impl Merged {
         let answer = self.consensus.answer(&self.claims, &self.debate, policy, extras);
         serde_json::to_value(answer).expect("an answer is plain data")
     }
+}
+
+/// What the reviewers of a round raised.
+fn raised(bench: &Bench<'_>) -> Vec<Raised> {
+    let round = bench.round;
+    let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
+    raised.extend(bench.own().filter(|_| round == 1));
+    raised
 }
 
 /// The events that end the debate of a round.
@@ -272,7 +276,7 @@ fn is_new(finding: &Finding) -> bool {
 const EXAMINE: &str = "examine-";
 
 /// What reviewers newly saw in round 2.
-fn observations(bench: &Bench<'_>) -> Vec<Raised> {
+pub(crate) fn observations(bench: &Bench<'_>) -> Vec<Raised> {
     let round = bench.round;
     let calls = bench.state.calls.iter().filter(|(id, _)| id.purpose == Purpose::Examine { round });
     let seen = calls.filter_map(|(id, call)| match &call.answer {

@@ -328,11 +328,17 @@ impl Engine {
     fn merge(&mut self, round: u32) -> Result<(), RunError> {
         self.bindings = self.journal.bindings()?;
         let lists = self.lists();
+        let bench = self.bench(round, &lists);
+        let advised = bench.advise(&bench.unmerged(), &self.settings.advisories);
+        self.append_all(advised)?;
         self.append_all(self.bench(round, &lists).merge(&self.bindings))
     }
 
     fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let lists = self.lists();
+        let bench = self.bench(round, &lists);
+        let advised = bench.advise(&debate::observations(&bench), &self.settings.advisories);
+        self.append_all(advised)?;
         self.append_all(debate::conclude(&self.bench(round, &lists), &self.bindings))
     }
 
@@ -344,7 +350,7 @@ impl Engine {
         merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.workspace }
     }
 
-    fn append_all(&mut self, events: Vec<EventKind>) -> Result<(), RunError> {
+    fn append_all(&mut self, events: impl IntoIterator<Item = EventKind>) -> Result<(), RunError> {
         events.into_iter().try_for_each(|event| self.append(event))
     }
 

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::settings::Settings;
+use crate::config::settings::{Advisories, Settings};
 use crate::domain::{
-    AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position, RawFinding,
-    Role, Severity, Tag,
+    Advised, AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position,
+    RawFinding, Role, Severity, Tag,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
@@ -17,9 +17,7 @@ use crate::pipeline::edits;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::protocol::claims;
-use crate::rules::consensus::{
-    self, Advised, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing,
-};
+use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing};
 use crate::rules::{mandatory, reversal};
 use crate::workspace::blocks::Blocks;
 use crate::workspace::{Workspace, advisories, blocks, citation};
@@ -33,20 +31,13 @@ pub(crate) struct Lists {
     pub(crate) mandatory: Vec<String>,
     pub(crate) optional: Vec<String>,
     pub(crate) policy: Policy,
-    /// Databases of advisories.
-    pub(crate) advisories: Vec<String>,
 }
 
 impl Lists {
     /// Those of the settings in force.
     pub(crate) fn of(settings: &Settings) -> Self {
         let review = &settings.review;
-        Self {
-            mandatory: review.mandatory.clone(),
-            optional: review.optional.clone(),
-            policy: review.consensus,
-            advisories: settings.advisories.clone(),
-        }
+        Self { mandatory: review.mandatory.clone(), optional: review.optional.clone(), policy: review.consensus }
     }
 }
 
@@ -69,13 +60,8 @@ pub(crate) struct Raised {
 impl Bench<'_> {
     /// The events that merging the answered reviews of a round brings.
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
-        let unmerged: BTreeSet<&CallId> = self.state.unmerged().collect();
-        let mut raised = self.raised(|id| unmerged.contains(id));
-        if self.state.merged.is_empty() {
-            raised.extend(self.own());
-        }
-        let mut claims = self.claims(&raised);
-        let unread = self.advise(&mut claims);
+        let raised = self.unmerged();
+        let claims = self.claims(&raised);
         let debate = self.debate();
         let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
         let mut findings: Vec<Finding> = self.findings(&raised, &claims, &consensus);
@@ -89,16 +75,31 @@ impl Bench<'_> {
             finding.id = FindingId(number);
         }
         let ruled = findings.iter().filter_map(|finding| earlier(finding, bindings)).collect::<Vec<_>>();
-        std::iter::once(EventKind::FindingsMerged { round: self.round, findings })
-            .chain(ruled)
-            .chain(unread)
-            .collect()
+        std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
     }
 
-    /// Checks security findings against the configured advisories (phase 6); says so where those cannot be read.
-    pub(crate) fn advise(&self, claims: &mut [Claim]) -> Option<EventKind> {
-        let error = advisories::check(claims, self.workspace, &self.lists.advisories).err()?;
-        Some(EventKind::Notice { text: format!("{error}: no finding was checked against them") })
+    /// What has not been merged yet.
+    pub(crate) fn unmerged(&self) -> Vec<Raised> {
+        let unmerged: BTreeSet<&CallId> = self.state.unmerged().collect();
+        let mut raised = self.raised(|id| unmerged.contains(id));
+        if self.state.merged.is_empty() {
+            raised.extend(self.own());
+        }
+        raised
+    }
+
+    /// The event that asking the databases about security findings brings, each finding asked about once (phase 6);
+    /// says so where they cannot be asked.
+    pub(crate) fn advise(&self, raised: &[Raised], databases: &Advisories) -> Option<EventKind> {
+        let mut claims: Vec<Claim> = raised.iter().map(|raised| self.claim(raised)).collect();
+        claims.retain(|claim| !self.state.advised.contains_key(&claim.id));
+        if let Err(error) = advisories::check(&mut claims, self.workspace, databases) {
+            let text = format!("{error}: no finding was checked against them");
+            return (!self.state.notices.contains(&text)).then_some(EventKind::Notice { text });
+        }
+        let answers = claims.into_iter().map(|claim| (claim.id, claim.checked.advisory));
+        let answers: BTreeMap<_, _> = answers.filter(|(_, said)| *said != Advised::Unasked).collect();
+        (!answers.is_empty()).then_some(EventKind::AdvisoriesAsked { answers })
     }
 
     /// What the answers to these calls raise, the better of two attempts each, reviewer by reviewer.
@@ -235,7 +236,11 @@ impl Bench<'_> {
             suggestion: raw.suggestion.clone().unwrap_or_default(),
             denies: claims::denies(&raw.title),
             observed: false,
-            checked: Checked { confirmed: raw.rule.is_some(), ..Checked::default() },
+            checked: Checked {
+                confirmed: raw.rule.is_some(),
+                advisory: self.state.advised.get(said).cloned().unwrap_or_default(),
+                ..Checked::default()
+            },
         }
     }
 

@@ -226,7 +226,6 @@ pub fn decided_again(
         mandatory: words(["review.opinions.mandatory", "review.issues.mandatory"]),
         optional: words(["review.opinions.optional", "review.issues.optional"]),
         policy,
-        advisories: words(["advisories.path", ""]),
     };
     let decided = (1..=state.round()).map(|round| {
         let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };

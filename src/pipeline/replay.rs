@@ -64,6 +64,7 @@ pub fn replay(
     let mut plan = plan;
     plan.settings.clone_from(&settings.flat);
     replay.take(EventKind::RunStarted { plan: Box::new(plan) });
+    replay.take(EventKind::AdvisoriesAsked { answers: replay.record.advised.clone() });
     for text in replay.record.notices.clone() {
         replay.take(EventKind::Notice { text });
     }

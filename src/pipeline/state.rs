@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
-    Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason, FileChange,
-    Finding, FindingId, FindingState, Recheck, Response, Role, Spent, Told, Usage,
+    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
+    FileChange, Finding, FindingId, FindingState, Recheck, Response, Role, Spent, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -70,6 +70,8 @@ pub(crate) struct State {
     /// Commands of `review.verify` that ran on the tree as it stands now.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
+    /// What advisories say of findings, by where those were read.
+    pub(crate) advised: BTreeMap<String, Advised>,
     /// The session of the coder's last answered call: whose, which, and what it has used.
     pub(crate) coder_session: Option<(AgentName, String, Usage)>,
     /// Calls of this sitting whose agents may have written though they may only read.
@@ -116,6 +118,7 @@ impl State {
                 self.calls.insert(call.clone(), call_record);
             }
             EventKind::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
+            EventKind::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
             EventKind::FindingsMerged { findings, .. } => {
                 self.merged.extend(self.unmerged().cloned().collect::<Vec<_>>());
                 self.findings.extend(findings.iter().cloned());

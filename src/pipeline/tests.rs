@@ -1,9 +1,6 @@
 //! Whole runs over the scripted runner: a real tree, a real history, agents that play their parts.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod budget;
-mod replay;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -20,8 +17,11 @@ use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
 use crate::workspace::{SelectOptions, TargetSpec};
 
+mod budget;
 mod debates;
 mod judged_first;
+mod replay;
+mod reviewers;
 
 const CODE: &str =
     "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
@@ -115,7 +115,7 @@ fn settings() -> Settings {
             escalate_to: Route::Human,
             require_evidence: true,
         },
-        advisories: Vec::new(),
+        advisories: crate::config::settings::Advisories::default(),
         sandbox: crate::config::settings::Sandbox::Auto,
         redaction: Redaction { secrets: true, block_private_keys: true },
         budget: Budget { wall: Duration::from_secs(60), caps: Caps::default() },
@@ -604,63 +604,6 @@ fn panel(bench: &mut Bench, names: &[&str]) {
     bench.settings.agents.extend(names.iter().map(|name| agent(name, Role::Reviewer)));
 }
 
-#[test]
-fn what_several_reviewers_mean_alike_is_one_finding_and_the_split_is_kept() {
-    let mut bench = Bench::new();
-    panel(&mut bench, &["a", "b", "d"]);
-    let left = bench.review(
-        Mode::Review,
-        ScriptedRunner::new()
-            .on("a", "review", review("[MUST] app.py:2 Replace the weak md5 hash in key", 1))
-            .on(
-                "b",
-                "review",
-                review(
-                    "[LOW] ./app.py:1-2 key uses md5, a weak hash\n[MEDIUM] app.py:6 Never eval file content",
-                    2,
-                ),
-            )
-            .on("d", "review", review("All fine.", 0)),
-    );
-    let findings = &left.ended.outcome.findings;
-    let rows: Vec<_> = findings
-        .iter()
-        .map(|settled| {
-            let finding = &settled.finding;
-            let consensus = finding.consensus.as_ref().unwrap();
-            let positions: Vec<_> =
-                consensus.positions.iter().map(|p| format!("{} {}", p.reviewer, p.severity)).collect();
-            (finding.mandatory, consensus.class, consensus.reviewers, positions.join(", "))
-        })
-        .collect();
-    assert_eq!(
-        rows,
-        [
-            (true, crate::domain::Class::Accepted, 3, "a MUST, b LOW".to_owned()),
-            (false, crate::domain::Class::Uncorroborated, 3, "b MEDIUM".to_owned()),
-        ],
-        "who calls it mandatory is not outvoted"
-    );
-}
-
-#[test]
-fn reviewers_who_contradict_each_other_are_settled_by_the_judge_and_no_coder_takes_sides() {
-    let mut bench = Bench::new();
-    panel(&mut bench, &["a", "b"]);
-    let left = bench.review(
-        Mode::Arbitrate,
-        ScriptedRunner::new()
-            .on("a", "review", review("[MUST] app.py:2 Replace the weak md5 hash in key", 1))
-            .on("b", "review", review("[LOW] app.py:2 Not an issue: the md5 hash in key is a cache key", 1))
-            .on("j", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"]")),
-    );
-    assert_eq!(left.asked(), ["a review", "b review", "j judge"]);
-    let dispute = &left.ended.outcome.disputes[0];
-    assert!(dispute.objection.text.contains("a for it, b against it"), "{}", dispute.objection.text);
-    assert_eq!(left.states(), [("F1".into(), FindingState::Dismissed { dispute: dispute.number })]);
-    assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
-}
-
 /// A review as JSON, with what prose has no place for.
 fn json_review(findings: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let findings = findings.to_owned();
@@ -676,91 +619,3 @@ const WEAK: &str = r#"{"severity": "high", "confidence": 80, "category": "securi
     "title": "Weak hash", "description": "When two inputs collide, `md5` returns the same key."}"#;
 const EVAL: &str = r#"{"severity": "medium", "confidence": 60, "category": "bug", "file": "app.py", "line": 6,
     "title": "Runs what it reads", "description": "If the file is hostile, `eval` executes its content."}"#;
-
-/// The worked example, by hand: F1 80 - 10 (b) - 10 (one disagrees) + 10 (defended with a line) - 5 (80 or more, one
-/// source) = 65, and as b disagrees with reasons and a stands by it, it is disputed. F2 60 + 10 (a) + 5 (one agrees)
-/// - 15 (60 to 79, one source) = 60. The observation enters at 75 - 10 = 65, scores 2 + 2 = 4, and loses 15.
-#[test]
-fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
-    let mut bench = Bench::new();
-    bench.settings.agents.retain(|agent| agent.role != Role::Judge);
-    panel(&mut bench, &["a", "b", "s", "u"]);
-    bench.settings.review.consensus = crate::rules::consensus::Policy::Specification;
-    bench.settings.flat.insert("review.debate".to_owned(), "3".into());
-    let observed = "[F1] DISAGREE -10: line 2 makes a cache key\n[NEW LOW] app.py:1 `key` has no docstring";
-    let left = bench.review(
-        Mode::Review,
-        ScriptedRunner::new()
-            .on("a", "review", json_review(WEAK))
-            .on("b", "review", json_review(EVAL))
-            .on("s", "review", json_review(""))
-            .on("u", "review", json_review(""))
-            .on("a", "examine", debates("[F2] AGREE +10: `eval` executes the file", "GLEE-EXAMINE-END"))
-            .on("b", "examine", debates(observed, "GLEE-EXAMINE-END"))
-            .on("s", "examine", |_| Script::fails(1, "out of order"))
-            .on("u", "examine", |request| {
-                assert_eq!(request.task.findings().len(), 2, "all that others raised");
-                Script::prints("I would rather not.")
-            })
-            .on("a", "defend", debates("[F1] DEFEND: `md5` collides on line 2", "GLEE-DEFEND-END")),
-    );
-    let asked: Vec<_> = left.asked().into_iter().skip(4).collect();
-    assert_eq!(asked, ["a examine", "b examine", "s examine", "u examine", "u examine", "a defend"]);
-    let again = &left.runner.seen()[8].request.again;
-    assert!(again.as_ref().unwrap().contains("GLEE-EXAMINE-END"), "the exact error: {again:?}");
-    let told: Vec<&str> =
-        left.heard.events.iter().map(String::as_str).filter(|event| event.starts_with("debate")).collect();
-    assert_eq!(told, ["debate_round", "debate_round", "debate_concluded", "debate_shutdown"]);
-    assert_eq!(
-        left.ended.outcome.notices,
-        ["Debate incomplete - s did not respond", "Debate incomplete - u did not respond"]
-    );
-
-    let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
-    let events = journal.events(&left.ended.outcome.run).unwrap();
-    let report = events.iter().find_map(|event| match &event.kind {
-        EventKind::DebateConcluded {
-            report: crate::domain::DebateMessage::Message { content, summary, .. },
-            ..
-        } => Some((content.clone(), summary.clone())),
-        _ => None,
-    });
-    let (content, summary) = report.unwrap();
-    assert_eq!(summary, "Debate consensus: 2 confirmed, 0 dismissed, 1 disputed");
-    let worked: serde_json::Value = serde_json::from_str(include_str!("worked_debate.json")).unwrap();
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&content).unwrap(), worked, "{content}");
-
-    let rows = left.ended.outcome.findings.iter().map(|settled| {
-        let consensus = settled.finding.consensus.as_ref().unwrap();
-        (settled.finding.id.to_string(), consensus.class, consensus.confidence.get(), consensus.escalate)
-    });
-    let rows: Vec<_> = rows.collect();
-    use crate::domain::Class::{Accepted, Disputed};
-    assert_eq!(
-        rows,
-        [("F1".into(), Disputed, 65, true), ("F2".into(), Accepted, 60, false), ("F3".into(), Accepted, 50, false)]
-    );
-}
-
-#[test]
-fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
-    let mut bench = Bench::new();
-    panel(&mut bench, &["a", "b"]);
-    bench.settings.flat.insert("review.debate".to_owned(), "auto".into());
-    let play = |defence: &'static str| {
-        ScriptedRunner::new()
-            .on("a", "review", json_review(WEAK))
-            .on("b", "review", json_review(""))
-            .on("b", "examine", debates("[F1] DISAGREE -30: no", "GLEE-EXAMINE-END"))
-            .on("a", "defend", debates(defence, "GLEE-DEFEND-END"))
-    };
-    let left = bench.review(Mode::Review, play("[F1] CONCEDE: right"));
-    assert_eq!(left.states(), [("F1".into(), FindingState::Discarded)]);
-    assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
-    let stands = bench.review(Mode::Review, play("[F1] DEFEND: I am sure"));
-    assert_eq!(stands.states(), [("F1".into(), FindingState::Open)], "votes alone drop nothing mandatory");
-    let lower = bench.review(Mode::Review, play("[F1] MODIFY -5 LOW: only a cache\nRevised: A cache key"));
-    let finding = &lower.ended.outcome.findings[0].finding;
-    assert_eq!((finding.mandatory, finding.raw.body.as_str()), (false, "A cache key"));
-    assert_eq!(lower.ended.outcome.exit, ExitReason::Clean);
-}

@@ -6,9 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Deref;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::rules::consensus::{Claim, Debate, Defence, DefenceWord, Examination, ExaminationWord, Level};
 use crate::rules::mandatory;
@@ -51,27 +52,38 @@ struct Documents(Vec<Node>);
 
 impl<'de> Deserialize<'de> for Documents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMany;
-        impl<'de> Visitor<'de> for OneOrMany {
-            type Value = Documents;
+        let mut all = Vec::new();
+        deserializer.deserialize_any(Into(&mut all))?;
+        Ok(Self(all))
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object with findings, or a list of them")
-            }
+/// Puts one document or a list of them at the end of a list.
+struct Into<'a>(&'a mut Vec<Node>);
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Documents, A::Error> {
-                Ok(Documents(vec![Node::deserialize(de::value::MapAccessDeserializer::new(map))?]))
-            }
+impl<'de> DeserializeSeed<'de> for Into<'_> {
+    type Value = ();
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Documents, A::Error> {
-                let mut all = Vec::new();
-                while let Some(Documents(mut nodes)) = seq.next_element()? {
-                    all.append(&mut nodes);
-                }
-                Ok(Documents(all))
-            }
-        }
-        deserializer.deserialize_any(OneOrMany)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Into<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with findings, or a list of them")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.push(Node::deserialize(de::value::MapAccessDeserializer::new(map))?);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(Into(self.0))?.is_some() {}
+        Ok(())
     }
 }
 
@@ -82,36 +94,36 @@ struct Node {
     id: Scalar,
     #[serde(alias = "reviewer", alias = "agent")]
     model: Scalar,
-    vendor: Scalar,
+    vendor: Rare,
     file: Scalar,
     line: Scalar,
     end_line: Scalar,
     severity: Scalar,
     confidence: Scalar,
     category: Scalar,
-    rule: Scalar,
+    rule: Rare,
     title: Scalar,
     #[serde(alias = "text", alias = "body", alias = "message")]
     description: Scalar,
     #[serde(alias = "recommendation", alias = "fix")]
     suggestion: Scalar,
-    valid: Scalar,
-    findings: Option<Documents>,
-    issues: Option<Documents>,
+    valid: Rare,
+    findings: Option<Box<Documents>>,
+    issues: Option<Box<Documents>>,
     payload: Option<Box<Self>>,
-    debate: Option<Documents>,
-    responses: Option<Documents>,
+    debate: Option<Box<Documents>>,
+    responses: Option<Box<Documents>>,
     #[serde(alias = "defences")]
-    defenses: Option<Documents>,
+    defenses: Option<Box<Documents>>,
     reviewers: Vec<String>,
     silent: Vec<String>,
-    finding_id: Scalar,
-    action: Scalar,
-    confidence_adjustment: Scalar,
-    reasoning: Scalar,
-    new_observations: Option<Documents>,
-    revised_severity: Scalar,
-    revised_description: Scalar,
+    finding_id: Rare,
+    action: Rare,
+    confidence_adjustment: Rare,
+    reasoning: Rare,
+    new_observations: Option<Box<Documents>>,
+    revised_severity: Rare,
+    revised_description: Rare,
 }
 
 /// What holds for everything inside a document.
@@ -171,7 +183,7 @@ impl Dossier {
         let description = node.description.take_text().unwrap_or_default();
         let title = node.title.take_text().unwrap_or_else(|| first_line(&description));
         let (line, end) = node.line.range();
-        let denies = matches!(node.valid, Scalar::Flag(false)) || denies(&title);
+        let denies = matches!(*node.valid, Scalar::Flag(false)) || denies(&title);
         let severity = node.severity.text().map(|word| {
             let level = Level::of(mandatory::normalise(&word));
             if mandatory::normalise(&word).is_none() {
@@ -190,7 +202,7 @@ impl Dossier {
             severity,
             confidence: node.confidence.percent(),
             category: node.category.take_text(),
-            rule: node.rule.take_text(),
+            rule: node.rule.text().filter(|rule| !rule.is_empty()),
             title,
             description,
             suggestion: node.suggestion.take_text().unwrap_or_default(),
@@ -202,20 +214,25 @@ impl Dossier {
 
     /// Gives ids to findings without one, or with one that another finding has.
     fn name_claims(&mut self) {
-        let mut known: HashSet<String> = HashSet::with_capacity(self.claims.len());
+        let mut known: HashSet<&str> = HashSet::with_capacity(self.claims.len());
+        let all = self.claims.iter().enumerate();
+        let nameless = all.filter(|(_, claim)| claim.id.is_empty() || !known.insert(&claim.id));
+        let nameless: Vec<usize> = nameless.map(|(index, _)| index).collect();
+        if nameless.is_empty() {
+            return;
+        }
+        let mut known: HashSet<String> = known.into_iter().map(str::to_owned).collect();
         let mut counts: HashMap<String, usize> = HashMap::new();
-        for claim in &mut self.claims {
-            if claim.id.is_empty() || known.contains(&claim.id) {
-                let count = counts.entry(claim.model.clone()).or_default();
-                loop {
-                    *count += 1;
-                    claim.id = format!("{}/{count}", claim.model);
-                    if !known.contains(&claim.id) {
-                        break;
-                    }
+        for index in nameless {
+            let claim = &mut self.claims[index];
+            let count = counts.entry(claim.model.clone()).or_default();
+            claim.id = loop {
+                *count += 1;
+                let id = format!("{}/{count}", claim.model);
+                if known.insert(id.clone()) {
+                    break id;
                 }
-            }
-            known.insert(claim.id.clone());
+            };
         }
     }
 
@@ -304,6 +321,24 @@ enum Scalar {
     Text(String),
     Number(f64),
     Flag(bool),
+}
+
+/// A value that few documents have; the others do not pay for its room.
+#[derive(Default)]
+struct Rare(Option<Box<Scalar>>);
+
+impl Deref for Rare {
+    type Target = Scalar;
+
+    fn deref(&self) -> &Scalar {
+        self.0.as_deref().unwrap_or(&Scalar::None)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rare {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Some(Box::new(Scalar::deserialize(deserializer)?))))
+    }
 }
 
 impl Scalar {

@@ -6,7 +6,7 @@ use crate::protocol::printable;
 /// The outcome as indented JSON with a line end.
 pub(super) fn render(outcome: &Outcome) -> String {
     let json = serde_json::to_string_pretty(outcome).expect("an outcome has string keys only and no failing part");
-    printable::json(&json) + "\n"
+    printable::json(json) + "\n"
 }
 
 #[cfg(test)]

@@ -24,13 +24,18 @@ pub enum Ecosystem {
 impl Ecosystem {
     /// Reads the database's word; anything after a colon names a release of it.
     fn parse(word: &str) -> Option<Self> {
-        Some(match word.split(':').next()? {
-            "crates.io" => Self::Crates,
-            "npm" => Self::Npm,
-            "PyPI" => Self::Pypi,
-            "Go" => Self::Go,
-            _ => return None,
-        })
+        let word = word.split(':').next()?;
+        [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
+    }
+
+    /// The database's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Crates => "crates.io",
+            Self::Npm => "npm",
+            Self::Pypi => "PyPI",
+            Self::Go => "Go",
+        }
     }
 
     /// A package's name in its one form: PyPI knows no letter case, and `-`, `_` and `.` alike.

@@ -82,10 +82,10 @@ fn overlap(a: &Finding, b: &Finding) -> bool {
 
 /// The ruling of the panel on a finding, among all findings of the run.
 pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> Ruling {
-    let cast: [Option<Vote<Tag>>; 3] = votes.each_ref().map(|vote| {
+    let cast: [Option<Vote<'_, Tag>>; 3] = votes.each_ref().map(|vote| {
         vote.ruling.as_ref().map(|ruling| Vote {
             action: action(ruling),
-            reason: ruling.grounds.map(|grounds| code(grounds).to_owned()),
+            reason: ruling.grounds.map(|grounds| code(grounds).into()),
             new_value: ruling.new_tag,
         })
     });

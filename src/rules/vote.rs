@@ -3,6 +3,7 @@
 //! Source: the arbiter's selection rules, both versions. A decision depends on nothing but the three votes, the type of
 //! the conflict and the lists in [`Lists`]; a missing vote counts as KEEP, but is never a voice to protect.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -76,11 +77,11 @@ impl Voter {
 
 /// A vote that was cast; `V` is what a FLIP would set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Vote<V> {
+pub struct Vote<'a, V> {
     /// What the voter wants.
     pub action: Action,
     /// Why, as one of the known codes or any other word.
-    pub reason: Option<String>,
+    pub reason: Option<Cow<'a, str>>,
     /// The value that a FLIP sets.
     pub new_value: Option<V>,
 }
@@ -168,7 +169,7 @@ pub struct Decision<'a, V> {
 
 /// Decides a tuple by the votes of A, B and C.
 pub fn decide<'a, V>(
-    votes: [Option<&'a Vote<V>>; 3],
+    votes: [Option<&'a Vote<'_, V>>; 3],
     conflict: Option<&str>,
     version: Version,
     lists: &Lists,
@@ -238,13 +239,13 @@ mod tests {
     use super::*;
 
     /// Reads `KEEP`, `FLIP:REASON`, `FLIP:=value`; `-` is a missing vote.
-    fn vote(text: &str) -> Option<Vote<String>> {
+    fn vote(text: &str) -> Option<Vote<'_, String>> {
         let (action, rest) = text.split_once(':').unwrap_or((text, ""));
         let (reason, value) = rest.split_once('=').unwrap_or((rest, ""));
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         (text != "-").then(|| Vote {
             action: Action::parse(action).expect("an action"),
-            reason: given(reason),
+            reason: given(reason).map(Cow::Owned),
             new_value: given(value),
         })
     }
@@ -373,8 +374,8 @@ mod tests {
             single.extend(codes.iter().map(|code| Some((action, *code))));
         }
         let lists = Lists::default();
-        let made = |vote: Option<(Action, &str)>| {
-            vote.map(|(action, code)| Vote::<()> { action, reason: Some(code.to_owned()), new_value: None })
+        let made = |vote: Option<(Action, &'static str)>| {
+            vote.map(|(action, code)| Vote::<()> { action, reason: Some(code.into()), new_value: None })
         };
         let mut cases = 0;
         for a in &single {

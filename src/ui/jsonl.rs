@@ -36,7 +36,7 @@ impl EventSink for JsonLines {
 
 /// An event as a line with its line end.
 fn line(event: &Event) -> io::Result<String> {
-    let mut line = printable::json(&serde_json::to_string(event)?);
+    let mut line = printable::json(serde_json::to_string(event)?);
     line.push('\n');
     Ok(line)
 }

@@ -108,7 +108,19 @@ impl Narrator {
             EventKind::BeforeImage { kept_as, .. } if verbose => {
                 vec![faint(format!("  files kept as they were, as {}", printable::line(kept_as)))]
             }
-            EventKind::AlreadyRuled { .. } | EventKind::BeforeImage { .. } => Vec::new(),
+            EventKind::AdvisoriesAsked { answers } if verbose && !answers.is_empty() => {
+                let confirmed = answers
+                    .values()
+                    .filter(|said| matches!(said, crate::domain::Advised::Confirmed { .. }))
+                    .count();
+                vec![faint(format!(
+                    "  advisories asked about {}, {confirmed} confirmed",
+                    draw::count(answers.len(), "finding")
+                ))]
+            }
+            EventKind::AlreadyRuled { .. } | EventKind::BeforeImage { .. } | EventKind::AdvisoriesAsked { .. } => {
+                Vec::new()
+            }
             EventKind::StillDisputed { finding, dispute } => {
                 vec![faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
             }

@@ -1,7 +1,7 @@
 //! Phase 6: security findings that name a package or an advisory, checked against the lock files around them and a
-//! database of advisories: a folder or a zip archive of OSV's JSON.
+//! database of advisories: a folder or a zip archive of OSV's JSON, or an API like OSV's.
 //!
-//! Nothing is read while no finding asks for it, and nothing leaves the machine.
+//! Nothing is read while no finding asks for it, and nothing leaves the machine unless an API is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
 
-use super::{Workspace, locks};
+use super::{Workspace, locks, osv};
+use crate::config::settings::Advisories;
 use crate::rules::advisories::{Advisory, Locked, Standing};
 use crate::rules::consensus::{Advised, Category, Claim, category};
 
@@ -23,21 +24,40 @@ const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency",
 /// An advisory larger than this is none.
 const LARGEST: u64 = 4 << 20;
 
-/// The database cannot be read.
+/// A database cannot be asked.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to read the advisories in `{}`", path.display())]
-pub struct AdvisoryError {
-    path: PathBuf,
-    #[source]
-    source: io::Error,
+pub enum AdvisoryError {
+    /// A folder or an archive cannot be read.
+    #[error("failed to read the advisories in `{}`", path.display())]
+    Read {
+        /// What was to be read.
+        path: PathBuf,
+        /// Why it cannot be.
+        source: io::Error,
+    },
+    /// An API does not answer as OSV's does.
+    #[error("failed to ask `{url}` for advisories: {why}")]
+    Ask {
+        /// The address.
+        url: String,
+        /// Why there is no answer.
+        why: String,
+    },
 }
 
 impl AdvisoryError {
     /// What to do about it.
-    pub fn hint(&self) -> String {
-        "`advisories.path` names a folder or a zip archive of OSV's JSON; \
-         `glee config unset advisories.path` goes without"
-            .to_owned()
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => {
+                "`advisories.path` names a folder or a zip archive of OSV's JSON; \
+                 `glee config unset advisories.path` goes without"
+            }
+            Self::Ask { .. } => {
+                "`advisories.url` names the root of an API like https://api.osv.dev; \
+                 `glee config unset advisories.url` goes without"
+            }
+        }
     }
 }
 
@@ -51,12 +71,12 @@ struct Question {
     around: BTreeSet<Locked>,
 }
 
-/// Fills in what the databases at `paths`, which may be relative to the tree's root, say of claims.
+/// Fills in what the configured databases say of claims; relative paths are in the tree.
 ///
 /// # Errors
-/// When a database cannot be read; one file of it that is no advisory is passed over.
-pub fn check(claims: &mut [Claim], workspace: &Workspace, paths: &[String]) -> Result<(), AdvisoryError> {
-    if paths.is_empty() {
+/// When a database cannot be asked; one file of it that is no advisory is passed over.
+pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
+    if databases.paths.is_empty() && databases.url.is_none() {
         return Ok(());
     }
     let mut locked: BTreeMap<String, BTreeSet<Locked>> = BTreeMap::new();
@@ -69,17 +89,25 @@ pub fn check(claims: &mut [Claim], workspace: &Workspace, paths: &[String]) -> R
     if questions.is_empty() {
         return Ok(());
     }
-    let wanted = questions.iter().flat_map(|question| {
-        let names = question.named.iter().map(|package| package.name.clone());
-        question.ids.iter().cloned().chain(names)
-    });
-    let wanted: BTreeSet<String> = wanted.collect();
+    let ids: BTreeSet<&str> = questions.iter().flat_map(|question| &question.ids).map(String::as_str).collect();
+    // Who names an advisory asks about that one.
+    let packages: BTreeSet<&Locked> =
+        questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
     let mut advisories = Vec::new();
-    for path in paths {
-        let path = workspace.root().join(path);
-        let found = matching(&path, &wanted).map_err(|source| AdvisoryError { path, source })?;
-        advisories.extend(found);
+    if !databases.paths.is_empty() {
+        let names = packages.iter().map(|package| package.name.as_str());
+        let wanted: BTreeSet<&str> = ids.iter().copied().chain(names).collect();
+        for path in &databases.paths {
+            let path = workspace.root().join(path);
+            let found = matching(&path, &wanted).map_err(|source| AdvisoryError::Read { path, source })?;
+            advisories.extend(found);
+        }
     }
+    if let Some(url) = &databases.url {
+        let found = osv::ask(url, &ids, &packages);
+        advisories.extend(found.map_err(|why| AdvisoryError::Ask { url: url.clone(), why })?);
+    }
+    advisories.retain(Advisory::stands);
     advisories.sort_by(|a, b| a.id.cmp(&b.id));
     for question in questions {
         claims[question.claim].checked.advisory = question.answer(&advisories);
@@ -166,12 +194,12 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
 }
 
 /// The advisories of the database that hold any of these words.
-fn matching(path: &Path, wanted: &BTreeSet<String>) -> io::Result<Vec<Advisory>> {
+fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
     let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
     let mut found = Vec::new();
     let mut take = |bytes: &[u8]| {
         if wanted.is_match(bytes) {
-            found.extend(serde_json::from_slice::<Advisory>(bytes).ok().filter(Advisory::stands));
+            found.extend(serde_json::from_slice::<Advisory>(bytes).ok());
         }
     };
     if path.is_dir() {
@@ -285,13 +313,15 @@ mod tests {
         ];
         for database in [folder.path().join("osv"), archive] {
             let mut claims: Vec<Claim> = rows.iter().map(|(claim, _)| claim.clone()).collect();
-            check(&mut claims, &workspace, &[database.to_string_lossy().into_owned()]).unwrap();
+            let databases = Advisories { paths: vec![database.to_string_lossy().into_owned()], url: None };
+            check(&mut claims, &workspace, &databases).unwrap();
             for (claim, (_, expected)) in claims.iter().zip(&rows) {
                 assert_eq!(claim.checked.advisory, *expected, "{} in {:?}", claim.title, claim.file);
             }
         }
         let mut claims = vec![rows[0].0.clone()];
-        let missing = check(&mut claims, &workspace, &["none".to_owned()]);
+        let missing = Advisories { paths: vec!["none".to_owned()], url: None };
+        let missing = check(&mut claims, &workspace, &missing);
         assert!(missing.unwrap_err().to_string().contains("none"));
     }
 }

@@ -10,7 +10,8 @@ use crate::domain::RunId;
 
 use super::git::Object;
 use super::ignores::Ignores;
-use super::image::{BeforeImage, Entry, Image, Kind, TreeId};
+use super::image::{Entry, Image, Kind, TreeId};
+use super::keep::BeforeImage;
 use super::walk::{self, Hidden, Met};
 use super::{WorkspaceError, content, modes, names};
 

@@ -92,3 +92,27 @@ fn a_finding_that_names_a_package_is_checked_against_advisories_offline() {
     assert_eq!(missing.code, 2);
     assert!(missing.stderr.contains("failed to read the advisories in"), "{}", missing.stderr);
 }
+
+#[test]
+fn a_server_that_an_untrusted_project_names_is_not_asked() {
+    let sandbox = Sandbox::new();
+    sandbox.write("Cargo.lock", "[[package]]\nname = \"time\"\nversion = \"0.1.43\"\n");
+    sandbox.write(".glee/config.yml", "version: 1\nadvisories:\n  url: http://127.0.0.1:1\n");
+    let finding = r#"{"model": "a", "file": "a.rs", "findings": [{"severity": "high", "line": 1, "category": "security",
+        "title": "`time` may crash", "description": "It reads the environment."}]}"#;
+    let output = sandbox.glee_with(&["merge"], finding);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(
+        output.stderr,
+        "warning: the project is not trusted, so `advisories.url` is not asked; see `glee trust`\n"
+    );
+    let trusted = sandbox.glee(&["trust"]);
+    assert_eq!(trusted.code, 0, "{}", trusted.stderr);
+    let refused = sandbox.glee_with(&["merge"], finding);
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.starts_with("error: failed to ask `http://127.0.0.1:1` for advisories"),
+        "{}",
+        refused.stderr
+    );
+}

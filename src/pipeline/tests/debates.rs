@@ -1,4 +1,4 @@
-//! Debates that end before their end: told to stop, or with somebody who does not answer in time.
+//! Debates: the worked example, what can be taken back, and ends before the end.
 
 use super::*;
 
@@ -76,4 +76,92 @@ fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
         serde_json::json!({"type": "message", "recipient": "team-lead", "summary": "Debate round 2 complete",
             "content": "Round 2 complete: 0 agreements, 0 disagreements, 0 partial; Debate incomplete - b did not respond"})
     );
+}
+
+/// The worked example, by hand: F1 80 - 10 (b) - 10 (one disagrees) + 10 (defended with a line) - 5 (80 or more, one
+/// source) = 65, and as b disagrees with reasons and a stands by it, it is disputed. F2 60 + 10 (a) + 5 (one agrees)
+/// - 15 (60 to 79, one source) = 60. The observation enters at 75 - 10 = 65, scores 2 + 2 = 4, and loses 15.
+#[test]
+fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
+    let mut bench = Bench::new();
+    bench.settings.agents.retain(|agent| agent.role != Role::Judge);
+    panel(&mut bench, &["a", "b", "s", "u"]);
+    bench.settings.review.consensus = crate::rules::consensus::Policy::Specification;
+    bench.settings.flat.insert("review.debate".to_owned(), "3".into());
+    let observed = "[F1] DISAGREE -10: line 2 makes a cache key\n[NEW LOW] app.py:1 `key` has no docstring";
+    let left = bench.review(
+        Mode::Review,
+        ScriptedRunner::new()
+            .on("a", "review", json_review(WEAK))
+            .on("b", "review", json_review(EVAL))
+            .on("s", "review", json_review(""))
+            .on("u", "review", json_review(""))
+            .on("a", "examine", debates("[F2] AGREE +10: `eval` executes the file", "GLEE-EXAMINE-END"))
+            .on("b", "examine", debates(observed, "GLEE-EXAMINE-END"))
+            .on("s", "examine", |_| Script::fails(1, "out of order"))
+            .on("u", "examine", |request| {
+                assert_eq!(request.task.findings().len(), 2, "all that others raised");
+                Script::prints("I would rather not.")
+            })
+            .on("a", "defend", debates("[F1] DEFEND: `md5` collides on line 2", "GLEE-DEFEND-END")),
+    );
+    let asked: Vec<_> = left.asked().into_iter().skip(4).collect();
+    assert_eq!(asked, ["a examine", "b examine", "s examine", "u examine", "u examine", "a defend"]);
+    let again = &left.runner.seen()[8].request.again;
+    assert!(again.as_ref().unwrap().contains("GLEE-EXAMINE-END"), "the exact error: {again:?}");
+    let told: Vec<&str> =
+        left.heard.events.iter().map(String::as_str).filter(|event| event.starts_with("debate")).collect();
+    assert_eq!(told, ["debate_round", "debate_round", "debate_concluded", "debate_shutdown"]);
+    assert_eq!(
+        left.ended.outcome.notices,
+        ["Debate incomplete - s did not respond", "Debate incomplete - u did not respond"]
+    );
+
+    let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
+    let events = journal.events(&left.ended.outcome.run).unwrap();
+    let report = events.iter().find_map(|event| match &event.kind {
+        EventKind::DebateConcluded {
+            report: crate::domain::DebateMessage::Message { content, summary, .. },
+            ..
+        } => Some((content.clone(), summary.clone())),
+        _ => None,
+    });
+    let (content, summary) = report.unwrap();
+    assert_eq!(summary, "Debate consensus: 2 confirmed, 0 dismissed, 1 disputed");
+    let worked: serde_json::Value = serde_json::from_str(include_str!("worked_debate.json")).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&content).unwrap(), worked, "{content}");
+
+    let rows = left.ended.outcome.findings.iter().map(|settled| {
+        let consensus = settled.finding.consensus.as_ref().unwrap();
+        (settled.finding.id.to_string(), consensus.class, consensus.confidence.get(), consensus.escalate)
+    });
+    let rows: Vec<_> = rows.collect();
+    use crate::domain::Class::{Accepted, Disputed};
+    assert_eq!(
+        rows,
+        [("F1".into(), Disputed, 65, true), ("F2".into(), Accepted, 60, false), ("F3".into(), Accepted, 50, false)]
+    );
+}
+
+#[test]
+fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
+    let mut bench = Bench::new();
+    panel(&mut bench, &["a", "b"]);
+    bench.settings.flat.insert("review.debate".to_owned(), "auto".into());
+    let play = |defence: &'static str| {
+        ScriptedRunner::new()
+            .on("a", "review", json_review(WEAK))
+            .on("b", "review", json_review(""))
+            .on("b", "examine", debates("[F1] DISAGREE -30: no", "GLEE-EXAMINE-END"))
+            .on("a", "defend", debates(defence, "GLEE-DEFEND-END"))
+    };
+    let left = bench.review(Mode::Review, play("[F1] CONCEDE: right"));
+    assert_eq!(left.states(), [("F1".into(), FindingState::Discarded)]);
+    assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
+    let stands = bench.review(Mode::Review, play("[F1] DEFEND: I am sure"));
+    assert_eq!(stands.states(), [("F1".into(), FindingState::Open)], "votes alone drop nothing mandatory");
+    let lower = bench.review(Mode::Review, play("[F1] MODIFY -5 LOW: only a cache\nRevised: A cache key"));
+    let finding = &lower.ended.outcome.findings[0].finding;
+    assert_eq!((finding.mandatory, finding.raw.body.as_str()), (false, "A cache key"));
+    assert_eq!(lower.ended.outcome.exit, ExitReason::Clean);
 }

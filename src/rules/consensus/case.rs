@@ -1,6 +1,6 @@
 //! One group of claims under decision: what every policy asks of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::debate::{Effect, Index};
 use super::evidence::{self, Evidence};
@@ -28,12 +28,16 @@ pub(super) struct Case<'a> {
     pub(super) effect: Effect<'a>,
     /// How many reviewers took part in the run.
     pub(super) reviewers: usize,
+    vendors: &'a HashMap<&'a str, String>,
     unlike: bool,
 }
 
 /// The reviewers of a run.
 pub(super) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet<&'a str> {
-    claims.iter().map(|claim| claim.model.as_str()).chain(debate.reviewers.iter().map(String::as_str)).collect()
+    // A tree sorts all it is built from; few of many claims bring a new name.
+    let mut names: HashSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
+    names.extend(debate.reviewers.iter().map(String::as_str));
+    names.into_iter().collect()
 }
 
 /// Decides every group of a run by `rule`.
@@ -45,7 +49,9 @@ pub(super) fn decide(
     groups: &[Vec<usize>],
     rule: impl Fn(&Case<'_>) -> Decision + Sync,
 ) -> Vec<Decision> {
-    let run = Run { claims, entries, index: Index::of(debate), reviewers: reviewers(claims, debate).len() };
+    let reviewers = reviewers(claims, debate);
+    let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
+    let run = Run { claims, entries, index: Index::of(debate), reviewers: reviewers.len(), vendors };
     side_by_side::each(groups, |group| rule(&run.case(group, vectors)))
 }
 
@@ -55,11 +61,13 @@ struct Run<'a> {
     entries: &'a [Entry],
     index: Index<'a>,
     reviewers: usize,
+    /// Who makes each reviewer's model, by its name.
+    vendors: HashMap<&'a str, String>,
 }
 
 impl<'a> Run<'a> {
-    fn case(&self, group: &[usize], vectors: &Vectors) -> Case<'a> {
-        let Self { claims, entries, ref index, reviewers } = *self;
+    fn case(&'a self, group: &[usize], vectors: &Vectors) -> Case<'a> {
+        let Self { claims, entries, ref index, reviewers, ref vendors } = *self;
         let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
         let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
         let (mut deniers, mut members): (Vec<&Entry>, Vec<&Entry>) =
@@ -75,7 +83,8 @@ impl<'a> Run<'a> {
             .map(|claim| &claims[*claim])
             .collect();
         let evidence = members.iter().map(|entry| Evidence::of(&claims[entry.claim], entry)).collect();
-        Case { claims, effect: index.effect(&of_debate), entries: members, deniers, evidence, reviewers, unlike }
+        let effect = index.effect(&of_debate);
+        Case { claims, effect, entries: members, deniers, evidence, reviewers, vendors, unlike }
     }
 }
 
@@ -130,7 +139,7 @@ impl<'a> Case<'a> {
         let mut vendors = BTreeSet::new();
         let points = self.entries.iter().map(|entry| {
             let claim = &self.claims[entry.claim];
-            let vendor = claim.vendor.clone().unwrap_or_else(|| vendor(&claim.model));
+            let vendor = claim.vendor.as_ref().unwrap_or_else(|| &self.vendors[claim.model.as_str()]);
             if vendors.insert(vendor) { 5 } else { 2 }
         });
         points.sum::<i32>().min(15)

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::normal::{Category, Entry};
 use super::phrases::Phrases;
-use super::{Claim, Level};
+use super::{Advised, Claim, Level};
 
 /// What was checked about a claim against the reviewed code; the default is that nothing was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,60 +20,6 @@ pub struct Checked {
     pub confirmed: bool,
     /// What a database of advisories says of it.
     pub advisory: Advised,
-}
-
-/// What a database of advisories says of a finding (phase 6).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Advised {
-    /// The finding names no package and no advisory, or there is no database.
-    #[default]
-    Unasked,
-    /// Nothing, which does not mean that it is safe.
-    Nothing,
-    /// The version in the lock file is affected.
-    Confirmed {
-        /// The advisory.
-        id: String,
-        /// The package and its version.
-        version: String,
-    },
-    /// The version in the lock file has the fix.
-    Patched {
-        /// The advisory.
-        id: String,
-        /// The package and its version.
-        version: String,
-        /// The version that brought the fix.
-        fixed: String,
-    },
-}
-
-impl Advised {
-    /// What to know of it, in one line.
-    pub fn note(&self) -> Option<String> {
-        match self {
-            Self::Unasked | Self::Nothing => None,
-            Self::Confirmed { id, version } => Some(format!("confirmed by {id}: {version} is affected")),
-            Self::Patched { id, version, fixed } => {
-                Some(format!("{id} is patched since {fixed}, and {version} is locked: one severity lower"))
-            }
-        }
-    }
-
-    /// Which of two says more.
-    fn rank(&self) -> u8 {
-        match self {
-            Self::Unasked => 0,
-            Self::Nothing => 1,
-            Self::Patched { .. } => 2,
-            Self::Confirmed { .. } => 3,
-        }
-    }
-
-    /// What is said of several findings that mean the same.
-    pub(super) fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
-        all.max_by_key(|advised| advised.rank()).cloned().unwrap_or_default()
-    }
 }
 
 /// The four questions of a challenge.

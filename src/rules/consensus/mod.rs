@@ -31,13 +31,13 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use debate::{Debate, Defence, DefenceWord, Examination, ExaminationWord};
-pub use evidence::{Advised, Challenge, Checked, Criteria};
+pub use evidence::{Challenge, Checked, Criteria};
 pub use normal::{Category, category, vendor};
 pub use output::{Answer, Extras};
 pub use tally::Statistics;
 
-pub use crate::domain::Class;
 use crate::domain::Tag;
+pub use crate::domain::{Advised, Class};
 
 /// How severe a claim is, on the scale of the consensus; `MUST` stands with high, `SHOULD` with medium.
 #[derive(

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::phrases::Phrases;
-use super::{Claim, Level, side_by_side};
+use super::{Claim, Debate, Level, case, side_by_side};
 
 /// The confidence of a reviewer that states none.
 const CONFIDENCE: u8 = 75;
@@ -188,7 +188,8 @@ impl Entry {
 /// All claims as entries, ordered by file, place and text, repeats folded.
 pub(super) fn entries(claims: &[Claim], tree: &[String]) -> Vec<Entry> {
     let file_numbers = file_numbers(claims, tree);
-    let models: BTreeSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
+    let nobody_else = Debate::default();
+    let models = case::reviewers(claims, &nobody_else);
     let models: HashMap<&str, u32> = models.into_iter().zip(0..).collect();
     let categories = side_by_side::each(claims, |claim| {
         category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title)
@@ -214,8 +215,9 @@ pub(super) fn entries(claims: &[Claim], tree: &[String]) -> Vec<Entry> {
         .collect();
     entries.sort_by(|a, b| {
         let (x, y) = (&claims[a.claim], &claims[b.claim]);
-        (a.file, a.lines, a.model)
-            .cmp(&(b.file, b.lines, b.model))
+        // Not by reviewer: the first of a tie would be favoured (rule 7).
+        (a.file, a.lines)
+            .cmp(&(b.file, b.lines))
             .then_with(|| (&x.title, &x.description, &x.suggestion).cmp(&(&y.title, &y.description, &y.suggestion)))
             .then_with(|| (b.severity, b.confidence).cmp(&(a.severity, a.confidence)))
             .then_with(|| x.id.cmp(&y.id))

@@ -1,5 +1,6 @@
 //! The answer in the form of the specification, with `groups` beside it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -42,7 +43,7 @@ struct Finding<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     end_line: Option<u32>,
     title: &'a str,
-    description: String,
+    description: Cow<'a, str>,
     suggestion: &'a str,
     cross_examination_trail: Trail<'a>,
 }
@@ -228,13 +229,14 @@ impl<'a> View<'a> {
 
     fn finding(&self, decision: &'a Decision) -> Finding<'a> {
         let lead = self.lead(decision);
-        let mut description = decision.revised.clone().unwrap_or_else(|| {
+        let mut description = Cow::Borrowed(decision.revised.as_deref().unwrap_or_else(|| {
             let said = &self.claims[decision.described_by].description;
-            if said.is_empty() { lead.title.clone() } else { said.clone() }
-        });
+            if said.is_empty() { &lead.title } else { said }
+        }));
         for note in &decision.notes {
-            description.push_str("\n\n");
-            description.push_str(note);
+            let text = description.to_mut();
+            text.push_str("\n\n");
+            text.push_str(note);
         }
         Finding {
             severity: decision.severity,

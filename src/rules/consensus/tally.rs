@@ -1,6 +1,7 @@
 //! The order of the decisions, what needs a person, and numbers that add up: every claim is counted once, as a member or
 //! a repeat of one decision, and every decision in exactly one row.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
@@ -163,14 +164,11 @@ pub(super) fn escalate(decisions: &mut [Decision]) {
 
 /// Accepted first; within a class by severity, confidence and agreement, then by place.
 pub(super) fn sort(decisions: &mut [Decision], claims: &[Claim]) {
-    decisions.sort_by(|a, b| {
-        let lead = |decision: &Decision| &claims[decision.members[0]];
-        let (x, y) = (lead(a), lead(b));
-        (a.class.cmp(&b.class))
-            .then(b.severity.cmp(&a.severity))
-            .then(b.confidence.cmp(&a.confidence))
-            .then(a.agreement.cmp(&b.agreement))
-            .then_with(|| (&x.file, x.line, &x.title, &x.id).cmp(&(&y.file, y.line, &y.title, &y.id)))
+    // Keys are sorted, not decisions, which are large.
+    decisions.sort_by_cached_key(|decision| {
+        let lead = &claims[decision.members[0]];
+        let rank = (decision.class, Reverse(decision.severity), Reverse(decision.confidence), decision.agreement);
+        (rank, lead.file.as_deref(), lead.line, lead.title.as_str(), lead.id.as_str())
     });
 }
 

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+
 use super::side_by_side;
 
 /// Whether a word says nothing about a finding.
@@ -22,6 +24,9 @@ fn is_stop_word(word: &str) -> bool {
 /// Endings that are cut off words of six letters or more, the longest first.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
+/// The number of each word. Nearly all time of a large merge goes into looking words up, so this is not the standard hash.
+type Numbers = HashMap<Box<str>, u32, RandomState>;
+
 /// The vectors of some texts, and for each term the texts that hold it.
 pub(super) struct Vectors {
     /// Where each text's terms begin in `terms`.
@@ -36,7 +41,7 @@ pub(super) struct Vectors {
 impl Vectors {
     /// The vectors of texts, each in two parts.
     pub(super) fn of(texts: &[[&str; 2]]) -> Self {
-        let mut numbers: HashMap<Box<str>, u32> = HashMap::new();
+        let mut numbers = Numbers::default();
         let (mut starts, mut terms) = (vec![0], Vec::new());
         for counts in side_by_side::parts(texts, Counts::of) {
             let number_of: Vec<u32> = counts
@@ -150,7 +155,7 @@ struct Counts {
 
 impl Counts {
     fn of(texts: &[[&str; 2]]) -> Self {
-        let mut numbers: HashMap<Box<str>, u32> = HashMap::new();
+        let mut numbers = Numbers::default();
         let mut counts = Self { words: Vec::new(), lengths: Vec::with_capacity(texts.len()), terms: Vec::new() };
         let (mut found, mut scratch) = (Vec::new(), String::new());
         for text in texts {

@@ -9,9 +9,11 @@ use crate::domain::{Coverage, RunId, Skip, SkipReason};
 
 use super::*;
 
+mod diffs;
 mod hostile;
 mod images;
 mod looks;
+mod places;
 mod pruned;
 mod targets;
 
@@ -118,4 +120,16 @@ fn shape(target: &Target) -> Vec<(&str, Vec<(u32, u32)>)> {
 
 fn skips(target: &Target) -> Vec<(&str, SkipReason)> {
     target.skipped.iter().map(|Skip { file, reason }| (file.as_str(), *reason)).collect()
+}
+
+fn diff_of<'a>(target: &'a Target, path: &str) -> &'a str {
+    target.files.iter().find(|file| file.path == path).unwrap().diff.as_deref().unwrap()
+}
+
+fn paths(paths: &[&str]) -> TargetSpec {
+    TargetSpec::Paths(paths.iter().map(PathBuf::from).collect())
+}
+
+fn names(target: &Target) -> Vec<&str> {
+    target.files.iter().map(|file| file.path.as_str()).collect()
 }

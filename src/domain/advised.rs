@@ -1,0 +1,59 @@
+//! What is known about a finding from outside: databases of security advisories.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a database of advisories says of a finding (phase 6).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "word", rename_all = "snake_case")]
+pub enum Advised {
+    /// The finding names no package and no advisory, or there is no database.
+    #[default]
+    Unasked,
+    /// Nothing, which does not mean that it is safe.
+    Nothing,
+    /// The version in the lock file is affected.
+    Confirmed {
+        /// The advisory.
+        id: String,
+        /// The package and its version.
+        version: String,
+    },
+    /// The version in the lock file has the fix.
+    Patched {
+        /// The advisory.
+        id: String,
+        /// The package and its version.
+        version: String,
+        /// The version that brought the fix.
+        fixed: String,
+    },
+}
+
+impl Advised {
+    /// What to know of it, in one line.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            Self::Unasked | Self::Nothing => None,
+            Self::Confirmed { id, version } => Some(format!("confirmed by {id}: {version} is affected")),
+            Self::Patched { id, version, fixed } => {
+                Some(format!("{id} is patched since {fixed}, and {version} is locked: one severity lower"))
+            }
+        }
+    }
+
+    /// Which of two says more.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Unasked => 0,
+            Self::Nothing => 1,
+            Self::Patched { .. } => 2,
+            Self::Confirmed { .. } => 3,
+        }
+    }
+
+    /// What is said of several findings that mean the same.
+    pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        all.max_by_key(|advised| advised.rank()).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,114 @@
+//! The file of a history: how it is opened, whom it lets read, and what is done about one that is damaged or foreign.
+
+use super::*;
+
+#[test]
+fn reading_creates_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_for(folder.path(), "abc");
+    assert!(Journal::open_read(&path).unwrap().is_none());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, b"").unwrap();
+    assert!(Journal::open_read(&path).unwrap().is_none());
+    assert_eq!(fs::read(&path).unwrap(), b"");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_folders_are_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_folder, path, mut journal) = fresh();
+    let run = sample(&mut journal);
+    let transcripts = journal.transcripts(&run).unwrap();
+    assert_eq!(transcripts, fs::canonicalize(path.parent().unwrap()).unwrap().join("runs").join(&run.0));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let modes = [path.as_path(), path.parent().unwrap(), &transcripts, transcripts.parent().unwrap()].map(mode);
+    assert_eq!(modes, [0o600, 0o700, 0o700, 0o700]);
+    let hostile = journal.transcripts(&RunId("../../x".to_owned())).unwrap();
+    assert_eq!(hostile.parent(), transcripts.parent());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_folder_is_no_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("target");
+    fs::write(&target, b"").unwrap();
+    let link = folder.path().join("history.db");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    for path in [&link, &folder.path().to_owned()] {
+        assert!(matches!(Journal::open(path), Err(JournalError::NotAFile { .. })));
+        assert!(matches!(Journal::open_read(path), Err(JournalError::NotAFile { .. })));
+    }
+    assert_eq!(fs::read(&target).unwrap(), b"");
+}
+
+#[test]
+fn a_newer_or_foreign_database_is_left_alone() {
+    let (_folder, path, journal) = fresh();
+    drop(journal);
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = Journal::open(&path).unwrap_err();
+    assert!(matches!(error, JournalError::Newer { found: 99, known: 1, .. }), "{error}");
+    assert!(matches!(Journal::open_read(&path), Err(JournalError::Newer { .. })));
+    assert_eq!(error.exit(), ExitReason::History);
+
+    let other = path.with_file_name("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE event (a)").unwrap();
+    let before = fs::read(&other).unwrap();
+    assert!(matches!(Journal::open(&other), Err(JournalError::Foreign { .. })));
+    assert!(matches!(Journal::open_read(&other), Err(JournalError::Foreign { .. })));
+    assert_eq!(fs::read(&other).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_database_is_named_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let garbage = b"this is no database at all, only a text that is long enough to be taken for one".repeat(20);
+    fs::write(&path, &garbage).unwrap();
+    let error = Journal::open(&path).unwrap_err();
+    assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
+    assert_eq!(error.exit(), ExitReason::History);
+    assert!(error.to_string().contains("history.db"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), garbage);
+}
+
+#[test]
+fn the_good_part_of_a_torn_history_is_shown() {
+    let (_folder, path, mut journal) = fresh();
+    for number in 1..=40 {
+        let run = run(&number.to_string());
+        journal.append(&run, started("x")).unwrap();
+        journal.open_dispute(&run, finding(number, Tag::Must, &["codex"]), objection(number)).unwrap();
+    }
+    drop(journal);
+    let whole = fs::read(&path).unwrap();
+    let torn = &whole[..whole.len() / 2];
+    fs::write(&path, torn).unwrap();
+
+    assert!(matches!(Journal::open(&path), Err(JournalError::Damaged { .. })));
+    let journal = Journal::open_read(&path);
+    assert!(matches!(journal, Err(JournalError::Damaged { .. })), "{journal:?}");
+    let part = Journal::open_damaged(&path).unwrap();
+    let shown = numbers(&part, DisputeFilter::default());
+    assert!(!shown.is_empty() && shown.len() < 40, "{shown:?}");
+    assert_eq!(fs::read(&path).unwrap(), torn);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_read_all_the_same() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_folder, path, mut journal) = fresh();
+    sample(&mut journal);
+    drop(journal);
+    let folder = path.parent().unwrap();
+    let allow = |mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o500);
+    let reader = Journal::open_read(&path);
+    let shown = reader.map(|journal| numbers(&journal.unwrap(), DisputeFilter::default()));
+    allow(0o700);
+    assert_eq!(shown.unwrap(), [4, 3, 2, 1]);
+}

@@ -1,0 +1,197 @@
+//! What holds for any claims and any debate.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn claims() -> impl Strategy<Value = Vec<Claim>> {
+    let words = ["pool", "lock", "cache", "leaks", "empty", "query", "`find`", "when", "raises", "crash"];
+    let text = prop::collection::vec(prop::sample::select(words.to_vec()), 1..8).prop_map(|words| words.join(" "));
+    let one = (
+        prop::sample::select(vec!["opus", "gpt", "gemini", "own"]),
+        prop::option::of(prop::sample::select(vec!["a.py", "src/b.py", "b.py"])),
+        prop::option::of(1_u32..40),
+        prop::option::of(prop::sample::select(Level::ALL.to_vec())),
+        prop::option::of(0_u8..=100),
+        (text.clone(), text),
+        prop::bool::weighted(0.1),
+    );
+    let one = one.prop_map(|(model, file, line, severity, confidence, (title, description), denies)| Claim {
+        model: model.to_owned(),
+        file: file.map(str::to_owned),
+        line,
+        severity,
+        confidence,
+        title,
+        description,
+        denies,
+        ..Claim::default()
+    });
+    prop::collection::vec(one, 0..40).prop_map(|mut claims| {
+        for (number, claim) in claims.iter_mut().enumerate() {
+            claim.id = format!("f{number}");
+        }
+        claims
+    })
+}
+
+fn debate(claims: &[Claim], seeds: &[u8]) -> Debate {
+    let mut debate = Debate::default();
+    for (claim, seed) in claims.iter().zip(seeds.iter().cycle()) {
+        let word = ExaminationWord::ALL[usize::from(seed % 3)];
+        let by = ["opus", "gpt", "gemini"][usize::from(seed / 3 % 3)].to_owned();
+        let reasoning = if seed % 2 == 0 { "see `find`" } else { "no" }.to_owned();
+        let adjustment = i32::from(*seed) - 128;
+        let finding = claim.id.clone();
+        debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
+        if seed % 5 == 0 {
+            debate.defences.push(Defence {
+                by: claim.model.clone(),
+                finding: claim.id.clone(),
+                word: DefenceWord::ALL[usize::from(seed % 3)],
+                adjustment,
+                reasoning: "line 3".to_owned(),
+                revised_severity: None,
+                revised_description: None,
+            });
+        }
+    }
+    debate
+}
+
+/// What an answer says, by the ids of its members.
+fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<(Vec<String>, Class, Level, u8, String)> {
+    let mut said: Vec<_> = consensus
+        .decisions
+        .iter()
+        .map(|d| {
+            let mut ids: Vec<String> =
+                d.members.iter().chain(&d.repeats).map(|at| claims[*at].id.clone()).collect();
+            ids.sort();
+            (ids, d.class, d.severity, d.confidence, d.formula.clone())
+        })
+        .collect();
+    said.sort();
+    said
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+
+    #[test]
+    fn statistics_add_up(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
+        for policy in Policy::ALL {
+            let debate = debate(&claims, &seeds);
+            let consensus = merge(&claims, &debate, &[], policy);
+            let sum = &consensus.statistics;
+            let mut members: Vec<usize> =
+                consensus.decisions.iter().flat_map(|d| d.members.iter().chain(&d.repeats)).copied().collect();
+            members.sort_unstable();
+            prop_assert_eq!(members, (0..claims.len()).collect::<Vec<_>>(), "every claim once");
+            prop_assert_eq!(sum.findings_per_model.values().sum::<usize>(), sum.total_findings_received);
+            let all = sum.agreements + sum.conflicts_resolved + sum.disputes_unresolved + sum.unique_findings_accepted
+                + sum.unique_findings_rejected + sum.unique_findings_uncorroborated + sum.withdrawn;
+            prop_assert_eq!(all, sum.groups);
+            prop_assert_eq!(sum.groups, consensus.decisions.len());
+            let moves = sum.confidence_changes;
+            prop_assert_eq!(moves.increased + moves.decreased + moves.unchanged, sum.groups);
+            let round2 = &sum.round2_cross_examination;
+            let words = round2.agreements + round2.disagreements + round2.partial_agreements;
+            prop_assert_eq!(words, round2.responses_received.values().sum::<usize>());
+            for decision in &consensus.decisions {
+                let models: BTreeSet<_> =
+                    decision.members.iter().map(|at| &claims[*at].model).collect();
+                prop_assert_eq!(models.len(), decision.members.len(), "one a reviewer");
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_input_does_not_matter(
+        (claims, shuffled) in claims().prop_flat_map(|claims| (Just(claims.clone()), Just(claims).prop_shuffle())),
+        seeds in prop::collection::vec(any::<u8>(), 1..9),
+    ) {
+        for policy in Policy::ALL {
+            let debate = debate(&claims, &seeds);
+            let straight = merge(&claims, &debate, &[], policy);
+            let other = merge(&shuffled, &debate, &[], policy);
+            prop_assert_eq!(said(&straight, &claims), said(&other, &shuffled));
+        }
+    }
+
+    #[test]
+    fn a_panel_rejects_only_what_its_raiser_withdrew(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
+        let debate = debate(&claims, &seeds);
+        let consensus = merge(&claims, &debate, &[], Policy::Panel);
+        for decision in consensus.decisions.iter().filter(|d| d.class == Class::Rejected) {
+            let raisers: Vec<&str> = decision.members.iter().map(|at| claims[*at].model.as_str()).collect();
+            let conceded = debate.defences.iter().any(|said| {
+                said.word == DefenceWord::Concede && raisers.contains(&said.by.as_str())
+            });
+            prop_assert!(conceded);
+        }
+    }
+
+    /// Rules 4 and 10: nothing is rejected without a reason and what would change it.
+    #[test]
+    fn every_rejection_is_explained(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
+        let debate = debate(&claims, &seeds);
+        for policy in Policy::ALL {
+            let consensus = merge(&claims, &debate, &[], policy);
+            let answer = consensus.answer(&claims, &debate, policy, Extras::default());
+            let answer = serde_json::to_value(&answer).expect("an answer is JSON");
+            for row in answer["consensus"]["rejected"].as_array().into_iter().flatten() {
+                for key in ["rejection_reason", "reversal_criteria", "original_model"] {
+                    prop_assert!(row[key].as_str().is_some_and(|text| !text.is_empty()), "{key} in {row}");
+                }
+            }
+        }
+    }
+
+    /// Rule 6: what is reported was said by a reviewer, word for word or as it was revised.
+    #[test]
+    fn nothing_is_reported_that_nobody_said(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
+        let debate = debate(&claims, &seeds);
+        for policy in Policy::ALL {
+            let consensus = merge(&claims, &debate, &[], policy);
+            let answer = consensus.answer(&claims, &debate, policy, Extras::default());
+            let answer = serde_json::to_value(&answer).expect("an answer is JSON");
+            let titles: BTreeSet<&str> = claims.iter().map(|claim| claim.title.as_str()).collect();
+            for finding in answer["findings"].as_array().into_iter().flatten() {
+                prop_assert!(titles.contains(finding["title"].as_str().unwrap_or_default()), "{finding}");
+                let said = claims.iter().any(|claim| {
+                    claim.title == finding["title"] && finding["line"].as_u64() == claim.line.map(u64::from)
+                });
+                prop_assert!(said, "{finding}");
+            }
+        }
+    }
+
+    /// Rule 7: who says something does not matter to the specification.
+    #[test]
+    fn no_reviewer_is_favoured(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
+        let swap = |name: &str| match name {
+            "opus" => "own",
+            "own" => "opus",
+            "gpt" => "gemini",
+            "gemini" => "gpt",
+            other => other,
+        }
+        .to_owned();
+        let swapped: Vec<Claim> =
+            claims.iter().map(|claim| Claim { model: swap(&claim.model), ..claim.clone() }).collect();
+        let debate = debate(&claims, &seeds);
+        let mut other = debate.clone();
+        for said in &mut other.examinations {
+            said.by = swap(&said.by);
+        }
+        for said in &mut other.defences {
+            said.by = swap(&said.by);
+        }
+        let one = merge(&claims, &debate, &[], Policy::Specification);
+        let two = merge(&swapped, &other, &[], Policy::Specification);
+        prop_assert_eq!(said(&one, &claims), said(&two, &swapped));
+    }
+}
