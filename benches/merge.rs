@@ -42,7 +42,8 @@ impl Run {
             for finding in record["tools"][*tool].as_array().into_iter().flatten() {
                 findings.push(json!({
                     "model": tool.split('#').next(), "file": finding["file"], "line": finding["line"],
-                    "end_line": finding["end_line"], "category": finding["category"], "title": finding["title"],
+                    "end_line": finding["end_line"], "severity": finding["severity"],
+                    "confidence": finding["confidence"], "category": finding["category"], "title": finding["title"],
                     "description": finding["text"],
                 }));
                 let golden = finding["matched_goldens"].as_array().into_iter().flatten();
@@ -88,30 +89,67 @@ fn say(line: &str) {
     writeln!(std::io::stderr(), "{line}").expect("a standard error");
 }
 
-/// F1 of what is accepted against the golden comments, duplicates counted against it.
-fn accepted() -> f64 {
+/// A way to keep groups, and its precision, recall and F1 against the golden comments.
+type Row = (&'static str, f64, f64, f64);
+
+/// What is kept of all panels of three vendors: what is accepted, everything that is not rejected, and what judges of
+/// three accuracies would leave of that. Duplicates count against a row; the figures are averages over the panels.
+fn kept() -> Vec<Row> {
     let records = records("martian40");
     let vendors: Vec<&str> = VENDORS.split_whitespace().collect();
     let total: usize = records.iter().map(|record| record["golden"].as_array().map_or(0, Vec::len)).sum();
-    let mut sum = 0.0;
-    let panels = panels(vendors.len());
-    for panel in &panels {
-        let (mut items, mut right, mut found) = (0, 0, 0);
-        for record in &records {
-            let run = Run::of(record, &panel.map(|index| vendors[index]));
-            let mut seen: BTreeSet<&String> = BTreeSet::new();
-            for (_, members) in groups(&run.merged()).filter(|(class, _)| *class == Class::Accepted) {
-                items += 1;
-                let before = seen.len();
-                seen.extend(members.iter().flat_map(|member| &run.truth[*member].0));
-                right += usize::from(seen.len() > before);
+    let names = ["accepted", "everything kept", "judge 1.0", "judge 0.9", "judge 0.8"];
+    let mut sums = [[0.0; 3]; 5];
+    let (mut panels, mut coin) = (0, Chance(11));
+    for first in 0..vendors.len() {
+        for second in first + 1..vendors.len() {
+            for third in second + 1..vendors.len() {
+                panels += 1;
+                let panel = [first, second, third].map(|index| vendors[index]);
+                // Items, those that bring something new, and what they bring.
+                let mut counts = [[0_usize; 3]; 5];
+                for record in &records {
+                    let run = Run::of(record, &panel);
+                    let mut seen: [BTreeSet<&String>; 5] = Default::default();
+                    for (class, members) in groups(&run.merged()).filter(|(class, _)| *class != Class::Rejected) {
+                        let goldens: BTreeSet<&String> =
+                            members.iter().flat_map(|member| &run.truth[*member].0).collect();
+                        let mut believes = |share| goldens.is_empty() != (coin.next() < share);
+                        let keeps = [class == Class::Accepted, true, believes(1.0), believes(0.9), believes(0.8)];
+                        for (row, _) in keeps.into_iter().enumerate().filter(|(_, keeps)| *keeps) {
+                            let before = seen[row].len();
+                            seen[row].extend(&goldens);
+                            counts[row][0] += 1;
+                            counts[row][1] += usize::from(seen[row].len() > before);
+                        }
+                    }
+                    for (row, seen) in seen.iter().enumerate() {
+                        counts[row][2] += seen.len();
+                    }
+                }
+                for (sum, [items, right, found]) in sums.iter_mut().zip(counts) {
+                    let (precision, recall) = (right as f64 / items.max(1) as f64, found as f64 / total as f64);
+                    let f1 = 2.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE);
+                    *sum = [sum[0] + precision, sum[1] + recall, sum[2] + f1];
+                }
             }
-            found += seen.len();
         }
-        let (precision, recall) = (f64::from(right as u32) / f64::from(items.max(1)), found as f64 / total as f64);
-        sum += 2.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE);
     }
-    sum / panels.len() as f64
+    let row = |(name, [precision, recall, f1]): (&'static str, [f64; 3])| {
+        let panels = f64::from(panels);
+        (name, precision / panels, recall / panels, f1 / panels)
+    };
+    names.into_iter().zip(sums).map(row).collect()
+}
+
+/// Numbers that look drawn and are the same in every run, each in 0 to 1.
+struct Chance(u32);
+
+impl Chance {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(self.0 >> 8) / f64::from(1 << 24)
+    }
 }
 
 /// Precision and recall of pairs of reviewers' findings that are the same bug.
@@ -159,9 +197,17 @@ fn swallowed() -> f64 {
 }
 
 fn quality(_: &mut Criterion) {
-    let (f1, (precision, recall), lost) = (accepted(), pairs(), swallowed());
-    say(&format!("accepted F1 {f1:.3} · pairs P {precision:.3} R {recall:.3} · swallowed {:.1}%", 100.0 * lost));
-    assert!(f1 >= 0.47 && precision >= 0.99 && recall >= 0.98 && lost <= 0.06, "worse than it was");
+    let (rows, (precision, recall), lost) = (kept(), pairs(), swallowed());
+    for (name, precision, recall, f1) in &rows {
+        say(&format!("{name:16} P {precision:.3}  R {recall:.3}  F1 {f1:.3}"));
+    }
+    say(&format!("pairs P {precision:.3} R {recall:.3} · swallowed {:.1}%", 100.0 * lost));
+    let f1 = |row: usize| rows[row].3;
+    assert!(
+        f1(0) >= 0.49 && rows[1].2 >= 0.68 && f1(2) >= 0.77 && f1(3) >= 0.645 && f1(4) >= 0.54,
+        "worse than it was"
+    );
+    assert!(precision >= 0.99 && recall >= 0.98 && lost <= 0.06, "worse than it was");
 }
 
 /// Findings of five reviewers, some of which say the same in other words.
