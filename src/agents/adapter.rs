@@ -146,6 +146,11 @@ pub trait Adapter: Send + Sync {
         Marks::default()
     }
 
+    /// Folders of the tree whose modules its program loads whatever it is told; it is not asked where one is there.
+    fn loads(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether it tells the tokens of a whole session, not those of the last call.
     fn counts_sessions(&self) -> bool {
         false

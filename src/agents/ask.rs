@@ -302,7 +302,11 @@ impl Agents {
     ) -> Result<Asked, AgentError> {
         let agent = ask.agent;
         let adapter = kind.adapter();
-        let path = self.program(agent, Path::new(&ask.request.root))?;
+        let root = Path::new(&ask.request.root);
+        for kind in sandbox::programs(kind, &agent.command) {
+            refuse_modules(agent, kind, root)?;
+        }
+        let path = self.program(agent, root)?;
         let program = self.detect(kind, agent, &path).await;
         let folder = ask.files.stdout.parent().unwrap_or(Path::new("/"));
         let call = ask.files.stdout.file_stem().unwrap_or_default().to_string_lossy();
@@ -445,6 +449,17 @@ fn seconds(wait: Duration) -> String {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A program that would run modules of the tree, in whatever role, is not started.
+fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
+    let loads = kind.adapter().loads();
+    let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {
+        return Ok(());
+    };
+    let message = format!("`{}` would run the modules in `{folder}` of the tree", agent.name);
+    let hint = format!("no flag keeps {} from it: ask another agent, or move the folder away", kind.as_str());
+    Err(AgentError::new(FailureKind::BadFlags, message).hint(hint))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! What it may do is a matter of its configuration, which Glee gives it in a variable; its agent `plan` is not
 //! read-only. `OPENCODE_DISABLE_PROJECT_CONFIG` keeps the reviewed tree's settings and MCP servers out; `--pure` does not
-//! call its plug-ins, but loads their modules all the same, so that only the sandbox of a reading role holds them. Seen
-//! with 1.18.33.
+//! call its plug-ins, but loads their modules all the same, so that it is not asked about a tree that has some. Seen with
+//! 1.18.33.
 
 use serde_json::Value;
 
@@ -62,6 +62,10 @@ impl Adapter for Opencode {
     /// Where its service breaks an answer off it begins the step anew, without a word and without an end.
     fn marks(&self) -> Marks {
         Marks { mute: Some(&[r#"{"type":"step_start""#]), vain: Some(r#""reason":"unknown""#) }
+    }
+
+    fn loads(&self) -> &'static [&'static str] {
+        &[".opencode/plugin", ".opencode/plugins"]
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

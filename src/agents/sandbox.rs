@@ -83,7 +83,7 @@ pub(super) fn confinement(
 }
 
 /// The programs that an agent is: behind the Agent Client Protocol those that its command names.
-fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
+pub(super) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
         AdapterKind::Acp => AdapterKind::PROGRAMS.iter().filter(named).copied().chain([kind]).collect(),

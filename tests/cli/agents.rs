@@ -117,3 +117,25 @@ fn a_schema_is_printed_as_it_is_published() {
         assert_eq!(sandbox.glee(&["agents", "schema", form]).stdout, published);
     }
 }
+
+/// No flag keeps opencode from loading them, in any role.
+#[test]
+fn a_program_that_would_run_modules_of_the_tree_is_not_started() {
+    let mut sandbox = Sandbox::new();
+    sandbox.only_own_programs();
+    let config = sandbox.user_config();
+    std::fs::create_dir_all(config.parent().expect("it lies in a folder")).expect("a folder");
+    std::fs::write(&config, "version: 1\nagents:\n  - {name: reader, command: opencode, role: reviewer}\n")
+        .expect("a written file");
+    sandbox
+        .program("opencode", "#!/bin/sh\necho 'opencode run --pure --format' >> asked\necho '--pure --format'\n");
+    sandbox.write("a.py", "x = 1\n");
+    sandbox.write(".opencode/plugins/it.js", "");
+    let output = sandbox.glee(&["review", "a.py"]);
+    assert_eq!(output.code, 4, "{output}");
+    let said = "✗ reader  `reader` would run the modules in `.opencode/plugins` of the tree";
+    assert!(output.stderr.contains(said), "{output}");
+    let hint = "no flag keeps opencode from it: ask another agent, or move the folder away";
+    assert!(output.stderr.contains(hint), "{output}");
+    assert!(!sandbox.exists("asked"), "not even for its help");
+}

@@ -38,9 +38,8 @@ Glee's own time is the wall time of `glee review` on one small file less that of
 machine that does nothing else. They are to stay within 20 ms and 15 MB. What was not run with the
 version of the row is called so; "its own settings" are a matter of the agent that is asked over ACP.
 
-opencode 1.18.33 is not in the table: it loads the modules in `.opencode/plugin` of the tree whatever it is told. As a
-reviewer or judge the sandbox keeps them from writing; as a coder nothing does. Leave it out where you do not trust the
-repository. The tries of opencode (5), copilot (5) and qwen (6, for failing services) cannot be turned down, so that a
+opencode 1.18.33 loads the modules in `.opencode/plugin` of the tree whatever it is told, so Glee does not start it, in any
+role, where there are some. The tries of opencode (5), copilot (5) and qwen (6, for failing services) cannot be turned down, so that a
 limit is known a minute later with them than with the others; gemini reads `GEMINI.md` whatever it is told.
 """
 
@@ -78,4 +77,6 @@ def word(name: str, case: str, done: bool) -> str:
     given = PROGRAMS[name].given if case == "instructions" else ()
     if not done:
         return "**no**"
+    if case == "canaries" and PROGRAMS[name].loads:
+        return "ok, and refused where there are plug-ins"
     return f"all but {', '.join(f'`{name}`' for name in given)}" if given else "ok"

@@ -52,6 +52,8 @@ class Program:
     """Whether a reply that was cut off is a whole one to it, so that Glee only misses its closing line."""
     resumes: bool = True
     """Whether it carries a session on."""
+    loads: tuple[str, ...] = ()
+    """The folders of a repository whose modules it loads whatever it is told: Glee does not start it there."""
     given: tuple[str, ...] = ()
     """The instructions of a repository that it takes whatever it is told."""
     installed: str = ""
@@ -176,7 +178,8 @@ PROGRAMS = {program.name: program for program in [
             given=("GEMINI.md",)),
     Program("opencode", "opencode-ai", "1.18.33", "loopback/mock", "chat",
             lambda url: {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"},
-            opencode_files, trusting=lambda: (["run", "--title", "x"], {}), passed=("OPENCODE_",), slow=True),
+            opencode_files, trusting=lambda: (["run", "--title", "x"], {}), passed=("OPENCODE_",), slow=True,
+            loads=(".opencode/plugin", ".opencode/plugins")),
     Program("qwen", "@qwen-code/qwen-code", "0.24.4", "mock", "chat",
             lambda url: {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "mock"},
             trusting=lambda: (["--auth-type", "openai"], {}), takes_cuts=True),

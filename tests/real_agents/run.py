@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,6 +161,11 @@ def canaries(program: Program, server: Server) -> list[str]:
         plant(scene)
         scene.connect("reviewer", "coder", "judge")
         server.rules(whole_job(scene))
+        if program.loads:
+            refused = scene.review("--arbitrate")
+            mute += [*exits(refused, 4), *([] if "would run the modules" in refused.stderr else [str(refused)])]
+            for folder in program.loads:
+                shutil.rmtree(scene.tree / folder)
         ran = scene.review("--arbitrate")
         requests = server.requests()
         stolen = any(entry["path"].startswith(STOLEN) for entry in requests)

@@ -137,11 +137,16 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
     add("by", Tone::Plain, &by.join(&format!(" {} ", look.glyph(Glyph::Dot))), 2);
     if let Some(consensus) = &finding.finding.consensus {
         let dot = format!(" {} ", look.glyph(Glyph::Dot));
-        let mut said = vec![standing(finding), positions(consensus)];
+        let mut said = match consensus.class {
+            // Why they are at odds says that they are.
+            Class::Disputed => vec![consensus.why.clone(), positions(consensus)],
+            _ => vec![standing(finding), positions(consensus)],
+        };
         match consensus.class {
             Class::Accepted => said.push(format!("{}% together", consensus.confidence.get())),
             Class::Uncorroborated => said.push(format!("would decide: {}", consensus.would_decide)),
-            Class::Disputed | Class::Rejected => said.push(consensus.why.clone()),
+            Class::Rejected => said.push(consensus.why.clone()),
+            Class::Disputed => {}
         }
         said.extend(consensus.notes.iter().cloned());
         let tone = if consensus.class == Class::Accepted { Tone::Plain } else { Tone::Warn };
