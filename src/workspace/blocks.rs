@@ -65,10 +65,15 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Where a finding is anchored: at the block around its line, or at the whole file without one.
+    /// Where a finding is anchored: at the block around its line, or at the whole file without one. A finding about a
+    /// comment or an attribute holds these and the block below.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
+        let reach = |line: u32| self.known.iter().find(|block| block.reach.contains(&line));
         let block = match finding.line {
-            Some(line) => self.hash(&self.enclosing(line)),
+            Some(line) => self.hash(&match reach(line) {
+                Some(block) if !block.lines.contains(&line) => block.reach.clone(),
+                _ => self.enclosing(line),
+            }),
             None => self.hash(&(1..=self.last())),
         };
         let category = finding.rule.as_deref().or(finding.category.as_deref()).unwrap_or(NO_CATEGORY);
@@ -78,7 +83,7 @@ impl<'a> Blocks<'a> {
     /// Whether the block that an anchor names still stands in this text, wherever it has moved to.
     pub fn holds(&self, anchor: &Anchor) -> bool {
         let whole = std::iter::once(1..=self.last());
-        let known = self.known.iter().map(|block| block.lines.clone());
+        let known = self.known.iter().flat_map(|block| [block.lines.clone(), block.reach.clone()]);
         let rest = (0..self.paragraphs.len()).map(|index| self.around(index));
         whole.chain(known).chain(rest).any(|block| self.hash(&block) == anchor.block)
     }
@@ -406,6 +411,17 @@ mod tests {
         }
         let whole = anchor(&finding("all of it", None), "x.rs", text);
         assert!(Blocks::of("x.rs", text).holds(&whole) && !Blocks::of("x.rs", edited).holds(&whole));
+    }
+
+    #[cfg(feature = "astgrep")]
+    #[test]
+    fn a_finding_about_a_comment_notices_that_it_is_gone() {
+        let text = "# TODO one\nx = 1\n# TODO two\n";
+        let comment = anchor(&finding("Resolve this", Some(1)), "a.py", text);
+        assert!(Blocks::of("a.py", text).holds(&comment));
+        assert!(!Blocks::of("a.py", "x = 1\n# TODO two\n").holds(&comment));
+        let below = anchor(&finding("Name it", Some(2)), "a.py", text);
+        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").holds(&below), "the comment is not its matter");
     }
 
     #[test]
