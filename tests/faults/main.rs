@@ -1,8 +1,9 @@
 //! Faults: what agents, users, disks and signals may do to a run, and what must hold then.
 //!
 //! Each row of the table is a file's worth of cases over the whole program with a scripted agent. Without arguments a
-//! sample of every row runs; `--full` runs all cases and tells how many of each row held; `--long` kills Glee at
-//! random until told otherwise. A word runs the rows whose names contain it.
+//! sample of every row runs; `--full` runs the cases of all rows, of long rows every so many, and tells how many of each
+//! held; `--all` leaves none out; `--long` kills Glee at random until told otherwise. A word runs the rows whose names
+//! contain it.
 
 #[cfg(unix)]
 mod agent;

@@ -13,6 +13,9 @@ use crate::rows;
 /// Cases of each row in a sample.
 const SAMPLE: usize = 3;
 
+/// Cases of each row that `--full` runs at most, spread over the row.
+const FULL: usize = 60;
+
 /// One thing tried.
 pub(crate) struct Case {
     row: &'static str,
@@ -66,6 +69,7 @@ struct Args {
     words: Vec<String>,
     exact: bool,
     full: bool,
+    all: bool,
     list: bool,
     ignored: bool,
     long: Option<usize>,
@@ -78,6 +82,7 @@ fn args() -> Args {
     while let Some(word) = words.next() {
         match word.as_str() {
             "--full" => args.full = true,
+            "--all" => args.all = true,
             "--list" => args.list = true,
             "--exact" => args.exact = true,
             "--ignored" => args.ignored = true,
@@ -123,9 +128,11 @@ pub(crate) fn main() -> ExitCode {
     let chosen: Vec<&Case> = rows
         .iter()
         .flat_map(|row| {
-            let is_chosen = |case: &&Case| case.row == *row && (args.full || case.weight == Weight::Light);
+            let takes_all = args.full || args.all;
+            let is_chosen = |case: &&Case| case.row == *row && (takes_all || case.weight == Weight::Light);
             let of_row: Vec<&Case> = cases.0.iter().filter(is_chosen).collect();
-            let step = if args.full { 1 } else { of_row.len().div_ceil(SAMPLE) };
+            let most = if args.full { FULL } else { SAMPLE };
+            let step = if args.all { 1 } else { of_row.len().div_ceil(most) };
             of_row.into_iter().step_by(step.max(1)).collect::<Vec<_>>()
         })
         .collect();

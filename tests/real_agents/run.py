@@ -164,8 +164,7 @@ def canaries(program: Program, server: Server) -> list[str]:
         if program.loads:
             refused = scene.review("--arbitrate")
             mute += [*exits(refused, 4), *([] if "would run the modules" in refused.stderr else [str(refused)])]
-            for folder in program.loads:
-                shutil.rmtree(scene.tree / folder)
+            unload(scene)
         ran = scene.review("--arbitrate")
         requests = server.requests()
         stolen = any(entry["path"].startswith(STOLEN) for entry in requests)
@@ -173,10 +172,17 @@ def canaries(program: Program, server: Server) -> list[str]:
                 *(["requests went to an address of the repository's"] if stolen else [])]
 
 
+def unload(scene: Scene) -> None:
+    """Takes away what keeps Glee from starting the program at all."""
+    for folder in scene.program.loads:
+        shutil.rmtree(scene.tree / folder)
+
+
 def instructions(program: Program, server: Server) -> list[str]:
     """The repository's instructions for agents are no instructions for its reviewer, where a program can be told so."""
     with Scene(program, server) as scene:
         plant(scene)
+        unload(scene)
         scene.connect("reviewer")
         server.rules([{"match": {"prompt": REVIEW}, "reply": says(CLEAN)}])
         ran = scene.review()

@@ -40,32 +40,30 @@ pub(crate) fn add(cases: &mut Cases) {
             // A program that was ended while it tried again by itself never said why; one calls a quota an error.
             let is_told =
                 is_limit && adapter != Adapter::Qwen && !(adapter == Adapter::Opencode && name == "over-quota");
-            {
-                let (agent, task, _) = PARTS[number % 3];
-                let (record, name) = (record.clone(), name.clone());
-                let row = if is_told { LIMITS } else { ROW };
-                cases.add(row, format!("{} {agent} {name}", adapter.word()), move || {
-                    let mut scene = Scene::new(Kind::Plain);
-                    scene.speak(agent, adapter).set("limits: {retries: 0}");
-                    scene.play(agent, "", [Step::Exit(1)]);
-                    // What was said to another call is no answer to this one.
-                    scene.play(agent, task, played(&record, RECORDED));
-                    let output = scene.arbitrate();
-                    // A coder's answer to another call leaves the finding open; anything else concludes nothing.
-                    let ends: &[i32] = match (is_told, is_limit, agent) {
-                        (true, ..) => &[75],
-                        (false, true, _) => &[4, 75],
-                        (false, false, "fix") => &[1, 4],
-                        (false, false, _) => &[4],
-                    };
-                    assert!(ends.contains(&output.code), "{output}");
-                    let undecided = essence(&output)["disputes"]
-                        .as_array()
-                        .is_none_or(|all| all.iter().all(|dispute| dispute[0].is_null()));
-                    // A judge whose words count for nothing decided nothing.
-                    assert!(agent != "jud" || undecided, "{output}");
-                });
-            }
+            let (agent, task, _) = PARTS[number % 3];
+            let said = record.clone();
+            let row = if is_told { LIMITS } else { ROW };
+            cases.add(row, format!("{} {agent} {name}", adapter.word()), move || {
+                let mut scene = Scene::new(Kind::Plain);
+                scene.speak(agent, adapter).set("limits: {retries: 0}");
+                scene.play(agent, "", [Step::Exit(1)]);
+                // What was said to another call is no answer to this one.
+                scene.play(agent, task, played(&said, RECORDED));
+                let output = scene.arbitrate();
+                // A coder's answer to another call leaves the finding open; anything else concludes nothing.
+                let ends: &[i32] = match (is_told, is_limit, agent) {
+                    (true, ..) => &[75],
+                    (false, true, _) => &[4, 75],
+                    (false, false, "fix") => &[1, 4],
+                    (false, false, _) => &[4],
+                };
+                assert!(ends.contains(&output.code), "{output}");
+                let undecided = essence(&output)["disputes"]
+                    .as_array()
+                    .is_none_or(|all| all.iter().all(|dispute| dispute[0].is_null()));
+                // A judge whose words count for nothing decided nothing.
+                assert!(agent != "jud" || undecided, "{output}");
+            });
             if is_told {
                 cases.add(LIMITS, format!("{} {name}, carried on", adapter.word()), move || {
                     let mut scene = Scene::new(Kind::Plain);
