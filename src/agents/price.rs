@@ -5,8 +5,9 @@
 
 use crate::domain::{Price, Usage};
 
-/// As the vendors listed them in December 2025: dollars for a million tokens of input, cached input and output, by the beginning of the model's name; the longest
-/// beginning that fits decides, so that a version that is not listed is not taken for an older one.
+/// As the vendors listed them in December 2025: dollars for a million tokens of input, cached input and output, by the
+/// beginning of the model's name; the longest beginning that fits decides, so that a version that is not listed is not
+/// taken for an older one.
 const PRICES: [(&str, Price); 10] = [
     ("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 }),
     ("gpt-5-codex", Price { input: 1.25, cached: 0.125, output: 10.0 }),

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -87,8 +88,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
     drop(text);
-    stream::out(&bench.answer(&mut dossier, Form::Pretty)?)?;
-    // The program ends here; to free a million strings one by one takes longer than to leave them to the system.
+    bench.answer(&mut dossier, Form::Pretty, &mut io::stdout().lock())?;
     std::mem::forget(dossier);
     Ok(ExitReason::Clean)
 }
@@ -116,15 +116,11 @@ fn batch(bench: &mut Bench, file: &Path, globals: &Globals) -> Result<(), Comman
             continue;
         }
         let mut dossier = claims::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
-        let answer = bench.answer(&mut dossier, Form::Line)?;
-        if let Err(error) = out.write_all(answer.as_bytes()) {
-            return if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) };
+        if !bench.answer(&mut dossier, Form::Line, &mut out)? {
+            break;
         }
     }
-    match out.flush() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn open(file: &Path, globals: &Globals) -> io::Result<Box<dyn BufRead>> {
@@ -157,21 +153,71 @@ struct Bench {
 }
 
 impl Bench {
-    fn answer(&mut self, dossier: &mut Dossier, form: Form) -> Result<String, CommandError> {
+    /// Writes the answer, and returns whether somebody still reads it.
+    fn answer(&mut self, dossier: &mut Dossier, form: Form, out: &mut dyn Write) -> Result<bool, CommandError> {
         for problem in &dossier.problems {
             stream::err(&format!("warning: {}\n", printable::line(problem)));
         }
         self.tree.check(dossier)?;
         let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
+        // One answer is the last thing the program does: to free a million strings one by one takes longer than to leave
+        // them to the system.
+        let merged = ManuallyDrop::new(merged);
         let extras = Extras { id: dossier.id.as_deref() };
         let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
-        let text = match form {
-            Form::Pretty => serde_json::to_string_pretty(&answer),
-            Form::Line => serde_json::to_string(&answer),
+        let mut lines = Lines { rest: Vec::new(), out };
+        let written = match form {
+            Form::Pretty => serde_json::to_writer_pretty(&mut lines, &answer),
+            Form::Line => serde_json::to_writer(&mut lines, &answer),
         };
-        let mut text = printable::json(text.map_err(|error| CommandError::new(ExitReason::Usage, error))?);
-        text.push('\n');
-        Ok(text)
+        let written = written.map_err(io::Error::from).and_then(|()| lines.end());
+        drop(answer);
+        if let Form::Line = form {
+            drop(ManuallyDrop::into_inner(merged));
+        }
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            written => Ok(written.map(|()| true)?),
+        }
+    }
+}
+
+/// The bytes of an answer that are held back at least.
+const PIECE: usize = 1 << 18;
+
+/// JSON on its way out, some whole lines at a time, made harmless for a terminal.
+struct Lines<'a> {
+    rest: Vec<u8>,
+    out: &'a mut dyn Write,
+}
+
+impl Lines<'_> {
+    fn put(&mut self, end: usize) -> io::Result<()> {
+        let rest = self.rest.split_off(end);
+        let text = String::from_utf8(std::mem::replace(&mut self.rest, rest)).map_err(io::Error::other)?;
+        self.out.write_all(printable::json(text).as_bytes())
+    }
+
+    fn end(mut self) -> io::Result<()> {
+        self.rest.push(b'\n');
+        self.put(self.rest.len())?;
+        self.out.flush()
+    }
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        if self.rest.len() >= PIECE
+            && let Some(line) = bytes.iter().rposition(|byte| *byte == b'\n')
+        {
+            self.put(self.rest.len() - bytes.len() + line + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -198,12 +244,14 @@ impl Tree {
     /// Checks the claims about files that exist here, and those that name packages against the advisories.
     fn check(&mut self, dossier: &mut Dossier) -> Result<(), CommandError> {
         let Some(workspace) = &self.workspace else { return Ok(()) };
-        let mut by_file: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_file: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, claim) in dossier.claims.iter().enumerate() {
             if let Some(file) = &claim.file {
-                by_file.entry(file.clone()).or_default().push(index);
+                by_file.entry(file).or_default().push(index);
             }
         }
+        let by_file: Vec<(String, Vec<usize>)> =
+            by_file.into_iter().map(|(file, claims)| (file.to_owned(), claims)).collect();
         for (file, claims) in by_file {
             let text = self.texts.entry(file.clone()).or_insert_with(|| workspace.read(&file));
             let Some(text) = text else { continue };

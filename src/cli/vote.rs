@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -17,6 +17,7 @@ use super::Globals;
 use super::error::{CommandError, CommandResult};
 use crate::domain::ExitReason;
 use crate::protocol::printable;
+use crate::rules::side_by_side;
 use crate::rules::vote::{Action, Lists, Version, Vote, Voter, decide};
 
 /// Arguments of `glee vote`.
@@ -54,6 +55,12 @@ enum Rules {
     /// With protected minorities, justified drops and telling reasons
     V2,
 }
+
+/// The bytes of a stream that are decided at a time.
+const BLOCK: u64 = 1 << 20;
+
+/// Fewer bytes than this are not worth a second thread.
+const WORTH_A_THREAD: usize = 1 << 16;
 
 /// How votes are decided here.
 struct Ballot {
@@ -124,28 +131,43 @@ impl Ballot {
         out: &mut impl Write,
         name: &str,
     ) -> Result<io::Result<()>, CommandError> {
-        let mut line = Vec::new();
-        for number in 1_u64.. {
-            line.clear();
-            if input.read_until(b'\n', &mut line).map_err(|error| unreadable(name, error))? == 0 {
-                break;
+        let (mut block, mut before) = (Vec::new(), 0);
+        loop {
+            block.clear();
+            let read = input.by_ref().take(BLOCK).read_to_end(&mut block);
+            // The last line of a block is read to its end.
+            let read = read.and_then(|_| input.read_until(b'\n', &mut block));
+            read.map_err(|error| unreadable(name, error))?;
+            if block.is_empty() {
+                return Ok(Ok(()));
             }
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let input: Input<'_> = match parse(&line) {
-                Ok(input) => input,
-                Err(error) => {
+            let lines: Vec<(u64, &[u8])> =
+                (before + 1..).zip(block.split_inclusive(|byte| *byte == b'\n')).collect();
+            before += lines.len() as u64;
+            let worth = if block.len() > WORTH_A_THREAD { 1 } else { lines.len() };
+            for (answers, end) in side_by_side::parts_of(&lines, worth, |part| self.part(part)) {
+                if let Err(error) = out.write_all(&answers) {
+                    return Ok(Err(error));
+                }
+                if let Err((number, error)) = end {
                     out.flush()?;
                     return Err(malformed(&format!("line {number} of {name}"), &error));
                 }
-            };
-            let written = serde_json::to_writer(&mut *out, &self.decide(&input)).map_err(io::Error::from);
-            if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
-                return Ok(Err(error));
             }
         }
-        Ok(Ok(()))
+    }
+
+    /// The answers to some lines, up to the first that is malformed.
+    fn part(&self, lines: &[(u64, &[u8])]) -> (Vec<u8>, Result<(), (u64, serde_json::Error)>) {
+        let mut answers = Vec::new();
+        for (number, line) in lines.iter().filter(|(_, line)| !line.trim_ascii().is_empty()) {
+            let written = parse(line).and_then(|input| serde_json::to_writer(&mut answers, &self.decide(&input)));
+            if let Err(error) = written {
+                return (answers, Err((*number, error)));
+            }
+            answers.push(b'\n');
+        }
+        (answers, Ok(()))
     }
 
     fn decide<'a>(&self, input: &'a Input<'_>) -> Vec<Decided<'a>> {

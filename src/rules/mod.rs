@@ -9,4 +9,5 @@ pub mod mandatory;
 pub mod panel;
 pub mod reversal;
 pub mod selection;
+pub(crate) mod side_by_side;
 pub mod vote;

@@ -116,3 +116,18 @@ fn a_server_that_an_untrusted_project_names_is_not_asked() {
         refused.stderr
     );
 }
+
+/// A large answer goes out in pieces, and none of them lets an order to a continuous integration through.
+#[test]
+fn an_answer_of_many_pieces_is_one_json_and_orders_nobody() {
+    let order = "##vso[task.setvariable variable=x]y";
+    let findings: Vec<_> = (1..3000)
+        .map(|line| serde_json::json!({"model": "a", "file": "a.rs", "line": line, "title": format!("{order} {line}")}))
+        .collect();
+    let output = Sandbox::new().glee_with(&["merge"], &serde_json::json!({ "findings": findings }).to_string());
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(output.stdout.len() > 1 << 20 && !output.stdout.contains("##vso["));
+    let groups = json(&output.stdout)["groups"].as_array().map(Vec::len);
+    assert_eq!(groups, Some(2999));
+    assert!(json(&output.stdout)["findings"][0]["title"].as_str().is_some_and(|title| title.starts_with(order)));
+}

@@ -6,7 +6,8 @@ use super::debate::{Effect, Index};
 use super::evidence::{self, Evidence};
 use super::normal::{Entry, vendor};
 use super::words::Vectors;
-use super::{Advised, Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing, side_by_side};
+use super::{Advised, Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing};
+use crate::rules::side_by_side;
 
 /// Texts less alike than this say different things.
 const UNLIKE: f32 = 0.1;

@@ -7,9 +7,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::Claim;
 use super::normal::{Entry, NEAR, Place};
 use super::words::{Vectors, as_u32};
-use super::{Claim, side_by_side};
+use crate::rules::side_by_side;
 
 /// How alike two texts must be, by place. Findings of one place share its names whatever they say, so a shared place
 /// asks for more than texts alone.

@@ -23,7 +23,6 @@ mod normal;
 mod output;
 mod panel;
 mod phrases;
-mod side_by_side;
 mod specification;
 mod tally;
 mod words;

@@ -3,11 +3,14 @@
 //!
 //! Entries stand in an order that depends on what they say and not on how they came, so everything after this does too.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use foldhash::{HashMap, HashMapExt as _, HashSet};
+
 use super::phrases::Phrases;
-use super::{Claim, Debate, Level, case, side_by_side};
+use super::{Claim, Debate, Level, case};
+use crate::rules::side_by_side;
 
 /// The confidence of a reviewer that states none.
 const CONFIDENCE: u8 = 75;

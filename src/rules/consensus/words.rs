@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::side_by_side;
+use crate::rules::side_by_side;
 
 /// Whether a word says nothing about a finding.
 fn is_stop_word(word: &str) -> bool {
@@ -42,25 +42,28 @@ impl Vectors {
     /// The vectors of texts, each in two parts.
     pub(super) fn of(texts: &[[&str; 2]]) -> Self {
         let mut numbers = Numbers::default();
-        let (mut starts, mut terms) = (vec![0], Vec::new());
-        for counts in side_by_side::parts(texts, Counts::of) {
-            let number_of: Vec<u32> = counts
-                .words
-                .into_iter()
-                .map(|word| {
+        let mut parts: Vec<Counts> = side_by_side::parts(texts, Counts::of);
+        let number_of: Vec<Vec<u32>> = parts
+            .iter_mut()
+            .map(|counts| {
+                let numbered = std::mem::take(&mut counts.words).into_iter().map(|word| {
                     let next = as_u32(numbers.len());
                     *numbers.entry(word).or_insert(next)
-                })
-                .collect();
-            let mut rest = counts.terms.as_slice();
-            for length in counts.lengths {
-                let (own, others) = rest.split_at(length as usize);
-                rest = others;
-                let start = terms.len();
-                terms.extend(own.iter().map(|(word, count)| (number_of[*word as usize], *count)));
-                terms[start..].sort_unstable_by_key(|(term, _)| *term);
-                starts.push(as_u32(terms.len()));
+                });
+                numbered.collect()
+            })
+            .collect();
+        let parts: Vec<(Counts, Vec<u32>)> = parts.into_iter().zip(number_of).collect();
+        let numbered = side_by_side::parts_of(&parts, 1, |part| {
+            part.iter().map(|(counts, number_of)| counts.numbered(number_of)).collect::<Vec<_>>()
+        });
+        let (mut starts, mut terms) =
+            (vec![0], Vec::with_capacity(parts.iter().map(|(it, _)| it.terms.len()).sum()));
+        for ((counts, _), own) in parts.iter().zip(numbered.into_iter().flatten()) {
+            for length in &counts.lengths {
+                starts.push(starts[starts.len() - 1] + length);
             }
+            terms.extend(own);
         }
         let mut vectors = Self { starts, terms, held: vec![0; numbers.len() + 1], holders: Vec::new() };
         vectors.index();
@@ -95,14 +98,13 @@ impl Vectors {
     fn weigh(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a weight needs no more digits")]
         let rarity = |holders: u32, texts: usize| ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0;
+        let rarities: Vec<f32> = self.held.windows(2).map(|ends| rarity(ends[1] - ends[0], self.len())).collect();
         for text in 0..self.len() {
             let own = self.starts[text] as usize..self.starts[text + 1] as usize;
             let mut square = 0.0;
-            for at in own.clone() {
-                let (term, count) = self.terms[at];
-                let weight = count * rarity(self.frequency(term), self.len());
-                self.terms[at].1 = weight;
-                square += weight * weight;
+            for (term, count) in &mut self.terms[own.clone()] {
+                *count *= rarities[*term as usize];
+                square += *count * *count;
             }
             let length = square.sqrt();
             for (_, weight) in &mut self.terms[own] {
@@ -154,6 +156,19 @@ struct Counts {
 }
 
 impl Counts {
+    /// The terms under the numbers that their words have among all texts, by these within a text.
+    fn numbered(&self, number_of: &[u32]) -> Vec<(u32, f32)> {
+        let mut terms: Vec<(u32, f32)> =
+            self.terms.iter().map(|(word, count)| (number_of[*word as usize], *count)).collect();
+        let mut rest = terms.as_mut_slice();
+        for length in &self.lengths {
+            let (own, others) = rest.split_at_mut(*length as usize);
+            own.sort_unstable_by_key(|(term, _)| *term);
+            rest = others;
+        }
+        terms
+    }
+
     fn of(texts: &[[&str; 2]]) -> Self {
         let mut numbers = Numbers::default();
         let mut counts = Self { words: Vec::new(), lengths: Vec::with_capacity(texts.len()), terms: Vec::new() };
@@ -175,7 +190,8 @@ impl Counts {
             let before = counts.terms.len();
             for same in found.chunk_by(|a, b| a == b) {
                 #[expect(clippy::cast_precision_loss, reason = "no text repeats a word 2^23 times")]
-                counts.terms.push((same[0], 1.0 + (same.len() as f32).ln()));
+                let damped = if same.len() == 1 { 1.0 } else { 1.0 + (same.len() as f32).ln() };
+                counts.terms.push((same[0], damped));
             }
             counts.lengths.push(as_u32(counts.terms.len() - before));
         }

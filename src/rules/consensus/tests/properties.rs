@@ -77,6 +77,11 @@ fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<(Vec<String>, Class, Lev
     said
 }
 
+fn answered(claims: &[Claim], debate: &Debate, policy: Policy) -> serde_json::Value {
+    let consensus = merge(claims, debate, &[], policy);
+    serde_json::to_value(consensus.answer(claims, debate, policy, Extras::default())).expect("an answer is JSON")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
 
@@ -139,9 +144,7 @@ proptest! {
     fn every_rejection_is_explained(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
         let debate = debate(&claims, &seeds);
         for policy in Policy::ALL {
-            let consensus = merge(&claims, &debate, &[], policy);
-            let answer = consensus.answer(&claims, &debate, policy, Extras::default());
-            let answer = serde_json::to_value(&answer).expect("an answer is JSON");
+            let answer = answered(&claims, &debate, policy);
             for row in answer["consensus"]["rejected"].as_array().into_iter().flatten() {
                 for key in ["rejection_reason", "reversal_criteria", "original_model"] {
                     prop_assert!(row[key].as_str().is_some_and(|text| !text.is_empty()), "{key} in {row}");
@@ -155,9 +158,7 @@ proptest! {
     fn nothing_is_reported_that_nobody_said(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
         let debate = debate(&claims, &seeds);
         for policy in Policy::ALL {
-            let consensus = merge(&claims, &debate, &[], policy);
-            let answer = consensus.answer(&claims, &debate, policy, Extras::default());
-            let answer = serde_json::to_value(&answer).expect("an answer is JSON");
+            let answer = answered(&claims, &debate, policy);
             let titles: BTreeSet<&str> = claims.iter().map(|claim| claim.title.as_str()).collect();
             for finding in answer["findings"].as_array().into_iter().flatten() {
                 prop_assert!(titles.contains(finding["title"].as_str().unwrap_or_default()), "{finding}");

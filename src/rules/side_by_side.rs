@@ -7,9 +7,14 @@ use std::thread;
 const WORTH_A_THREAD: usize = 2048;
 
 /// Does `work` on each part of the items; parts are in order, and as many as the processors can take side by side.
-pub(super) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+pub(crate) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+    parts_of(items, WORTH_A_THREAD, work)
+}
+
+/// The same, with a thread for every so many items.
+pub(crate) fn parts_of<T: Sync, R: Send>(items: &[T], worth: usize, work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = processors.min(items.len() / WORTH_A_THREAD).max(1);
+    let threads = processors.min(items.len() / worth).max(1);
     let mut chunks = items.chunks(items.len().div_ceil(threads).max(1));
     let first = chunks.next().unwrap_or_default();
     thread::scope(|scope| {
@@ -23,7 +28,7 @@ pub(super) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sy
 }
 
 /// Does `work` on each item.
-pub(super) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     parts(items, |part| part.iter().map(&work).collect::<Vec<R>>()).into_iter().flatten().collect()
 }
 
