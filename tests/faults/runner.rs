@@ -70,6 +70,7 @@ struct Args {
     exact: bool,
     full: bool,
     all: bool,
+    again: bool,
     list: bool,
     ignored: bool,
     long: Option<usize>,
@@ -83,6 +84,7 @@ fn args() -> Args {
         match word.as_str() {
             "--full" => args.full = true,
             "--all" => args.all = true,
+            "--again" => args.again = true,
             "--list" => args.list = true,
             "--exact" => args.exact = true,
             "--ignored" => args.ignored = true,
@@ -137,7 +139,11 @@ pub(crate) fn main() -> ExitCode {
         })
         .collect();
     let started = Instant::now();
-    let failures = run(&chosen, args.verbose);
+    let mut failures = run(&chosen, args.verbose);
+    if args.again && !failures.is_empty() {
+        tell(&format!("\n{} tried again\n", failures.len()));
+        failures = run(&failures, true);
+    }
     let mut held: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for case in &chosen {
         let count = held.entry(case.row).or_default();
