@@ -29,7 +29,7 @@
 //! | [`draw`] | text for people as pure functions: colour, width, code with carets |
 //! | [`pipeline`] | plan, state, due, engine; one file a stage |
 //! | [`agents`] | adapters, the embedded agents, the process runner |
-//! | [`workspace`] | target selection, git plumbing, before-images, enclosing blocks |
+//! | [`workspace`] | target selection, git plumbing, before-images, enclosing blocks, lock files and advisories |
 //! | [`journal`] | the history store: append, queries, hash chain |
 //! | [`config`] | schema, layers with origin, comment-preserving edit, trust |
 //! | [`protocol`] | prompts and parsers: text and JSON to domain and back |
