@@ -127,14 +127,15 @@ impl Engine {
             }
             let done = tokio::select! {
                 done = work.next() => done,
-                () = self.stop.stopped(), if !stopped => {
-                    stopped = true;
-                    if let Some(round) = self.state.debate_at_work() {
-                        self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) })?;
-                    }
-                    continue;
-                }
+                () = self.stop.stopped(), if !stopped => None,
             };
+            // What the stop cut off may arrive before the stop itself is seen here.
+            if !stopped && self.stop.is_stopped() {
+                stopped = true;
+                if let Some(round) = self.state.debate_at_work() {
+                    self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) })?;
+                }
+            }
             let Some((step, done)) = done else { continue };
             running.remove(&step);
             stopped |= self.take(done, stopped, &mut parked)?;
