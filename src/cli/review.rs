@@ -12,6 +12,7 @@ use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
 use crate::event::Mode;
 use crate::pipeline;
+use crate::protocol::secrets;
 use crate::ui::stream;
 use crate::workspace::{SelectOptions, Steering, Target, TargetSpec, Workspace};
 
@@ -182,12 +183,13 @@ fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let workspace = sitting::workspace(globals)?;
+    secrets::prepare();
+    let mut workspace = sitting::workspace(globals)?;
     let spec = args.target(&workspace)?;
     let steering = if is_ci() { workspace.edited_steering(&spec).map_err(sitting::workspace_error)? } else { None };
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let folder = tempfile::tempdir()?;
-    let settings = sitting::settings(globals, args.overrides(), &workspace, base.as_deref(), &folder)?;
+    let settings = sitting::settings(globals, args.overrides(), &mut workspace, base.as_deref(), &folder)?;
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
     let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
     // A route named on the command line is chosen: nobody is asked for it.
@@ -215,7 +217,9 @@ fn edited(steering: &Steering) -> Vec<RawFinding> {
     let base = steering.base.chars().take(12).collect::<String>();
     let finding = |path: &String| {
         let body = match path.as_str() {
-            ".gleeignore" => "It decides which files are reviewed, and is in force already.".to_owned(),
+            path if path.ends_with(".gleeignore") => {
+                format!("It was not obeyed: what is reviewed is decided by that file as it stands at {base}.")
+            }
             _ => format!("It was not obeyed: this review goes by `.glee` as it stands at {base}."),
         };
         RawFinding {

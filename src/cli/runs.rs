@@ -14,7 +14,7 @@ use crate::domain::{ExitReason, RunId};
 use crate::event::{EventKind, Mode};
 use crate::journal::{Journal, RunRow};
 use crate::pipeline::{self, Recorded};
-use crate::protocol::printable;
+use crate::protocol::{printable, secrets};
 use crate::report::Format;
 use crate::ui::stream;
 use crate::workspace::{TreeId, Workspace};
@@ -253,7 +253,8 @@ fn restore(globals: &Globals, text: &str, folder: &Path) -> CommandResult {
 }
 
 fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
-    let workspace = sitting::workspace(globals)?;
+    secrets::prepare();
+    let mut workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
     refuse_pruned(&journal, &run)?;
     let events = journal.events(&run).map_err(sitting::journal_error)?;
@@ -267,7 +268,7 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
             .hint("`glee runs` lists the runs"));
     };
     let steering = tempfile::tempdir()?;
-    let settings = sitting::settings(globals, Vec::new(), &workspace, plan.steered_by.as_deref(), &steering)?;
+    let settings = sitting::settings(globals, Vec::new(), &mut workspace, plan.steered_by.as_deref(), &steering)?;
     refuse_undone(&events, &run)?;
     refuse_changed(&workspace, &events, &run)?;
     let agents = sitting::agents(&plan, workspace.root())?;

@@ -75,17 +75,20 @@ pub(crate) fn run_error(error: RunError) -> CommandError {
     CommandError::new(exit, error).hint_if(hint)
 }
 
-/// The settings of a run. With a commit, the project's file is the one of that commit, copied to `folder`.
+/// The settings of a run. With a commit, the project's file is the one of that commit, copied to `folder`, and what is
+/// left out is what was left out there.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
-    workspace: &Workspace,
+    workspace: &mut Workspace,
     commit: Option<&str>,
     folder: &tempfile::TempDir,
 ) -> Result<Settings, CommandError> {
     let copy = match commit {
         Some(commit) => {
-            workspace.steering_at(commit).map_err(workspace_error)?.write(folder.path())?;
+            let steering = workspace.steering_at(commit).map_err(workspace_error)?;
+            steering.write(folder.path())?;
+            workspace.go_by(&steering);
             Some(folder.path().to_owned())
         }
         None => None,

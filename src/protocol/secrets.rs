@@ -28,6 +28,11 @@ const PRIVATE_KEY: &str = "private-key";
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 
+/// Reads the rules beside what the caller does meanwhile, so that the first text need not wait for them.
+pub fn prepare() {
+    std::thread::spawn(|| LazyLock::force(&RULES));
+}
+
 /// Replaces the secrets in a text.
 pub fn redact(text: &str) -> Cow<'_, str> {
     match redact_bytes(text.as_bytes()) {
@@ -223,8 +228,22 @@ fn escape_braces(source: &str) -> String {
 /// What is no secret although it looks like one.
 struct Allowed {
     regexes: Vec<Lazy>,
-    stopwords: Option<AhoCorasick>,
+    stopwords: Stopwords,
     target: Target,
+}
+
+/// Words that no secret holds; sought only where something looks like a secret.
+struct Stopwords {
+    words: Vec<String>,
+    compiled: OnceLock<Option<AhoCorasick>>,
+}
+
+impl Stopwords {
+    fn occur_in(&self, secret: &[u8]) -> bool {
+        let compile = || AhoCorasick::builder().ascii_case_insensitive(true).build(&self.words).ok();
+        let compiled = || self.compiled.get_or_init(compile).as_ref();
+        !self.words.is_empty() && compiled().is_some_and(|words| words.is_match(secret))
+    }
 }
 
 /// What an exception's expressions are matched against.
@@ -275,10 +294,9 @@ struct WrittenAllowed {
 
 impl WrittenAllowed {
     fn read(self) -> Option<Allowed> {
-        let words = AhoCorasick::builder().ascii_case_insensitive(true).build(&self.stopwords);
         self.condition.is_none().then(|| Allowed {
             regexes: self.regexes.into_iter().map(Lazy::new).collect(),
-            stopwords: words.ok().filter(|_| !self.stopwords.is_empty()),
+            stopwords: Stopwords { words: self.stopwords, compiled: OnceLock::new() },
             target: self.target,
         })
     }
@@ -343,7 +361,7 @@ impl Rule {
                 Target::Match => &text[whole.clone()],
                 Target::Line => line(),
             };
-            allowed.stopwords.as_ref().is_some_and(|words| words.is_match(secret))
+            allowed.stopwords.occur_in(secret)
                 || allowed.regexes.iter().filter_map(Lazy::get).any(|regex| regex.is_match(target))
         });
         (!allowed && !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy)).then_some(group)

@@ -218,7 +218,7 @@ impl Workspace {
         changes: &[Changed],
         options: &SelectOptions,
     ) -> Result<Selection, WorkspaceError> {
-        let mut ignores = Ignores::glee(&self.root);
+        let mut ignores = Ignores::glee(&self.root, self.steered_by.as_ref());
         let changes: Vec<&Changed> = changes.iter().filter(|change| !ignores.is_ignored(&change.path)).collect();
         let mut selection = Selection::default();
         let mut sides = Sides {

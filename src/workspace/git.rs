@@ -211,8 +211,10 @@ impl Call {
         let mut child = self.command.spawn().map_err(start)?;
         let pipe = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // A command that fails early does not read its input; its exit status tells.
-            scope.spawn(move || pipe.map(|mut pipe| pipe.write_all(input)));
+            if let Some(mut pipe) = pipe {
+                // A command that fails early does not read its input; its exit status tells.
+                scope.spawn(move || pipe.write_all(input));
+            }
             child.wait_with_output()
         })
         .map_err(start)?;

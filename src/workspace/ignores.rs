@@ -1,9 +1,10 @@
 //! Which paths the tree's ignore files leave out.
 //!
 //! The deepest folder decides, as in git; below an ignored folder nothing is looked at again. Ignore files are read
-//! as any other file of the tree: a FIFO or a link in their place is not opened.
+//! as any other file of the tree: a FIFO or a link in their place is not opened. Where the base of a change steers its
+//! review, `.gleeignore` is read from there.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,30 +15,39 @@ use super::{content, names};
 /// The bytes of an ignore file that are read at most.
 const CAP: u64 = 1 << 20;
 
+/// The name of Glee's own ignore files.
+pub(super) const GLEE: &str = ".gleeignore";
+
+/// Files of a commit that are read in the place of the tree's, by path.
+pub(super) type Recorded = Arc<BTreeMap<String, Vec<u8>>>;
+
 /// The ignore files of a tree, read as they are met.
 pub(super) struct Ignores<'a> {
     root: &'a Path,
     names: &'static [&'static str],
+    /// What stands for the `.gleeignore` files of the tree.
+    recorded: Option<Recorded>,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
     fallback: Vec<Gitignore>,
 }
 
 impl<'a> Ignores<'a> {
     /// Only `.gleeignore`: for files that git names.
-    pub(super) fn glee(root: &'a Path) -> Self {
-        Self { root, names: &[".gleeignore"], folders: HashMap::new(), fallback: Vec::new() }
+    pub(super) fn glee(root: &'a Path, recorded: Option<&Recorded>) -> Self {
+        let (recorded, folders, fallback) = (recorded.cloned(), HashMap::new(), Vec::new());
+        Self { root, names: &[GLEE], recorded, folders, fallback }
     }
 
     /// Only what git ignores: for copies of the tree.
     pub(super) fn git(root: &'a Path, exclude: Option<PathBuf>) -> Self {
         let mut fallback: Vec<_> = exclude.and_then(|file| read(root, &file)).into_iter().collect();
         fallback.push(Gitignore::global().0);
-        Self { root, names: &[".gitignore"], folders: HashMap::new(), fallback }
+        Self { root, names: &[".gitignore"], recorded: None, folders: HashMap::new(), fallback }
     }
 
     /// Both: for folders that are walked.
-    pub(super) fn both(root: &'a Path, exclude: Option<PathBuf>) -> Self {
-        Self { names: &[".gleeignore", ".gitignore"], ..Self::git(root, exclude) }
+    pub(super) fn both(root: &'a Path, recorded: Option<&Recorded>, exclude: Option<PathBuf>) -> Self {
+        Self { names: &[GLEE, ".gitignore"], recorded: recorded.cloned(), ..Self::git(root, exclude) }
     }
 
     /// Whether a path of which no folder is ignored is ignored itself.
@@ -73,16 +83,26 @@ impl<'a> Ignores<'a> {
             return Arc::clone(known);
         }
         let place = self.root.join(names::path(folder));
-        let rules: Arc<[Gitignore]> =
-            self.names.iter().filter_map(|name| read(&place, &place.join(name))).collect();
+        let rule = |name: &&str| match &self.recorded {
+            Some(recorded) if *name == GLEE => {
+                let path = if folder.is_empty() { GLEE.into() } else { format!("{}/{GLEE}", names::shown(folder)) };
+                rules(&place, &content::lossy(recorded.get(&path)?.clone()))
+            }
+            _ => read(&place, &place.join(name)),
+        };
+        let rules: Arc<[Gitignore]> = self.names.iter().filter_map(rule).collect();
         self.folders.insert(folder.to_vec(), Arc::clone(&rules));
         rules
     }
 }
 
-/// Reads an ignore file whose patterns count from `place`; lines that are no pattern are passed over, as git does.
+/// Reads an ignore file whose patterns count from `place`.
 fn read(place: &Path, file: &Path) -> Option<Gitignore> {
-    let text = content::lossy(content::read_capped(file, CAP).ok()??);
+    rules(place, &content::lossy(content::read_capped(file, CAP).ok()??))
+}
+
+/// The patterns of a text; lines that are none are passed over, as git does.
+fn rules(place: &Path, text: &str) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(place);
     for line in text.trim_start_matches('\u{feff}').lines() {
         drop(builder.add_line(None, line));
@@ -108,11 +128,11 @@ mod tests {
         write("a/.gitignore", "!keep.log\n");
         write("a/.gleeignore", "*.md\n");
         write("build/.gitignore", "!*\n");
-        let mut ignores = Ignores::both(tree.path(), None);
+        let mut ignores = Ignores::both(tree.path(), None, None);
         let mut ignored = |path: &str| ignores.is_ignored(path.as_bytes());
         assert!(ignored("x.log") && ignored("a/x.log") && !ignored("a/keep.log") && ignored("keep.log"));
         assert!(ignored("build/x") && ignored("build/a/b") && !ignored("a/build/x"));
         assert!(ignored("a/x.md") && !ignored("x.md"));
-        assert!(!Ignores::glee(tree.path()).is_ignored(b"x.log"));
+        assert!(!Ignores::glee(tree.path(), None).is_ignored(b"x.log"));
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FileChange;
+use crate::rules::side_by_side;
 
 use super::git::{Call, Object, Objects, Repository, object_id};
 use super::modes::Modes;
@@ -253,18 +254,22 @@ impl Repository {
     /// Looks at every file and decides what has to be read.
     fn survey(&self) -> Result<Survey, WorkspaceError> {
         let scan = self.scan()?;
+        let sights = side_by_side::parts(&scan.entries, |entries| {
+            let mut lstat = Lstat::below(&self.top);
+            entries.iter().map(|entry| lstat.get(&entry.path)).collect::<Vec<_>>()
+        });
         let mut lstat = Lstat::below(&self.top);
         let mut survey = Survey::default();
         let mut clean = Vec::new();
         let mut merging = BTreeSet::new();
-        for entry in &scan.entries {
+        for (entry, sight) in scan.entries.iter().zip(sights.into_iter().flatten()) {
             if entry.mode == SUBMODULE || (entry.stage > 0 && !merging.insert(&entry.path)) {
                 continue;
             }
             if entry.stage > 0 {
                 survey.gone.push(entry.path.clone());
             }
-            match lstat.get(&entry.path) {
+            match sight {
                 None if entry.may_be_missing() => {}
                 None => survey.gone.push(entry.path.clone()),
                 Some(meta) if scan.is_clean(entry, &meta) => {

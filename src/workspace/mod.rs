@@ -64,6 +64,8 @@ pub struct Workspace {
     root: PathBuf,
     start: PathBuf,
     repository: Option<Repository>,
+    /// The files of a commit that say which paths are left out, in the place of the tree's.
+    steered_by: Option<ignores::Recorded>,
 }
 
 impl Workspace {
@@ -78,10 +80,10 @@ impl Workspace {
             .canonicalize()
             .map_err(|source| WorkspaceError::Unreadable { path: start.display().to_string(), source })?;
         if let Some(repository) = Repository::around(&start)? {
-            return Ok(Self { root: repository.top.clone(), start, repository: Some(repository) });
+            return Ok(Self { root: repository.top.clone(), start, repository: Some(repository), steered_by: None });
         }
         let root = start.ancestors().find(|folder| folder.join(".glee").is_dir()).unwrap_or(&start).to_owned();
-        Ok(Self { root, start, repository: None })
+        Ok(Self { root, start, repository: None, steered_by: None })
     }
 
     /// The canonical root of the tree.

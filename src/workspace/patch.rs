@@ -48,7 +48,7 @@ impl Workspace {
         if patches.is_empty() {
             return Err(WorkspaceError::NotADiff { name: name.to_owned() });
         }
-        let mut ignores = super::ignores::Ignores::glee(&self.root);
+        let mut ignores = super::ignores::Ignores::glee(&self.root, self.steered_by.as_ref());
         let mut selection = Selection::default();
         let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
         let named: Vec<Vec<u8>> = patches.iter().filter_map(|patch| patch.new.clone()).collect();

@@ -16,6 +16,14 @@ const SKIP_WORKTREE: u32 = 1 << 30;
 /// An entry without content (`git add --intent-to-add`).
 const INTENT_TO_ADD: u32 = 1 << 29;
 
+/// The bytes of an index from which on a second process lists the untracked files meanwhile.
+const LARGE: u64 = 1 << 20;
+
+/// What lists the index.
+const ENTRIES: &[&str] = &["--stage", "--debug", "--cached"];
+/// What lists the untracked files that are not ignored.
+const OTHERS: &[&str] = &["--others", "--exclude-standard"];
+
 /// The mode of a symbolic link in git.
 pub(super) const LINK: u32 = 0o120_000;
 /// The mode of a submodule in git.
@@ -49,26 +57,54 @@ pub(super) struct Scan {
 }
 
 impl Repository {
-    /// Reads the index and lists the untracked files, in one process.
+    /// Reads the index and lists the untracked files.
     pub(super) fn scan(&self) -> Result<Scan, WorkspaceError> {
+        let index = || std::fs::metadata(self.git_dir.join("index")).ok();
+        let state = |meta: &Metadata| (times(meta), inode(meta), meta.len());
         // Taken first: an index written later only makes more entries doubtful.
-        let written = std::fs::metadata(self.git_dir.join("index")).map_or((0, 0), |meta| times(&meta).1);
-        let output = self
-            .call(["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"])
-            .output()?;
-        let mut scan = Scan { written, ..Scan::default() };
-        let mut rest = output.as_slice();
-        while !rest.is_empty() {
-            rest = scan.take(rest).ok_or_else(|| WorkspaceError::Git {
-                command: "ls-files".to_owned(),
-                message: "it printed what Glee cannot read".to_owned(),
-            })?;
+        let before = index();
+        let written = before.as_ref().map_or((0, 0), |meta| times(meta).1);
+        if before.as_ref().is_some_and(|meta| meta.len() >= LARGE) {
+            let scan = self.scan_side_by_side(written)?;
+            // A file that was added in between would be in neither list.
+            if index().as_ref().map(state) == before.as_ref().map(state) {
+                return Ok(scan);
+            }
         }
+        let mut scan = Scan { written, ..Scan::default() };
+        scan.read(&self.list(&[ENTRIES, OTHERS].concat())?)?;
         Ok(scan)
+    }
+
+    /// Reads the index while another process lists the untracked files.
+    fn scan_side_by_side(&self, written: Time) -> Result<Scan, WorkspaceError> {
+        let mut scan = Scan { written, ..Scan::default() };
+        let others = std::thread::scope(|scope| {
+            let others = scope.spawn(|| self.list(OTHERS));
+            let read = self.list(ENTRIES).and_then(|entries| scan.read(&entries));
+            read.and(others.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })?;
+        scan.read(&others)?;
+        Ok(scan)
+    }
+
+    fn list(&self, what: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
+        what.iter().fold(self.call(["ls-files", "-z", "-t"]), |call, word| call.arg(word)).output()
     }
 }
 
 impl Scan {
+    /// Reads what git listed.
+    fn read(&mut self, mut listed: &[u8]) -> Result<(), WorkspaceError> {
+        while !listed.is_empty() {
+            listed = self.take(listed).ok_or_else(|| WorkspaceError::Git {
+                command: "ls-files".to_owned(),
+                message: "it printed what Glee cannot read".to_owned(),
+            })?;
+        }
+        Ok(())
+    }
+
     /// Reads one record and returns what follows it.
     fn take<'a>(&mut self, text: &'a [u8]) -> Option<&'a [u8]> {
         let end = text.iter().position(|byte| *byte == 0)?;

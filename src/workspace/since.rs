@@ -26,7 +26,7 @@ impl Workspace {
     ) -> Result<Target, WorkspaceError> {
         let now = self.snapshot(state_dir)?;
         let (old, new) = (self.image(&before.0, state_dir)?, self.image(&now.0, state_dir)?);
-        let mut ignores = Ignores::glee(self.root());
+        let mut ignores = Ignores::glee(self.root(), self.steered_by.as_ref());
         let mut paths: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
         paths.retain(|path| old.get(*path) != new.get(*path) && !ignores.is_ignored(path));
         let marks = match &self.repository {

@@ -1,4 +1,4 @@
-//! What a change does to the files that steer Glee itself: `.glee` and `.gleeignore`.
+//! What a change does to the files that steer Glee itself: `.glee`, and `.gleeignore` in any folder.
 //!
 //! A change under review must not decide how it is reviewed. These files are read from the commit that it is based on,
 //! as bytes of the repository, and compared with what lies in the tree.
@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::git::{Object, Repository};
+use super::ignores::{self, Recorded};
 use super::{TargetSpec, Workspace, WorkspaceError, content, names};
 
-/// What steers Glee, at the top of the tree.
-const STEERING: [&str; 2] = [".glee", ".gleeignore"];
+/// The folder that steers Glee, at the top of the tree.
+const FOLDER: &str = ".glee";
 /// The bytes of one such file that are read at most.
 const CAP: u64 = 4 << 20;
 
@@ -22,7 +24,7 @@ pub struct Steering {
     pub base: String,
     /// The files that the tree has otherwise, by path.
     pub edited: Vec<String>,
-    files: BTreeMap<String, Vec<u8>>,
+    files: Recorded,
 }
 
 impl Workspace {
@@ -64,17 +66,23 @@ impl Workspace {
             Some(git) => git.steering_files(commit)?,
             None => BTreeMap::new(),
         };
-        let mut now = BTreeSet::new();
-        for name in STEERING {
-            below(&self.root, name, &mut now);
-        }
+        let mut now = match &self.repository {
+            Some(git) => git.ignore_files()?,
+            None => BTreeSet::new(),
+        };
+        below(&self.root, FOLDER, &mut now);
         let paths: BTreeSet<&String> = files.keys().chain(&now).collect();
         let same = |path: &&&String| {
             let text = content::read_capped(&self.root.join(path.as_str()), CAP).ok().flatten();
             files.get(path.as_str()) == text.as_ref()
         };
         let edited = paths.iter().filter(|path| !same(path)).map(ToString::to_string).collect();
-        Ok(Steering { base: commit.to_owned(), edited, files })
+        Ok(Steering { base: commit.to_owned(), edited, files: Arc::new(files) })
+    }
+
+    /// From now on `.gleeignore` is read as it stood at that commit.
+    pub fn go_by(&mut self, steering: &Steering) {
+        self.steered_by = Some(Arc::clone(&steering.files));
     }
 }
 
@@ -84,7 +92,7 @@ impl Steering {
     /// # Errors
     /// They cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        for (path, bytes) in &self.files {
+        for (path, bytes) in &*self.files {
             let place = folder.join(path);
             std::fs::create_dir_all(place.parent().unwrap_or(folder))?;
             std::fs::write(place, bytes)?;
@@ -95,13 +103,15 @@ impl Steering {
 
 impl Repository {
     fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>, WorkspaceError> {
-        let listed =
-            self.call(["ls-tree", "-r", "-z", "--full-tree", commit, "--"]).arg(STEERING[0]).arg(STEERING[1]);
-        let listed = listed.output()?;
+        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut objects = self.objects(None)?;
         let mut files = BTreeMap::new();
         for record in listed.split(|byte| *byte == 0) {
             let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
+            let path = names::shown(&record[tab + 1..]);
+            if !is_steering(&path) {
+                continue;
+            }
             let head = names::shown(&record[..tab]);
             let mut words = head.split(' ');
             // A link could lead anywhere; it steers nothing.
@@ -109,11 +119,23 @@ impl Repository {
                 continue;
             };
             if let Object::Bytes(bytes) = objects.read(id, CAP)? {
-                files.insert(names::shown(&record[tab + 1..]), bytes);
+                files.insert(path, bytes);
             }
         }
         Ok(files)
     }
+
+    /// The `.gleeignore` files of the tree that git does not ignore.
+    fn ignore_files(&self) -> Result<BTreeSet<String>, WorkspaceError> {
+        let listed = self.call(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
+        let paths = listed.split(|byte| *byte == 0).map(names::shown);
+        Ok(paths.filter(|path| path.rsplit('/').next() == Some(ignores::GLEE)).collect())
+    }
+}
+
+/// Whether the file at a path steers Glee.
+fn is_steering(path: &str) -> bool {
+    path.split('/').next() == Some(FOLDER) || path.rsplit('/').next() == Some(ignores::GLEE)
 }
 
 /// The regular files at or below a path of the tree.

@@ -158,7 +158,7 @@ impl Workspace {
         let mut chosen: BTreeMap<Vec<u8>, Chosen> = BTreeMap::new();
         let mut selection = Selection::default();
         let exclude = self.repository.as_ref().map(|repository| repository.common.join("info/exclude"));
-        let mut ignores = Ignores::both(&self.root, exclude);
+        let mut ignores = Ignores::both(&self.root, self.steered_by.as_ref(), exclude);
         for path in paths {
             let unreadable = |source| WorkspaceError::Unreadable { path: path.display().to_string(), source };
             let relative = self.relative(path)?;

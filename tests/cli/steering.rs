@@ -66,3 +66,32 @@ fn a_change_that_leaves_its_review_alone_is_told_nothing() {
     assert_eq!(output.code, 1, "{output}");
     assert!(titles(&json(&output.stdout)).iter().all(|title| !title.starts_with("The change edits")), "{output}");
 }
+
+#[test]
+fn a_change_does_not_hide_its_files_from_its_review() {
+    let mut sandbox = branch();
+    sandbox.write("sub/new.py", "def run(text):\n    return eval(text)  # new\n");
+    sandbox.write(".gleeignore", "/new.py\n");
+    sandbox.write("sub/.gleeignore", "*\n");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "Add run, and look away"]);
+    let args = ["review", "--base", "main", "--format", "json"];
+    let covered = |outcome: &serde_json::Value| -> Vec<String> {
+        let files = outcome["proof"]["covered"].as_array().into_iter().flatten();
+        files.filter_map(|covered| covered["file"].as_str()).map(str::to_owned).collect()
+    };
+
+    sandbox.env("CI", "true");
+    let outcome = json(&sandbox.glee(&args).stdout);
+    assert_eq!(covered(&outcome), [".gleeignore", "new.py", "sub/.gleeignore", "sub/new.py"], "{outcome}");
+    let told = titles(&outcome).into_iter().filter(|title| title.starts_with("The change edits"));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            "The change edits `.gleeignore`, which steers its review",
+            "The change edits `sub/.gleeignore`, which steers its review"
+        ]
+    );
+    let local = json(&sandbox.env("CI", "false").glee(&args).stdout);
+    assert_eq!(covered(&local), [".gleeignore"], "whoever sits at the machine goes by what lies there: {local}");
+}

@@ -28,7 +28,7 @@ class Cost:
     """The median over the runs of a review."""
 
     own_ms: float
-    """Wall time less that of every call of the program."""
+    """Wall time less that of every call of the program, and less what the script that takes the time costs."""
     program_ms: float
     memory: int
     """The peak of Glee's own memory in bytes."""
@@ -47,14 +47,23 @@ def measure(program: Program) -> Cost:
         scene.connect("reviewer", command=str(wrapper))
         server.rules([{"match": {"prompt": REVIEW}, "reply": says(CLEAN)}])
         memory = scene.review().peak
-        own, inner = [], []
-        for _ in range(RUNS):
+
+        def timed(words: list[str]) -> tuple[float, float]:
+            """The wall time of a command beyond that of the calls it made, and that of the calls, in milliseconds."""
             log.write_text("")
             began = time.monotonic()
-            words = [str(GLEE), "review", "--no-input", "--format", "json", "app.py"]
             subprocess.run(words, cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL, capture_output=True, check=True)
             wall = time.monotonic() - began
             calls = sum(float(end) - float(begin) for begin, end in map(str.split, log.read_text().splitlines()))
-            own.append(wall - calls)
-            inner.append(calls)
-    return Cost(statistics.median(own) * 1000, statistics.median(inner) * 1000, memory)
+            return (wall - calls) * 1000, calls * 1000
+
+        idle = scene.top / "bin" / "idle"
+        idle.write_text(WRAPPER.format(program="/bin/true", log=log))
+        idle.chmod(0o755)
+        review = [str(GLEE), "review", "--no-input", "--format", "json", "app.py"]
+        reviews, stopwatch = [], []
+        for _ in range(RUNS):
+            reviews.append(timed(review))
+            stopwatch.append(timed([str(idle)])[0])
+    own, inner = (statistics.median(column) for column in zip(*reviews, strict=True))
+    return Cost(own - statistics.median(stopwatch), inner, memory)
