@@ -106,41 +106,34 @@ impl Scan {
     }
 
     /// Reads one record and returns what follows it.
-    fn take<'a>(&mut self, text: &'a [u8]) -> Option<&'a [u8]> {
-        let end = text.iter().position(|byte| *byte == 0)?;
-        let (record, mut rest) = (&text[..end], &text[end + 1..]);
-        if let Some(path) = record.strip_prefix(b"? ") {
-            self.others.push(path.to_vec());
-            return Some(rest);
+    fn take<'a>(&mut self, listed: &'a [u8]) -> Option<&'a [u8]> {
+        let mut text = Text(listed);
+        if text.past(b"? ").is_some() {
+            self.others.push(text.until(0)?.to_vec());
+            return Some(text.0);
         }
-        let tab = record.iter().position(|byte| *byte == b'\t')?;
-        let mut words = std::str::from_utf8(&record[..tab]).ok()?.split(' ').skip(1);
-        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
-        let id = object_id(words.next()?.as_bytes())?;
-        let stage = words.next()?.parse().ok()?;
-        let mut line = || {
-            let end = rest.iter().position(|byte| *byte == b'\n')?;
-            let line = std::str::from_utf8(&rest[..end]).ok()?;
-            rest = &rest[end + 1..];
-            Some(line)
-        };
-        let (ctime, mtime) = (time(line()?)?, time(line()?)?);
-        let ino = number(line()?, "ino: ", 10)?;
-        line()?;
-        let last = line()?;
-        let (size, flags) = (number(last, "size: ", 10)?, number(last, "flags: ", 16)?);
-        self.entries.push(Entry {
-            path: record[tab + 1..].to_vec(),
-            mode,
-            id,
-            stage,
-            ctime,
-            mtime,
-            ino,
-            size,
-            flags,
-        });
-        Some(rest)
+        text.until(b' ')?;
+        let mode = text.number(8)?;
+        text.past(b" ")?;
+        let id = object_id(text.until(b' ')?)?;
+        let stage = u8::try_from(text.number(10)?).ok()?;
+        text.past(b"\t")?;
+        let path = text.until(0)?.to_vec();
+        let ctime = text.time(b"  ctime: ")?;
+        let mtime = text.time(b"  mtime: ")?;
+        text.past(b"  dev: ")?;
+        text.until(b'\t')?;
+        text.past(b"ino: ")?;
+        let ino = text.number(10)?;
+        text.past(b"\n")?;
+        text.until(b'\n')?;
+        text.past(b"  size: ")?;
+        let size = text.number(10)?;
+        text.past(b"\tflags: ")?;
+        let flags = text.number(16)?;
+        text.past(b"\n")?;
+        self.entries.push(Entry { path, mode, id, stage, ctime, mtime, ino, size, flags });
+        Some(text.0)
     }
 
     /// Whether a file is surely as it was when the index recorded it.
@@ -252,15 +245,40 @@ fn cut(value: u64) -> u32 {
     u32::try_from(value & u64::from(u32::MAX)).unwrap_or(u32::MAX)
 }
 
-/// Reads `  mtime: 12:34`.
-fn time(line: &str) -> Option<Time> {
-    let (seconds, nanos) = line.split_once(": ")?.1.split_once(':')?;
-    Some((seconds.parse().ok()?, nanos.parse().ok()?))
-}
+/// What is left of a listing.
+struct Text<'a>(&'a [u8]);
 
-/// Reads the number after a label.
-fn number(line: &str, label: &str, radix: u32) -> Option<u32> {
-    let rest = line.split_once(label)?.1;
-    let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
-    u32::from_str_radix(&rest[..end], radix).ok()
+impl<'a> Text<'a> {
+    /// Goes past a text that has to stand here.
+    fn past(&mut self, expected: &[u8]) -> Option<()> {
+        self.0 = self.0.strip_prefix(expected)?;
+        Some(())
+    }
+
+    /// What stands before the next such byte; goes past it.
+    fn until(&mut self, end: u8) -> Option<&'a [u8]> {
+        let (before, rest) = self.0.split_at(memchr::memchr(end, self.0)?);
+        self.0 = &rest[1..];
+        Some(before)
+    }
+
+    /// The number that stands here.
+    fn number(&mut self, radix: u32) -> Option<u32> {
+        let length = self.0.iter().position(|byte| !char::from(*byte).is_digit(radix)).unwrap_or(self.0.len());
+        let (digits, rest) = self.0.split_at_checked(length).filter(|(digits, _)| !digits.is_empty())?;
+        self.0 = rest;
+        digits.iter().try_fold(0_u32, |number, digit| {
+            number.checked_mul(radix)?.checked_add(char::from(*digit).to_digit(radix)?)
+        })
+    }
+
+    /// Reads a line such as `  mtime: 12:34`.
+    fn time(&mut self, label: &[u8]) -> Option<Time> {
+        self.past(label)?;
+        let seconds = self.number(10)?;
+        self.past(b":")?;
+        let time = (seconds, self.number(10)?);
+        self.past(b"\n")?;
+        Some(time)
+    }
 }
