@@ -42,15 +42,15 @@ fn dispute(number: u64) -> Vec<EventKind> {
         id,
         raw: RawFinding {
             severity: Severity::known(if number.is_multiple_of(2) { Tag::Must } else { Tag::High }),
-            title: format!("Bind value {number} instead of formatting it into the query"),
-            body: "The name comes from the request and reaches the query as it is. ".repeat(5),
+            title: format!("Bind value {number} instead of formatting it into the query").into(),
+            body: "The name comes from the request and reaches the query as it is. ".repeat(5).into(),
             file: Some(file.clone()),
             line: Some(42),
             end_line: None,
             category: Some("sql-injection".to_owned()),
             suggestion: None,
             confidence: None,
-            evidence: vec!["src/web.rs:9".to_owned()],
+            evidence: vec!["src/web.rs:9".into()],
             rule: None,
         },
         mandatory: true,
@@ -68,8 +68,8 @@ fn dispute(number: u64) -> Vec<EventKind> {
     let objection = Response {
         finding: id,
         answer: Answer::Disagree,
-        text: "The name is one of three constants. ".repeat(5),
-        evidence: vec!["src/names.rs:1".to_owned()],
+        text: "The name is one of three constants. ".repeat(5).into(),
+        evidence: vec!["src/names.rs:1".into()],
     };
     let number = DisputeNumber(number);
     let dispute = Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
@@ -78,7 +78,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         let by = || Ruler::Judge { name: AgentName::from("claude-judge") };
         let ruling = Ruling {
             ruling: if number.0.is_multiple_of(3) { RulingWord::Enforce } else { RulingWord::Dismiss },
-            rationale: "names.rs says so".to_owned(),
+            rationale: "names.rs says so".into(),
             grounds: None,
             citations: Vec::new(),
             new_tag: None,
@@ -89,7 +89,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             dispute: number,
             ruling: RulingRecord { ruling, by: by(), votes: Vec::new() },
         });
-        let settlement = Settlement { disposition, by: by(), reason: String::new() };
+        let settlement = Settlement { disposition, by: by(), reason: "".into() };
         events.push(EventKind::DisputeSettled { dispute: number, settlement });
     }
     events

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{
     Advised, Agent, AgentName, AnswerStatus, Coverage, DebateMessage, Defended, Disposition, Dispute,
     DisputeNumber, Examined, ExitReason, FailureKind, FileChange, Finding, FindingId, RawFinding, Recheck,
-    Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Skip, Told, Usage,
+    Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Skip, Told, Untrusted, Usage,
 };
 
 /// One thing that happened in a run.
@@ -253,7 +253,7 @@ pub struct Settlement {
     /// Who decided.
     pub by: Ruler,
     /// Why.
-    pub reason: String,
+    pub reason: Untrusted,
 }
 
 /// The kinds of events.

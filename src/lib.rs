@@ -14,8 +14,8 @@
 //! [`pipeline`], each with the table of its specification as its test.
 //!
 //! **Nothing that came from a file or an agent is believed by its looks.** It cannot choose a program, forge a
-//! verdict by quoting one, name a path outside the tree, or reach a terminal unescaped. "Could not review" is never
-//! "approved".
+//! verdict by quoting one, name a path outside the tree, or reach a terminal unescaped: its words are
+//! [`domain::Untrusted`], which cannot be formatted. "Could not review" is never "approved".
 //!
 //! # The house
 //!

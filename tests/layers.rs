@@ -102,3 +102,23 @@ fn a_crate_stays_where_it_belongs() {
     }
     assert_eq!(wrong, Vec::<String>::new());
 }
+
+/// The places that may read what agents wrote as it is written: they compare and search it, or make it harmless.
+const READERS: &[&str] =
+    &["agents/builtin", "domain", "journal/view.rs", "pipeline", "protocol", "rules", "workspace/blocks.rs"];
+
+#[test]
+fn what_others_wrote_is_shown_and_sent_only_by_what_makes_it_harmless() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut readers = Vec::new();
+    for file in sources(&src) {
+        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
+        let is_test = name.split(['/', '.']).any(|part| part == "tests");
+        if !is_test && code(&fs::read_to_string(&file).expect("a source file is text")).contains("as_written") {
+            readers.push(name);
+        }
+    }
+    assert!(!readers.is_empty());
+    readers.retain(|name| !READERS.iter().any(|place| name.starts_with(place)));
+    assert_eq!(readers, Vec::<String>::new());
+}

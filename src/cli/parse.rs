@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling};
+use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling, Untrusted};
 use crate::draw::{self, Look, Tone};
 use crate::protocol::review::ReviewAnswer;
 use crate::protocol::{printable, recheck, response, review, ruling};
@@ -163,7 +163,7 @@ fn review_text(answer: &ReviewAnswer, look: Look) -> String {
 }
 
 /// Id, word, its tone, text and evidence of an answer to a finding.
-type Row<'a> = (FindingId, &'static str, Tone, &'a str, &'a [String]);
+type Row<'a> = (FindingId, &'static str, Tone, &'a Untrusted, &'a [Untrusted]);
 
 fn response_row(response: &Response) -> Row<'_> {
     let Response { finding, answer, text, evidence } = response;
@@ -182,7 +182,7 @@ fn answers_text(rows: Vec<Row<'_>>, complete: bool, problems: &[String], look: L
         let _ = writeln!(text, "  [{finding}] {}", look.paint(tone, word));
         indented(&mut text, "      ", said);
         for line in evidence {
-            indented(&mut text, "      ", &format!("Evidence: {line}"));
+            indented(&mut text, "      ", &line.labelled("Evidence: "));
         }
     }
     for problem in problems {
@@ -206,7 +206,7 @@ fn ruling_text(answer: &RulingAnswer, look: Look) -> String {
     text
 }
 
-fn indented(text: &mut String, indent: &str, lines: &str) {
+fn indented(text: &mut String, indent: &str, lines: &(impl printable::Shown + ?Sized)) {
     for line in printable::block(lines).lines() {
         let _ = writeln!(text, "{}", format!("{indent}{line}").trim_end());
     }

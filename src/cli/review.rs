@@ -224,8 +224,8 @@ fn edited(steering: &Steering) -> Vec<RawFinding> {
         };
         RawFinding {
             severity: Severity::known(Tag::Medium),
-            title: format!("The change edits `{path}`, which steers its review"),
-            body,
+            title: format!("The change edits `{path}`, which steers its review").into(),
+            body: body.into(),
             file: Some(path.clone()),
             line: None,
             end_line: None,

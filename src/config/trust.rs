@@ -66,7 +66,7 @@ pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
     }
     content.sort_keys();
     let hash = blake3::hash(Value::Object(content).to_string().as_bytes());
-    let runs: Vec<String> = runs.iter().map(|line| printable::line(line)).collect();
+    let runs: Vec<String> = runs.iter().map(printable::line).collect();
     (!runs.is_empty()).then(|| Untrusted { hash: format!("blake3:{hash}"), runs })
 }
 

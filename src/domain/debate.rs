@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, FindingId, Severity};
+use super::{AgentName, FindingId, Severity, Untrusted};
 
 /// A word of round 2 on another reviewer's finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +69,7 @@ pub struct Examined {
     /// How much its confidence is to change, -30 to 30.
     pub confidence_adjustment: i32,
     /// Why.
-    pub reasoning: String,
+    pub reasoning: Untrusted,
 }
 
 /// A reviewer's answer to what others say of its finding.
@@ -82,13 +82,13 @@ pub struct Defended {
     /// How much its confidence is to change, -30 to 30; counts with `modify`.
     pub confidence_adjustment: i32,
     /// Why.
-    pub reasoning: String,
+    pub reasoning: Untrusted,
     /// The severity it should have instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_severity: Option<Severity>,
     /// The text it should have instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revised_description: Option<String>,
+    pub revised_description: Option<Untrusted>,
 }
 
 /// What one reviewer says against a finding, as its raiser is told.

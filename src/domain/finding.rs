@@ -8,7 +8,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, Severity};
+use super::{AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, Severity, Untrusted};
 
 /// How sure a reviewer is, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -34,10 +34,10 @@ pub struct RawFinding {
     #[serde(flatten)]
     pub severity: Severity,
     /// One line that says what is asked for; markup and a leading place are removed.
-    pub title: String,
+    pub title: Untrusted,
     /// What follows the title, as written; empty if there is nothing.
     #[serde(default)]
-    pub body: String,
+    pub body: Untrusted,
     /// The path as written.
     pub file: Option<String>,
     /// The first line, counted from 1.
@@ -49,13 +49,13 @@ pub struct RawFinding {
     pub category: Option<String>,
     /// What the reviewer proposes instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suggestion: Option<String>,
+    pub suggestion: Option<Untrusted>,
     /// How sure the reviewer says it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// Evidence lines the reviewer gave.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Untrusted>,
     /// The rule of a static analyser that matched, by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,

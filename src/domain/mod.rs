@@ -15,6 +15,7 @@ mod outcome;
 mod response;
 mod ruling;
 mod severity;
+mod untrusted;
 mod usage;
 
 pub use advised::Advised;
@@ -32,4 +33,5 @@ pub use outcome::{
 pub use response::{Answer, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
+pub use untrusted::Untrusted;
 pub use usage::{Caps, Price, Spent, Told, Usage};

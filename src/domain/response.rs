@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::FindingId;
+use super::{FindingId, Untrusted};
 
 /// The word of a coder's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -43,10 +43,10 @@ pub struct Response {
     /// The word.
     pub answer: Answer,
     /// What was done, why it was discarded, or the justification of the objection.
-    pub text: String,
+    pub text: Untrusted,
     /// Concrete evidence: code references, requirements, tests.
     #[serde(default)]
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Untrusted>,
 }
 
 /// What the one who raised a finding says of the change made for it.
@@ -58,5 +58,5 @@ pub struct Recheck {
     pub resolved: bool,
     /// Why.
     #[serde(default)]
-    pub reason: String,
+    pub reason: Untrusted,
 }

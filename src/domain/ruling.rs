@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, FindingId, Tag};
+use super::{AgentName, FindingId, Tag, Untrusted};
 
 /// What a ruling says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -70,13 +70,13 @@ pub struct Ruling {
     pub ruling: RulingWord,
     /// Why.
     #[serde(default)]
-    pub rationale: String,
+    pub rationale: Untrusted,
     /// The grounds of a DISMISS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
     /// Places in the reviewed tree, as `path:line`.
     #[serde(default)]
-    pub citations: Vec<String>,
+    pub citations: Vec<Untrusted>,
     /// With DISMISS: the tag the finding should have had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
@@ -90,7 +90,7 @@ impl Ruling {
     pub fn bare(ruling: RulingWord) -> Self {
         Self {
             ruling,
-            rationale: String::new(),
+            rationale: Untrusted::default(),
             grounds: None,
             citations: Vec::new(),
             new_tag: None,
@@ -153,23 +153,22 @@ pub struct PanelVote {
     pub error: Option<String>,
 }
 
-/// `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
-impl fmt::Display for PanelVote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.judge)?;
+impl PanelVote {
+    /// `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
+    pub fn said(&self) -> Untrusted {
         let Some(ruling) = &self.ruling else {
-            return write!(f, ": {}", self.error.as_deref().unwrap_or("no ruling"));
+            return format!("{}: {}", self.judge, self.error.as_deref().unwrap_or("no ruling")).into();
         };
-        write!(f, " {}", ruling.ruling)?;
+        let mut said = format!("{} {}", self.judge, ruling.ruling);
         if let Some(tag) = ruling.new_tag {
-            write!(f, " [{tag}]")?;
+            said.push_str(&format!(" [{tag}]"));
         }
         if let Some(earlier) = ruling.duplicate_of {
-            write!(f, " (as {earlier})")?;
+            said.push_str(&format!(" (as {earlier})"));
         }
-        match ruling.rationale.trim() {
-            "" => Ok(()),
-            rationale => write!(f, ": {rationale}"),
+        if !ruling.rationale.is_blank() {
+            said.push_str(&format!(": {}", ruling.rationale.as_written().trim()));
         }
+        said.into()
     }
 }

@@ -25,8 +25,8 @@ pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
     };
     let raw = RawFinding {
         severity: Severity::known(tag),
-        title: title.to_owned(),
-        body: String::new(),
+        title: title.into(),
+        body: "".into(),
         file: (!file.is_empty()).then(|| file.to_owned()),
         line,
         end_line: None,
@@ -51,7 +51,7 @@ pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
 
 /// A coder's answer.
 pub(crate) fn response(finding: u32, answer: Answer, text: &str) -> Response {
-    Response { finding: FindingId(finding), answer, text: text.to_owned(), evidence: Vec::new() }
+    Response { finding: FindingId(finding), answer, text: text.into(), evidence: Vec::new() }
 }
 
 /// A finding in a state, answered or not.
@@ -63,7 +63,7 @@ pub(crate) fn settled(finding: Finding, state: FindingState, answer: Option<(Ans
 /// A dispute with the coder's objection, on which nobody has ruled.
 pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: &[&str]) -> Dispute {
     let mut objection = response(finding.id.0, Answer::Disagree, objection);
-    objection.evidence = evidence.iter().map(|line| (*line).to_owned()).collect();
+    objection.evidence = evidence.iter().map(|line| (*line).into()).collect();
     Dispute {
         number: DisputeNumber(number),
         finding,
@@ -78,7 +78,7 @@ pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: 
 pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
     let ruling = Ruling {
         ruling,
-        rationale: rationale.to_owned(),
+        rationale: rationale.into(),
         grounds: None,
         citations: Vec::new(),
         new_tag: None,

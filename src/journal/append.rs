@@ -91,7 +91,7 @@ impl Journal {
             let ruling =
                 RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
             tail.push(EventKind::RulingGiven { dispute: number, ruling })?;
-            let settlement = Settlement { disposition, by: Ruler::Human, reason };
+            let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into() };
             tail.push(EventKind::DisputeSettled { dispute: number, settlement })?;
             Ok(())
         })?;
@@ -177,7 +177,7 @@ fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
         | Disposition::Deferred { .. } => None,
     };
     Ruling {
-        rationale: reason.to_owned(),
+        rationale: reason.into(),
         grounds,
         ..Ruling::bare(if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce })
     }

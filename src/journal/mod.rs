@@ -28,6 +28,7 @@ use serde::Serialize;
 
 use crate::domain::{
     Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId,
+    Untrusted,
 };
 use crate::event::{Mode, Settlement};
 
@@ -86,7 +87,7 @@ pub struct DisputeRow {
     /// The finding's tag, or the unknown word it was written with.
     pub tag: String,
     /// The finding's title.
-    pub title: String,
+    pub title: Untrusted,
     /// The finding's place.
     pub location: Option<Location>,
     /// Who raised it.
@@ -124,13 +125,13 @@ pub struct Binding {
     /// The place in the code.
     pub anchor: Anchor,
     /// The finding's title.
-    pub title: String,
+    pub title: Untrusted,
     /// The finding's location at that time.
     pub location: Option<Location>,
     /// How the dispute ended; absent while it is open.
     pub disposition: Option<Disposition>,
     /// Why.
-    pub rationale: String,
+    pub rationale: Untrusted,
 }
 
 /// A run in a list.

@@ -41,10 +41,10 @@ impl Journal {
                 dispute: number(row)?,
                 run: RunId(row.get("run")?),
                 anchor: from_json(row, "anchor")?,
-                title: row.get("title")?,
+                title: row.get::<_, String>("title")?.into(),
                 location: from_json_or_null(row, "location")?,
                 disposition: from_json_or_null(row, "disposition")?,
-                rationale: row.get("rationale")?,
+                rationale: row.get::<_, String>("rationale")?.into(),
             })
         })
     }
@@ -166,7 +166,7 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
         settled_at: from_time_or_null(row, "settled")?,
         finding: FindingId(row.get("finding")?),
         tag: row.get("tag")?,
-        title: row.get("title")?,
+        title: row.get::<_, String>("title")?.into(),
         location: from_json_or_null(row, "location")?,
         raised_by: from_json(row, "raised_by")?,
         ruling: ruling.as_deref().and_then(RulingWord::parse),

@@ -43,8 +43,8 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
         id: FindingId(id),
         raw: RawFinding {
             severity: Severity::known(tag),
-            title: format!("Finding number {id}"),
-            body: String::new(),
+            title: format!("Finding number {id}").into(),
+            body: "".into(),
             file: Some("src/db.rs".to_owned()),
             line: Some(id),
             end_line: None,
@@ -72,8 +72,8 @@ fn objection(id: u32) -> Response {
     Response {
         finding: FindingId(id),
         answer: Answer::Disagree,
-        text: "the value is a constant".to_owned(),
-        evidence: vec!["src/db.rs:3".to_owned()],
+        text: "the value is a constant".into(),
+        evidence: vec!["src/db.rs:3".into()],
     }
 }
 
@@ -83,7 +83,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
         ruling: RulingRecord {
             ruling: Ruling {
                 ruling: word,
-                rationale: "read the code".to_owned(),
+                rationale: "read the code".into(),
                 grounds: None,
                 citations: Vec::new(),
                 new_tag: None,
@@ -98,7 +98,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
 fn settled(dispute: u64, disposition: Disposition, by: Ruler) -> EventKind {
     EventKind::DisputeSettled {
         dispute: DisputeNumber(dispute),
-        settlement: Settlement { disposition, by, reason: String::new() },
+        settlement: Settlement { disposition, by, reason: "".into() },
     }
 }
 
@@ -191,7 +191,7 @@ fn views_answer_what_commands_ask() {
     let bindings = journal.bindings().unwrap();
     let said: Vec<_> = bindings
         .iter()
-        .map(|binding| (binding.dispute.0, binding.disposition.clone(), binding.rationale.as_str()))
+        .map(|binding| (binding.dispute.0, binding.disposition.clone(), binding.rationale.as_written()))
         .collect();
     assert_eq!(
         said,
@@ -249,7 +249,7 @@ fn filters_hold_together() {
     assert_eq!(numbers(&journal, DisputeFilter { since: Some(now + hour), ..all() }), [0_u64; 0]);
 
     let row = journal.disputes(&word(RulingWord::Escalate)).unwrap().remove(0);
-    assert_eq!((row.tag.as_str(), row.title.as_str(), row.finding), ("MUST", "Finding number 3", FindingId(3)));
+    assert_eq!((row.tag.as_str(), row.title.as_written(), row.finding), ("MUST", "Finding number 3", FindingId(3)));
     assert_eq!(row.location, Some(Location::line("src/db.rs", 3)));
     assert_eq!((row.raised_by, row.disposition, row.settled_at), (vec!["gemini".to_owned()], None, None));
 }
@@ -266,7 +266,7 @@ fn a_person_settles_an_open_dispute_once() {
     assert_eq!(words, [(RulingWord::Escalate, judge()), (RulingWord::Dismiss, Ruler::Human)]);
     assert_eq!(
         record.settlement,
-        Some(Settlement { disposition: later, by: Ruler::Human, reason: "next month".to_owned() })
+        Some(Settlement { disposition: later, by: Ruler::Human, reason: "next month".into() })
     );
 
     let before = journal.events(&run).unwrap().len();

@@ -40,7 +40,7 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                 dispute.0.cast_signed(),
                 ruling.ruling.ruling.as_str(),
                 json(&ruling.by),
-                ruling.ruling.rationale
+                ruling.ruling.rationale.as_written()
             ])
             .map(drop),
         EventKind::DisputeSettled { dispute, settlement } => db
@@ -53,7 +53,7 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                 time(*at),
                 json(&settlement.disposition),
                 json(&settlement.by),
-                settlement.reason
+                settlement.reason.as_written()
             ])
             .map(drop),
         EventKind::RoundStarted { .. }
@@ -98,7 +98,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         time(at),
         finding.id.0,
         finding.raw.severity.to_string(),
-        finding.raw.title,
+        finding.raw.title.as_written(),
         finding.raw.location().as_ref().map(json),
         finding.anchor.as_ref().map(json),
         json(&finding.raised_by),

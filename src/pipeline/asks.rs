@@ -136,7 +136,7 @@ impl Desk<'_> {
         let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
         let mut files: Vec<SourceFile> = self.original(flagged).into_iter().collect();
         let said = std::iter::once(&dispute.objection.text).chain(&dispute.objection.evidence);
-        for reference in said.flat_map(|text| resolve::references(text)) {
+        for reference in said.flat_map(|text| resolve::references(text.as_written())) {
             let cited = meanings(&reference.path, flagged).find_map(|path| self.original(&path));
             files.extend(cited.filter(|cited| files.iter().all(|file| file.path != cited.path)));
         }

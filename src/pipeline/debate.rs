@@ -324,7 +324,7 @@ fn debate(bench: &Bench<'_>, claims: &[Claim]) -> Debate {
             finding,
             word: said.action,
             adjustment: said.confidence_adjustment,
-            reasoning: said.reasoning.clone(),
+            reasoning: said.reasoning.as_written().to_owned(),
         })
     });
     let defences = state.defences(round).filter_map(|(by, said)| {
@@ -334,12 +334,12 @@ fn debate(bench: &Bench<'_>, claims: &[Claim]) -> Debate {
             finding,
             word: said.action,
             adjustment: said.confidence_adjustment,
-            reasoning: said.reasoning.clone(),
+            reasoning: said.reasoning.as_written().to_owned(),
             revised_severity: said
                 .revised_severity
                 .as_ref()
                 .map(|severity| Level::of(mandatory::normalised(severity.clone()).tag)),
-            revised_description: said.revised_description.clone(),
+            revised_description: said.revised_description.as_ref().map(|text| text.as_written().to_owned()),
         })
     });
     Debate {

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::domain::{
     AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, Role, Route, Ruler, RulingWord,
+    Untrusted,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
 use crate::pipeline::debate::Debating;
@@ -307,7 +308,7 @@ pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::
     Some(ruled.unwrap_or_else(|| Settlement {
         disposition: Disposition::Discarded,
         by: if state.chosen.contains(&number) { Ruler::Human } else { Ruler::Policy },
-        reason: String::new(),
+        reason: Untrusted::default(),
     }))
 }
 
@@ -348,8 +349,8 @@ mod tests {
             id: FindingId(id),
             raw: RawFinding {
                 severity: Severity::known(tag),
-                title: format!("finding {id}"),
-                body: String::new(),
+                title: format!("finding {id}").into(),
+                body: "".into(),
                 file: Some("a.py".into()),
                 line: Some(id),
                 end_line: None,
@@ -486,7 +487,7 @@ mod tests {
         fn ruled(&mut self, word: RulingWord, by: Ruler) -> &mut Self {
             let ruling = Ruling {
                 ruling: word,
-                rationale: String::new(),
+                rationale: "".into(),
                 grounds: None,
                 citations: Vec::new(),
                 new_tag: None,
@@ -565,7 +566,7 @@ mod tests {
         play.responded(RESPOND, 2, &[(2, Answer::Discarded)]).changed(call("c", RESPOND, 2), &[]);
         let recheck = call("r1", Purpose::Recheck { round: 1 }, 1);
         assert_eq!(play.due(), [Step::Ask(recheck.clone())]);
-        let check = Recheck { finding: FindingId(1), resolved: true, reason: String::new() };
+        let check = Recheck { finding: FindingId(1), resolved: true, reason: "".into() };
         play.answered(recheck, CallAnswer::Recheck { checks: vec![check] });
         assert_eq!(play.due(), [Step::Finish]);
         assert_eq!(play.state_of(1), crate::domain::FindingState::Resolved);

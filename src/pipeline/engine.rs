@@ -267,7 +267,7 @@ impl Engine {
                         parked.insert(dispute);
                     }
                     PersonAnswer::Ruled(HumanRuling { ruling, reason }) => {
-                        let ruling = Ruling { rationale: reason, ..Ruling::bare(ruling) };
+                        let ruling = Ruling { rationale: reason.into(), ..Ruling::bare(ruling) };
                         let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
                         self.append(EventKind::RulingGiven { dispute, ruling })?;
                     }

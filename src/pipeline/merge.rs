@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::config::settings::{Advisories, Settings};
 use crate::domain::{
     Advised, AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position,
-    RawFinding, Role, Severity, Tag,
+    RawFinding, Role, Severity, Tag, Untrusted,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
@@ -214,10 +214,10 @@ impl Bench<'_> {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
         });
-        let mut description = raw.body.clone();
+        let mut description = raw.body.as_written().to_owned();
         for evidence in &raw.evidence {
             description.push('\n');
-            description.push_str(evidence);
+            description.push_str(evidence.as_written());
         }
         Claim {
             id: said.clone(),
@@ -231,10 +231,10 @@ impl Bench<'_> {
             confidence: raw.confidence.map(Confidence::get),
             category: raw.category.clone(),
             rule: raw.rule.clone(),
-            title: raw.title.clone(),
+            title: raw.title.as_written().to_owned(),
             description,
-            suggestion: raw.suggestion.clone().unwrap_or_default(),
-            denies: claims::denies(&raw.title),
+            suggestion: raw.suggestion.as_ref().map(|text| text.as_written().to_owned()).unwrap_or_default(),
+            denies: claims::denies(raw.title.as_written()),
             observed: false,
             checked: Checked {
                 confirmed: raw.rule.is_some(),
@@ -265,7 +265,7 @@ impl Bench<'_> {
 impl Bench<'_> {
     /// What an advisory says goes with the evidence; the severity of what is patched falls by one.
     fn take_advice(&self, finding: &mut Finding, advised: &Advised) {
-        finding.raw.evidence.extend(advised.note());
+        finding.raw.evidence.extend(advised.note().map(Untrusted::from));
         if let Advised::Patched { .. } = advised {
             let tag = match Level::of(finding.raw.severity.tag).lower() {
                 Level::Critical => Tag::Critical,
@@ -300,7 +300,7 @@ fn fold(raised: &[Raised], claims: &[Claim], decision: &Decision) -> Finding {
     if finding.raw.rule.is_none() {
         let said = |at: usize| raised.get(at).map(|raised| &raised.finding.raw);
         if let Some(detailed) = said(decision.described_by) {
-            finding.raw.body = decision.revised.clone().unwrap_or_else(|| detailed.body.clone());
+            finding.raw.body = decision.revised.clone().map_or_else(|| detailed.body.clone(), Untrusted::from);
         }
         finding.raw.suggestion = said(decision.suggested_by).and_then(|raw| raw.suggestion.clone());
     }
@@ -367,8 +367,8 @@ pub(crate) fn repeats_open(state: &State, finding: &Finding) -> bool {
 fn reversed(state: &State, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));
-    let suggestion = finding.raw.suggestion.as_deref().unwrap_or_default();
-    let text = format!("{}\n{}\n{suggestion}", finding.raw.title, finding.raw.body);
+    let said = [Some(&finding.raw.title), Some(&finding.raw.body), finding.raw.suggestion.as_ref()];
+    let text = said.map(|text| text.map_or("", Untrusted::as_written)).join("\n");
     state.tree_changes.iter().rev().find_map(|change| {
         let edit = change.changes.iter().filter_map(edits::edit_of).find(|edit| edit.file == file)?;
         if !reversal::reverses(file, lines, &text, &edit) {

@@ -19,13 +19,14 @@ impl State {
     /// The objection against a reversal is the finding that it asks to undo.
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
-        let title = undone.map(|finding| finding.raw.title.as_str()).unwrap_or_default();
+        let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
         let place = undone.and_then(|finding| finding.raw.location());
         Response {
             finding: id,
             answer: Answer::Disagree,
-            text: format!("this undoes {earlier}, which asked for the opposite and was implemented: {title}"),
-            evidence: place.iter().map(ToString::to_string).collect(),
+            text: title
+                .labelled(&format!("this undoes {earlier}, which asked for the opposite and was implemented: ")),
+            evidence: place.iter().map(|place| place.to_string().into()).collect(),
         }
     }
 }
@@ -39,5 +40,5 @@ fn between_reviewers(finding: &Finding) -> Response {
         std::iter::once(consensus.why.clone()).chain(consensus.notes.clone()).chain(decides)
     });
     let text = notes.collect::<Vec<_>>().join("\n");
-    Response { finding: finding.id, answer: Answer::Disagree, text, evidence: Vec::new() }
+    Response { finding: finding.id, answer: Answer::Disagree, text: text.into(), evidence: Vec::new() }
 }

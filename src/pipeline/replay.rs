@@ -20,6 +20,7 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::{Call, State};
 use crate::pipeline::trees::{self, Trees};
 use crate::pipeline::{Reviewed, RunError, debate, merge, outcome, resolve};
+use crate::protocol::printable;
 use crate::workspace::Workspace;
 
 /// A recorded run as it is decided now.
@@ -381,7 +382,7 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
 fn differences(record: &State, state: &State, exit: ExitReason) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in &state.findings {
-        let (title, now) = (&finding.raw.title, state.finding_state(finding));
+        let (title, now) = (printable::line(&finding.raw.title), state.finding_state(finding));
         match record.findings.iter().find(|known| is_same(known, finding)) {
             None => lines.push(format!("{} is new: {title}", finding.id)),
             Some(known) => {
@@ -399,7 +400,7 @@ fn differences(record: &State, state: &State, exit: ExitReason) -> Vec<String> {
     }
     for known in &record.findings {
         if !state.findings.iter().any(|finding| is_same(known, finding)) {
-            lines.push(format!("{} of the record is gone: {}", known.id, known.raw.title));
+            lines.push(format!("{} of the record is gone: {}", known.id, printable::line(&known.raw.title)));
         }
     }
     if let Some((then, _)) = record.ended.filter(|(then, _)| *then != exit) {

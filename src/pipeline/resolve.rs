@@ -3,7 +3,9 @@
 //! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
 //! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
 
-use crate::domain::{AgentName, DisputeNumber, Finding, PanelVote, Role, Ruler, Ruling, RulingRecord, RulingWord};
+use crate::domain::{
+    AgentName, DisputeNumber, Finding, PanelVote, Role, Ruler, Ruling, RulingRecord, RulingWord, Untrusted,
+};
 use crate::event::{CallAnswer, Purpose};
 use crate::pipeline::asks::Desk;
 use crate::rules::panel;
@@ -96,7 +98,7 @@ fn ruling(
         }
         [judge, ..] => {
             let ruling = counted(judge.1, require_evidence, text_of)
-                .unwrap_or_else(|error| Ruling { rationale: error, ..Ruling::bare(RulingWord::Escalate) });
+                .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
             Some(RulingRecord { ruling, by: Ruler::Judge { name: judge.0.clone() }, votes: Vec::new() })
         }
     }
@@ -115,7 +117,7 @@ fn counted(
         Some(CallAnswer::Judge { ruling }) => Ok(match doubt(ruling, require_evidence, text_of) {
             None => ruling.clone(),
             Some(doubt) => Ruling {
-                rationale: format!("{} ({doubt})", ruling.rationale),
+                rationale: format!("{} ({doubt})", ruling.rationale.as_written()).into(),
                 citations: ruling.citations.clone(),
                 ..Ruling::bare(RulingWord::Escalate)
             },
@@ -139,11 +141,12 @@ fn doubt(ruling: &Ruling, require_evidence: bool, text_of: &dyn Fn(&str) -> Opti
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
     }
-    let in_rationale = || references(&ruling.rationale);
+    let in_rationale = || references(ruling.rationale.as_written());
     let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
         in_rationale().into_iter().map(|found| (found.path.clone(), Some(found))).collect()
     } else {
-        ruling.citations.iter().map(|citation| (citation.clone(), reference(citation))).collect()
+        let citations = ruling.citations.iter().map(Untrusted::as_written);
+        citations.map(|citation| (citation.to_owned(), reference(citation))).collect()
     };
     if cited.is_empty() {
         return Some("the judge dismissed it without citing any code".to_owned());
@@ -180,7 +183,7 @@ mod tests {
             ruling: Ruling {
                 ruling: RulingWord::Dismiss,
                 rationale: "fine".into(),
-                citations: citations.iter().map(ToString::to_string).collect(),
+                citations: citations.iter().map(|citation| (*citation).into()).collect(),
                 ..Ruling::bare(RulingWord::Escalate)
             },
         }

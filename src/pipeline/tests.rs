@@ -156,7 +156,7 @@ fn a_secret_is_told_to_nobody_and_kept_nowhere() {
         assert_eq!(request.contains(&told), seen.request.agent.0 == "e", "{request}");
         assert_eq!(request.contains("TOKEN = '[secret:github-pat:"), seen.request.agent.0 == "r");
     }
-    let title = &left.ended.outcome.findings[0].finding.raw.title;
+    let title = left.ended.outcome.findings[0].finding.raw.title.as_written();
     assert!(title.starts_with("Take [secret:github-pat:"), "{title}");
     assert!(left.ended.reviewed.text("app.py", 1).unwrap().contains("TOKEN = '[secret:github-pat:"));
     let kept = bytes_below(&bench.folder.path().join("state"));
@@ -168,7 +168,7 @@ fn a_secret_is_told_to_nobody_and_kept_nowhere() {
         Mode::Review,
         ScriptedRunner::new().on("r", "review", review(&quoted, 1)).on("e", "review", review("Fine.", 0)),
     );
-    assert!(plain.ended.outcome.findings[0].finding.raw.title.contains(&secret));
+    assert!(plain.ended.outcome.findings[0].finding.raw.title.as_written().contains(&secret));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_panel_of_three_votes_and_every_vote_is_kept() {
     let [record] = dispute.rulings.as_slice() else { panic!("one ruling: {:?}", dispute.rulings) };
     assert_eq!(record.by, crate::domain::Ruler::Panel);
     assert_eq!(record.ruling.citations, ["app.py:1", "app.py:2"]);
-    let votes: Vec<String> = record.votes.iter().map(ToString::to_string).collect();
+    let votes: Vec<String> = record.votes.iter().map(|vote| vote.said().as_written().to_owned()).collect();
     assert_eq!(votes[0], "j DISMISS: so it is");
     assert!(votes[1].starts_with("k: the judge gave no ruling: "), "{}", votes[1]);
     assert_eq!(votes[2], "l DISMISS: so it is");

@@ -8,7 +8,9 @@ use std::io::{self, BufRead};
 use super::answers::{self, Answers, Entry, Word};
 use super::json::Loose;
 use super::{claims, review};
-use crate::domain::{DefenceWord, Defended, ExaminationWord, Examined, FindingId, RawFinding, Severity, Tag};
+use crate::domain::{
+    DefenceWord, Defended, ExaminationWord, Examined, FindingId, RawFinding, Severity, Tag, Untrusted,
+};
 use crate::rules::consensus::{Claim, Level};
 use crate::rules::mandatory;
 
@@ -55,7 +57,12 @@ pub fn examine(mut input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]
             let end = entry.text.find(&format!("\n{NEW}")).unwrap_or(entry.text.len());
             entry.text.truncate(end);
             let (adjustment, _, reasoning) = adjusted(&entry);
-            Examined { finding: entry.finding, action: entry.word, confidence_adjustment: adjustment, reasoning }
+            Examined {
+                finding: entry.finding,
+                action: entry.word,
+                confidence_adjustment: adjustment,
+                reasoning: reasoning.into(),
+            }
         })
         .collect::<Vec<_>>();
     // What comes without a single answer is no part of one.
@@ -82,9 +89,13 @@ pub fn defend(input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> 
                 finding,
                 action: word,
                 confidence_adjustment: adjustment,
-                reasoning,
+                reasoning: reasoning.into(),
                 revised_severity: more.severity.or(tag).map(severity),
-                revised_description: more.description.or(revised).filter(|text| !text.is_empty()),
+                revised_description: more
+                    .description
+                    .or(revised)
+                    .filter(|text| !text.is_empty())
+                    .map(Untrusted::from),
             }
         })
         .collect();
@@ -166,13 +177,13 @@ fn finding(claim: Claim) -> RawFinding {
     };
     RawFinding {
         severity: Severity::known(tag),
-        title: claim.title,
-        body: claim.description,
+        title: claim.title.into(),
+        body: claim.description.into(),
         file: claim.file,
         line: claim.line,
         end_line: claim.end_line,
         category: claim.category,
-        suggestion: Some(claim.suggestion).filter(|text| !text.is_empty()),
+        suggestion: Some(claim.suggestion).filter(|text| !text.is_empty()).map(Untrusted::from),
         confidence: claim.confidence.map(|sure| crate::domain::Confidence::clamped(i64::from(sure))),
         evidence: Vec::new(),
         rule: claim.rule,
@@ -226,7 +237,9 @@ mod tests {
         let rows: Vec<_> = read
             .examinations
             .iter()
-            .map(|said| (said.finding.0, said.action.as_str(), said.confidence_adjustment, said.reasoning.as_str()))
+            .map(|said| {
+                (said.finding.0, said.action.as_str(), said.confidence_adjustment, said.reasoning.as_written())
+            })
             .collect();
         assert_eq!(
             rows,
@@ -239,7 +252,7 @@ mod tests {
         assert_eq!(read.problems, Vec::<String>::new());
         let new = &read.observations[0];
         assert_eq!(
-            (new.title.as_str(), new.line, new.body.as_str()),
+            (new.title.as_written(), new.line, new.body.as_written()),
             ("The file is never closed", Some(9), "on any path")
         );
     }
@@ -264,7 +277,7 @@ mod tests {
         let modified = &read.defences[2];
         assert_eq!(modified.confidence_adjustment, -10);
         assert_eq!(modified.revised_severity, Some(Severity::known(Tag::Low)));
-        assert_eq!(modified.revised_description.as_deref(), Some("Slow in tests"));
+        assert_eq!(modified.revised_description, Some("Slow in tests".into()));
         assert_eq!(modified.reasoning, "only in tests");
         assert_eq!(read.defences[0].reasoning, "line 2 calls `md5`");
     }

@@ -4,6 +4,10 @@
 //! that no file and no agent can move the cursor, hide a line or build a link. The marks by which continuous
 //! integration takes orders out of a log are broken by such an escape too.
 
+use std::borrow::Cow;
+
+use crate::domain::Untrusted;
+
 /// What Azure Pipelines, GitHub's runner and TeamCity take for an order wherever it stands in a line.
 const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
@@ -29,8 +33,39 @@ const ORDERS: [&str; 17] = [
     "warning",
 ];
 
+/// What can be made safe to show.
+pub trait Shown {
+    /// The text as it is written.
+    fn text(&self) -> &str;
+}
+
+impl Shown for str {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Shown for String {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Shown for Cow<'_, str> {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Shown for Untrusted {
+    fn text(&self) -> &str {
+        self.as_written()
+    }
+}
+
 /// One line: every control character is escaped, line breaks and tabs become single blanks.
-pub fn line(text: &str) -> String {
+pub fn line(text: &(impl Shown + ?Sized)) -> String {
+    let text = text.text();
     let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         if matches!(c, '\n' | '\t') {
             shown.push(' ');
@@ -43,7 +78,8 @@ pub fn line(text: &str) -> String {
 }
 
 /// Several lines: line breaks and tabs stay, everything else as in [`line()`].
-pub fn block(text: &str) -> String {
+pub fn block(text: &(impl Shown + ?Sized)) -> String {
+    let text = text.text();
     let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         if matches!(c, '\n' | '\t') {
             shown.push(c);

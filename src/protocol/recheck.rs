@@ -72,7 +72,7 @@ impl From<Answers<Resolution>> for RecheckAnswer {
         let check = |Entry { finding, word, text, .. }| Recheck {
             finding,
             resolved: word == Resolution::Resolved,
-            reason: text,
+            reason: text.into(),
         };
         Self { checks: entries.into_iter().map(check).collect(), complete, missing, problems }
     }

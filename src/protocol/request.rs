@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Role,
+    AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Role, Untrusted,
 };
 
 /// A file, or a part of one, that an agent is shown.
@@ -33,11 +33,11 @@ pub struct RulingInForce {
     /// Where.
     pub location: Option<Location>,
     /// The finding's title.
-    pub title: String,
+    pub title: Untrusted,
     /// How it was settled.
     pub disposition: Disposition,
     /// Why.
-    pub rationale: String,
+    pub rationale: Untrusted,
 }
 
 /// A finding with what a ruling says of it, as the coder gets it.
@@ -48,7 +48,7 @@ pub struct Item {
     pub finding: Finding,
     /// The rationale of the ruling that makes it binding; absent when nobody ruled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enforced: Option<String>,
+    pub enforced: Option<Untrusted>,
 }
 
 /// The change made for a finding, as its raiser gets it for the re-check.
@@ -58,7 +58,7 @@ pub struct Change {
     #[serde(flatten)]
     pub finding: Finding,
     /// What the coder says it did.
-    pub response: String,
+    pub response: Untrusted,
     /// The unified diff of the files concerned.
     pub diff: String,
 }

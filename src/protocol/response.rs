@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::answers::{self, Answers, Entry, Word};
 use super::json::Loose;
-use crate::domain::{Answer, FindingId, Response};
+use crate::domain::{Answer, FindingId, Response, Untrusted};
 
 /// What was read in a coder's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,8 +51,12 @@ impl Word for Answer {
 
 impl From<Answers<Answer>> for ResponseAnswer {
     fn from(Answers { entries, complete, missing, problems }: Answers<Answer>) -> Self {
-        let response =
-            |Entry { finding, word, text, evidence, .. }| Response { finding, answer: word, text, evidence };
+        let response = |Entry { finding, word, text, evidence, .. }| Response {
+            finding,
+            answer: word,
+            text: text.into(),
+            evidence: evidence.into_iter().map(Untrusted::from).collect(),
+        };
         Self { responses: entries.into_iter().map(response).collect(), complete, missing, problems }
     }
 }

@@ -11,7 +11,7 @@ use super::answer::{Step, Walk, is_nonce};
 use super::json::State;
 use super::markdown::Kind;
 use super::place;
-use crate::domain::{DisputeNumber, Location, Ruling, RulingWord};
+use crate::domain::{DisputeNumber, Location, Ruling, RulingWord, Untrusted};
 
 /// The most text that is kept as the rationale of a ruling in prose, in bytes.
 const RATIONALE_CAP: usize = 256 << 10;
@@ -277,13 +277,11 @@ impl Reasons {
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {
-            ruling.rationale = self.text.trim().to_owned();
-            if self.left_out {
-                ruling.rationale.push_str("\n[...]");
-            }
+            let text = self.text.trim();
+            ruling.rationale = if self.left_out { format!("{text}\n[...]").into() } else { text.into() };
         }
         if is_line {
-            ruling.citations = self.citations;
+            ruling.citations = self.citations.into_iter().map(Untrusted::from).collect();
         }
         ruling
     }

@@ -58,7 +58,7 @@ mod tests {
     use crate::domain::FindingId;
 
     fn response(answer: Answer) -> Response {
-        Response { finding: FindingId(1), answer, text: String::new(), evidence: Vec::new() }
+        Response { finding: FindingId(1), answer, text: "".into(), evidence: Vec::new() }
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
     fn the_table_of_rulings() {
         let ruling = |word, grounds, new_tag, duplicate_of| Ruling {
             ruling: word,
-            rationale: String::new(),
+            rationale: "".into(),
             grounds,
             citations: Vec::new(),
             new_tag,

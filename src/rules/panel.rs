@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Finding, Grounds, PanelVote, Ruling, RulingWord, Tag};
+use crate::domain::{Finding, Grounds, PanelVote, Ruling, RulingWord, Tag, Untrusted};
 use crate::rules::vote::{Action, Decision, FlagReason, GRANULARITY_OVERLAP, Lists, Version, Vote, decide};
 
 /// The action that a ruling stands for.
@@ -91,7 +91,7 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     });
     if cast.iter().all(Option::is_none) {
         return Ruling {
-            rationale: "no judge of the panel gave a ruling".to_owned(),
+            rationale: "no judge of the panel gave a ruling".into(),
             ..Ruling::bare(RulingWord::Escalate)
         };
     }
@@ -110,14 +110,14 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     };
     let winners: Vec<&PanelVote> = votes.iter().filter(won).collect();
     let rulings = || winners.iter().filter_map(|vote| vote.ruling.as_ref());
-    let mut citations: Vec<String> = Vec::new();
+    let mut citations: Vec<Untrusted> = Vec::new();
     for citation in rulings().flat_map(|ruling| &ruling.citations) {
         if !citations.contains(citation) {
             citations.push(citation.clone());
         }
     }
     Ruling {
-        rationale: rationale(&decision, conflict, &winners),
+        rationale: rationale(&decision, conflict, &winners).into(),
         grounds: if word == RulingWord::Dismiss { rulings().find_map(|ruling| ruling.grounds) } else { None },
         citations,
         new_tag: decision.new_value.copied(),
@@ -127,7 +127,8 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
 
 fn rationale(decision: &Decision<'_, Tag>, conflict: Option<&str>, winners: &[&PanelVote]) -> String {
     let names: Vec<&str> = winners.iter().map(|vote| vote.judge.0.as_str()).collect();
-    let said = winners.iter().filter_map(|vote| vote.ruling.as_ref()).map(|ruling| ruling.rationale.trim());
+    let said =
+        winners.iter().filter_map(|vote| vote.ruling.as_ref()).map(|ruling| ruling.rationale.as_written().trim());
     let reason = said.clone().find(|text| !text.is_empty()).unwrap_or_default();
     match (decision.action, decision.reason) {
         (Action::Flag, Some(why)) => {
@@ -162,7 +163,7 @@ mod tests {
             raw: RawFinding {
                 severity: Severity::known(Tag::Must),
                 title: "it breaks".into(),
-                body: String::new(),
+                body: "".into(),
                 file: Some("a.py".into()),
                 line: Some(lines.0),
                 end_line: Some(lines.1),
@@ -190,9 +191,12 @@ mod tests {
                 None => (word, None),
             });
             let ruled = |ruling: RulingWord| Ruling {
-                rationale: format!("says {judge}"),
+                rationale: format!("says {judge}").into(),
                 grounds,
-                citations: vec![format!("a.py:{}", u32::from(judge.as_bytes()[0] - b'a' + 1)), "a.py:9".into()],
+                citations: vec![
+                    format!("a.py:{}", u32::from(judge.as_bytes()[0] - b'a' + 1)).into(),
+                    "a.py:9".into(),
+                ],
                 ..Ruling::bare(ruling)
             };
             let ruling = match word {
@@ -212,7 +216,7 @@ mod tests {
         findings.extend(others.iter().zip(2..).map(|(lines, id)| finding(id, *lines)));
         let ruling = rule(&findings[0], &findings, &votes(words));
         let tag = ruling.new_tag.map(|tag| format!(" [{tag}]")).unwrap_or_default();
-        format!("{}{tag} {}", ruling.ruling, ruling.rationale)
+        format!("{}{tag} {}", ruling.ruling, ruling.rationale.as_written())
     }
 
     #[test]

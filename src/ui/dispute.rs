@@ -7,7 +7,7 @@ use std::io;
 
 use console::Term;
 
-use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
+use crate::domain::{DisputeNumber, Route, Ruler, RulingWord, Untrusted};
 use crate::draw::snippet::{self, Code};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Question};
@@ -209,7 +209,7 @@ fn sheet(look: Look, question: &Question) -> String {
     let title = printable::line(&finding.raw.title);
     push(&mut sheet, look, &tag, &title);
     let names: Vec<String> = finding.raised_by.iter().map(|name| printable::line(&name.0)).collect();
-    let class = finding.raw.rule.as_ref().or(finding.raw.category.as_ref()).map(|class| printable::line(class));
+    let class = finding.raw.rule.as_ref().or(finding.raw.category.as_ref()).map(printable::line);
     let raised = format!("raised by {}", names.join(", "));
     let facts = [raised, class.unwrap_or_default()].map(|fact| look.paint(Tone::Faint, &fact));
     let _ = writeln!(sheet, "{}", look.facts(&facts));
@@ -221,7 +221,7 @@ fn sheet(look: Look, question: &Question) -> String {
             text: &excerpt.text,
             first_line: excerpt.first_line,
             lines: excerpt.lines,
-            quoted: format!("{}\n{}", finding.raw.title, finding.raw.body),
+            quoted: format!("{title}\n{}", printable::block(&finding.raw.body)),
         };
         let _ = writeln!(sheet, "\n{}", snippet::code(look, Tone::of(&finding.raw.severity), &code));
     }
@@ -249,7 +249,7 @@ fn sheet(look: Look, question: &Question) -> String {
                 &mut sheet,
                 look,
                 &format!("  {}", look.paint(Tone::Key, "vote:")),
-                &printable::line(&vote.to_string()),
+                &printable::line(&vote.said()),
             );
         }
     }
@@ -258,7 +258,7 @@ fn sheet(look: Look, question: &Question) -> String {
 }
 
 /// Text of others, escaped, wrapped and indented.
-fn paragraph(sheet: &mut String, look: Look, text: &str) {
+fn paragraph(sheet: &mut String, look: Look, text: &Untrusted) {
     for line in draw::wrap(&printable::block(text), look.width.saturating_sub(3)) {
         let _ = writeln!(sheet, "{}", if line.is_empty() { line } else { format!("  {line}") });
     }
@@ -292,7 +292,7 @@ mod tests {
         raised.raw.body =
             "Use SHA-256.\n\nCollisions are found in seconds on a laptop, and the tag decides who may \
                            see an order."
-                .to_owned();
+                .into();
         raised.raw.rule = Some("python-weak-hash".to_owned());
         let evidence =
             ["tests/tag.py:3", "docs/protocol.md says that the tag is sixteen bytes long, see its section 4"];
@@ -336,7 +336,7 @@ mod tests {
     fn an_escalated_dispute_shows_what_the_judge_said() {
         let mut question = question(Some("referee"), Route::Judge);
         question.excerpt = None;
-        question.dispute.finding.raw.body = String::new();
+        question.dispute.finding.raw.body = "".into();
         question.dispute.objection.evidence.clear();
         question.dispute.rulings = vec![ruling(RulingWord::Escalate, "The clients are outside the tree.")];
         insta::assert_snapshot!(sheet(Look { color: true, ..LOOK }, &question).replace('\x1b', "␛"));
@@ -352,13 +352,13 @@ mod tests {
         let evil = "\x1b[2J\u{202e}\u{9b}31m\r\n\x07".to_owned();
         let mut question = question(None, Route::Human);
         let dispute = &mut question.dispute;
-        dispute.finding.raw.title.clone_from(&evil);
-        dispute.finding.raw.body.clone_from(&evil);
+        dispute.finding.raw.title = evil.as_str().into();
+        dispute.finding.raw.body = evil.as_str().into();
         dispute.finding.raw.file = Some(evil.clone());
         dispute.finding.raw.rule = Some(evil.clone());
         dispute.finding.raised_by = vec![crate::domain::AgentName(evil.clone())];
-        dispute.objection.text.clone_from(&evil);
-        dispute.objection.evidence = vec![evil.clone()];
+        dispute.objection.text = evil.as_str().into();
+        dispute.objection.evidence = vec![evil.as_str().into()];
         dispute.rulings = vec![ruling(RulingWord::Escalate, &evil)];
         question.excerpt = Some(Excerpt { file: evil.clone(), first_line: 1, text: evil, lines: (1, 9) });
         let sheet = sheet(LOOK, &question);

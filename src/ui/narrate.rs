@@ -338,7 +338,7 @@ fn ruled(look: Look, dispute: DisputeNumber, record: &RulingRecord) -> String {
         RulingWord::Escalate => Tone::Warn,
     };
     let by = printable::line(&record.by.to_string());
-    let rationale = printable::line(record.ruling.rationale.trim());
+    let rationale = printable::line(&record.ruling.rationale.trimmed());
     let rationale = if rationale.is_empty() { rationale } else { format!(": {rationale}") };
     let word = look.paint(tone, record.ruling.ruling.as_str());
     look.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), look.width.max(60))
@@ -364,7 +364,7 @@ fn verified(look: Look, command: &str, passed: bool, tail: &str, verbose: bool) 
         lines.extend(
             tail[tail.len() - kept..]
                 .iter()
-                .map(|line| format!("    {}", look.paint(Tone::Faint, &printable::line(line)))),
+                .map(|line| format!("    {}", look.paint(Tone::Faint, &printable::line(*line)))),
         );
     }
     lines
@@ -399,7 +399,7 @@ mod tests {
         again.attempt = 2;
         let change = FileChange { file: "a.py".to_owned(), added: 3, removed: 1, diff: None };
         let responses = vec![response(2, Answer::Implemented, "done")];
-        let checks = vec![Recheck { finding: FindingId(2), resolved: true, reason: String::new() }];
+        let checks = vec![Recheck { finding: FindingId(2), resolved: true, reason: "".into() }];
         vec![
             started(),
             start(review("rules", 0), Role::Reviewer),
@@ -443,7 +443,7 @@ mod tests {
                 settlement: Settlement {
                     disposition: Disposition::Enforced,
                     by: Ruler::Judge { name: "referee".into() },
-                    reason: String::new(),
+                    reason: "".into(),
                 },
             },
             finished(call("rules", Purpose::Recheck { round: 1 }), CallAnswer::Recheck { checks }),

@@ -77,7 +77,12 @@ impl<'a> Blocks<'a> {
             None => self.hash(&(1..=self.last())),
         };
         let category = finding.rule.as_deref().or(finding.category.as_deref()).unwrap_or(NO_CATEGORY);
-        Anchor { file: self.path.to_owned(), block, category: category.to_lowercase(), text: words(&finding.title) }
+        Anchor {
+            file: self.path.to_owned(),
+            block,
+            category: category.to_lowercase(),
+            text: words(finding.title.as_written()),
+        }
     }
 
     /// Whether the block that an anchor names still stands in this text, wherever it has moved to.
@@ -312,8 +317,8 @@ mod tests {
     fn finding(title: &str, line: Option<u32>) -> RawFinding {
         RawFinding {
             severity: Severity::known(Tag::Must),
-            title: title.to_owned(),
-            body: String::new(),
+            title: title.into(),
+            body: "".into(),
             file: None,
             line,
             end_line: None,

@@ -80,7 +80,12 @@ impl Workspace {
             .canonicalize()
             .map_err(|source| WorkspaceError::Unreadable { path: start.display().to_string(), source })?;
         if let Some(repository) = Repository::around(&start)? {
-            return Ok(Self { root: repository.top.clone(), start, repository: Some(repository), steered_by: None });
+            return Ok(Self {
+                root: repository.top.clone(),
+                start,
+                repository: Some(repository),
+                steered_by: None,
+            });
         }
         let root = start.ancestors().find(|folder| folder.join(".glee").is_dir()).unwrap_or(&start).to_owned();
         Ok(Self { root, start, repository: None, steered_by: None })

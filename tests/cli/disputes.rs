@@ -42,15 +42,15 @@ fn finding(id: u32, tag: Tag, by: &str) -> Finding {
         id: FindingId(id),
         raw: RawFinding {
             severity: Severity::known(tag),
-            title: format!("Title {id}\x1b[2J"),
-            body: "The value comes from the request.".to_owned(),
+            title: format!("Title {id}\x1b[2J").into(),
+            body: "The value comes from the request.".into(),
             file: Some("src/db.rs".to_owned()),
             line: Some(id),
             end_line: None,
             category: None,
-            suggestion: Some("bind it".to_owned()),
+            suggestion: Some("bind it".into()),
             confidence: None,
-            evidence: vec!["src/web.rs:9".to_owned()],
+            evidence: vec!["src/web.rs:9".into()],
             rule: None,
         },
         mandatory: true,
@@ -73,8 +73,8 @@ fn sandbox() -> Sandbox {
         let objection = Response {
             finding: FindingId(id),
             answer: Answer::Disagree,
-            text: "The value is a constant.".to_owned(),
-            evidence: vec!["src/names.rs:1".to_owned()],
+            text: "The value is a constant.".into(),
+            evidence: vec!["src/names.rs:1".into()],
         };
         journal.open_dispute(&run, finding(id, tag, by), objection).expect("a dispute");
     }
@@ -84,9 +84,9 @@ fn sandbox() -> Sandbox {
         ruling: RulingRecord {
             ruling: Ruling {
                 ruling,
-                rationale: "names.rs says so".to_owned(),
+                rationale: "names.rs says so".into(),
                 grounds: None,
-                citations: vec!["src/names.rs:1".to_owned()],
+                citations: vec!["src/names.rs:1".into()],
                 new_tag: None,
                 duplicate_of: None,
             },
@@ -94,7 +94,7 @@ fn sandbox() -> Sandbox {
             votes: Vec::new(),
         },
     };
-    let settlement = Settlement { disposition: Disposition::Refuted, by: judge(), reason: String::new() };
+    let settlement = Settlement { disposition: Disposition::Refuted, by: judge(), reason: "".into() };
     let settled = EventKind::DisputeSettled { dispute: DisputeNumber(1), settlement };
     journal
         .append_all(&run, [ruled(1, RulingWord::Dismiss), settled, ruled(2, RulingWord::Escalate)])
@@ -226,14 +226,14 @@ fn a_person_settles_one_and_is_told_what_is_next() {
     let by_me = |number, ruling, rationale: &str, disposition| {
         let ruling = Ruling {
             ruling,
-            rationale: rationale.to_owned(),
+            rationale: rationale.into(),
             grounds: None,
             citations: Vec::new(),
             new_tag: None,
             duplicate_of: None,
         };
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
-        let settlement = Settlement { disposition, by: by.clone(), reason: rationale.to_owned() };
+        let settlement = Settlement { disposition, by: by.clone(), reason: rationale.into() };
         [
             EventKind::RulingGiven { dispute, ruling: RulingRecord { ruling, by, votes: Vec::new() } },
             EventKind::DisputeSettled { dispute, settlement },

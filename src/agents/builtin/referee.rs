@@ -79,9 +79,10 @@ struct Flagged {
 pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], root: &Path) -> Body {
     let shelf = Shelf { files, root };
     let objection = &dispute.objection;
-    let mut cited: Vec<Reference> = objection.evidence.iter().flat_map(|line| references(line)).collect();
+    let mut cited: Vec<Reference> =
+        objection.evidence.iter().flat_map(|line| references(line.as_written())).collect();
     if objection.evidence.is_empty() {
-        cited = references(&objection.text);
+        cited = references(objection.text.as_written());
     }
     let place = dispute.finding.raw.location();
     let flagged = place.as_ref().and_then(|place| flagged(&shelf, place));

@@ -158,7 +158,7 @@ fn cells(row: &DisputeRow, look: Look) -> [Cell; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);
     let place = row.location.as_ref().map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
-    let finding = format!("{place}{}", row.title);
+    let finding = row.title.labelled(&place);
     let short = |text: &str, width| look.cut(&printable::line(text), width);
     [
         (Tone::Strong, row.number.to_string()),
@@ -212,7 +212,7 @@ mod tests {
             settled_at: None,
             finding: FindingId(1),
             tag: tag.to_owned(),
-            title: title.to_owned(),
+            title: title.into(),
             location: Some(Location::line("src/db.rs", 42)),
             raised_by: vec!["codex".to_owned()],
             ruling: None,

@@ -59,9 +59,9 @@ impl Page {
         page.head(record);
         page.finding(&record.dispute.finding);
         page.section("Objection");
-        page.body(2, &record.dispute.objection.text);
+        page.body(2, &printable::block(&record.dispute.objection.text));
         for evidence in &record.dispute.objection.evidence {
-            page.body(2, &format!("Evidence: {evidence}"));
+            page.body(2, &format!("Evidence: {}", printable::block(evidence)));
         }
         if let Some(route) = record.dispute.route {
             page.section(&format!("Route: {route}"));
@@ -89,13 +89,13 @@ impl Page {
         let tag = self.look.paint(Tone::of(severity), &format!("[{}]", printable::line(&severity.to_string())));
         let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
         self.text.push('\n');
-        self.line(&format!("{tag} {}", printable::line(&format!("{place}{}", finding.raw.title))));
-        self.body(2, &finding.raw.body);
+        self.line(&format!("{tag} {}", printable::line(&finding.raw.title.labelled(&place))));
+        self.body(2, &printable::block(&finding.raw.body));
         if let Some(suggestion) = &finding.raw.suggestion {
-            self.body(2, &format!("Suggestion: {suggestion}"));
+            self.body(2, &format!("Suggestion: {}", printable::block(suggestion)));
         }
         for evidence in &finding.raw.evidence {
-            self.body(2, &format!("Evidence: {evidence}"));
+            self.body(2, &format!("Evidence: {}", printable::block(evidence)));
         }
         let names: Vec<_> = finding.raised_by.iter().map(|name| name.0.as_str()).collect();
         self.body(2, &format!("({}, raised by {})", finding.id, names.join(", ")));
@@ -104,12 +104,13 @@ impl Page {
     fn ruling(&mut self, record: &RulingRecord) {
         let RulingRecord { ruling, by, votes } = record;
         self.section(&format!("{} by {by}", ruling.ruling));
-        self.body(2, &ruling.rationale);
+        self.body(2, &printable::block(&ruling.rationale));
         if !ruling.citations.is_empty() {
-            self.body(2, &format!("Citations: {}", ruling.citations.join(", ")));
+            let citations: Vec<String> = ruling.citations.iter().map(printable::line).collect();
+            self.body(2, &format!("Citations: {}", citations.join(", ")));
         }
         for vote in votes {
-            self.body(2, &format!("Vote: {vote}"));
+            self.body(2, &format!("Vote: {}", printable::block(&vote.said())));
         }
     }
 
@@ -119,9 +120,9 @@ impl Page {
             (Some(settlement), Some(at)) => {
                 let ended = outcome(&settlement.disposition);
                 self.section(&format!("Settled {} by {}: {ended}", when(at), settlement.by));
-                let ruled = record.dispute.rulings.last().map(|last| last.ruling.rationale.as_str());
-                if ruled != Some(settlement.reason.as_str()) {
-                    self.body(2, &settlement.reason);
+                let ruled = record.dispute.rulings.last().map(|last| &last.ruling.rationale);
+                if ruled != Some(&settlement.reason) {
+                    self.body(2, &printable::block(&settlement.reason));
                 }
             }
             _ => {

@@ -162,6 +162,6 @@ fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
     assert_eq!(stands.states(), [("F1".into(), FindingState::Open)], "votes alone drop nothing mandatory");
     let lower = bench.review(Mode::Review, play("[F1] MODIFY -5 LOW: only a cache\nRevised: A cache key"));
     let finding = &lower.ended.outcome.findings[0].finding;
-    assert_eq!((finding.mandatory, finding.raw.body.as_str()), (false, "A cache key"));
+    assert_eq!((finding.mandatory, finding.raw.body.as_written()), (false, "A cache key"));
     assert_eq!(lower.ended.outcome.exit, ExitReason::Clean);
 }

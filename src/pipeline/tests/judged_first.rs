@@ -31,7 +31,7 @@ fn a_judge_validates_what_one_reviewer_alone_calls_mandatory_in_every_mode() {
         assert_eq!(left.asked(), ["a review", "b review", "j judge"], "the optional one is nobody's business");
         assert_eq!(left.states()[0], ("F1".into(), state), "{ruling}");
         assert_eq!(left.ended.outcome.exit, exit, "{ruling}");
-        let said = &left.ended.outcome.disputes[0].objection.text;
+        let said = left.ended.outcome.disputes[0].objection.text.as_written();
         assert!(said.starts_with("only a says so") && said.contains("What would decide it:"), "{said}");
         let again = bench.resume(&left.ended.outcome.run, ScriptedRunner::new());
         assert_eq!(again.asked(), Vec::<String>::new(), "an answered judge is not asked again");
@@ -51,7 +51,7 @@ fn what_the_judge_upholds_is_enforced_and_what_it_dismisses_never_reaches_the_co
             .on("b", "review", review("[MUST] app.py:6 Never eval file content", 1))
             .on("j", "judge", |request| {
                 let Task::Judge { dispute, .. } = &request.task else { panic!("a judge is asked to judge") };
-                let ruling = if dispute.finding.raw.title.contains("md5") {
+                let ruling = if dispute.finding.raw.title.as_written().contains("md5") {
                     "\"ruling\":\"ENFORCE\""
                 } else {
                     "\"ruling\":\"DISMISS\",\"citations\":[\"app.py:6\"]"

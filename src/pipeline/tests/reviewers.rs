@@ -54,7 +54,7 @@ fn reviewers_who_contradict_each_other_are_settled_by_the_judge_and_no_coder_tak
     );
     assert_eq!(left.asked(), ["a review", "b review", "j judge"]);
     let dispute = &left.ended.outcome.disputes[0];
-    assert!(dispute.objection.text.contains("a for it, b against it"), "{}", dispute.objection.text);
+    assert!(dispute.objection.text.as_written().contains("a for it, b against it"), "{:?}", dispute.objection.text);
     assert_eq!(left.states(), [("F1".into(), FindingState::Dismissed { dispute: dispute.number })]);
     assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
 }

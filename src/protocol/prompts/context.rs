@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{Dispute, Finding, FindingId, RulingRecord};
+use crate::domain::{Dispute, Finding, FindingId, RulingRecord, Untrusted};
 use crate::protocol::printable;
 use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
 
@@ -133,7 +133,7 @@ impl Fence<'_> {
     }
 
     fn focus(&self, words: &[String]) -> String {
-        let words: Vec<String> = words.iter().map(|word| printable::line(word)).collect();
+        let words: Vec<String> = words.iter().map(printable::line).collect();
         if words.is_empty() { String::new() } else { self.around("focus", &words.join("\n")) }
     }
 
@@ -143,21 +143,21 @@ impl Fence<'_> {
         }
         let line = |ruling: &RulingInForce| {
             let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
-            let why = if ruling.rationale.is_empty() { "no reason given" } else { &ruling.rationale };
-            let (title, word) = (&ruling.title, ruling.disposition.as_str());
+            let why = if ruling.rationale.is_empty() { "no reason given" } else { ruling.rationale.as_written() };
+            let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
             printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
         };
         self.around("rulings", &rulings.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 
     fn item(&self, item: &Item) -> Value {
-        self.finding(&item.finding, item.enforced.as_deref())
+        self.finding(&item.finding, item.enforced.as_ref())
     }
 
     fn challenged(&self, item: &Challenged) -> Value {
         let said = item.challenges.iter().map(|challenge| {
             let (by, action) = (&challenge.by, challenge.said.action.as_str());
-            format!("{by} {action}: {}", challenge.said.reasoning)
+            format!("{by} {action}: {}", challenge.said.reasoning.as_written())
         });
         let id = item.finding.id;
         let mut value = self.finding(&item.finding, None);
@@ -168,23 +168,27 @@ impl Fence<'_> {
     fn change(&self, change: &Change) -> Value {
         let id = change.finding.id;
         let mut value = self.finding(&change.finding, None);
-        value["response"] = json!(self.around(&format!("response={id}"), &change.response));
+        value["response"] = json!(self.around(&format!("response={id}"), change.response.as_written()));
         value["diff"] = json!(self.around(&format!("diff={id}"), &change.diff));
         value
     }
 
-    fn finding(&self, finding: &Finding, enforced: Option<&str>) -> Value {
+    fn finding(&self, finding: &Finding, enforced: Option<&Untrusted>) -> Value {
         let raw = &finding.raw;
         let tag = raw.severity.tag.map_or_else(|| "of an unknown severity".to_owned(), |tag| tag.to_string());
         let raised_by: Vec<_> = finding.raised_by.iter().map(|name| self.line(&name.0)).collect();
         let place = raw.location().map(|place| format!("{place} ")).unwrap_or_default();
-        let mut text = format!("{place}{}", raw.title);
+        let mut text = format!("{place}{}", raw.title.as_written());
         add(&mut text, "", &raw.body);
-        add(&mut text, "Suggestion: ", raw.suggestion.as_deref().unwrap_or_default());
+        if let Some(suggestion) = &raw.suggestion {
+            add(&mut text, "Suggestion: ", suggestion);
+        }
         for evidence in &raw.evidence {
             add(&mut text, "Evidence: ", evidence);
         }
-        add(&mut text, "The ruling: ", enforced.unwrap_or_default());
+        if let Some(rationale) = enforced {
+            add(&mut text, "The ruling: ", rationale);
+        }
         json!({
             "id": finding.id,
             "tag": tag,
@@ -196,7 +200,7 @@ impl Fence<'_> {
     }
 
     fn objection(&self, dispute: &Dispute) -> String {
-        let mut text = dispute.objection.text.clone();
+        let mut text = dispute.objection.text.as_written().to_owned();
         for evidence in &dispute.objection.evidence {
             add(&mut text, "Evidence: ", evidence);
         }
@@ -207,7 +211,8 @@ impl Fence<'_> {
         if rulings.is_empty() {
             return String::new();
         }
-        let line = |record: &RulingRecord| format!("{}: {}", record.ruling.ruling, record.ruling.rationale);
+        let line =
+            |record: &RulingRecord| format!("{}: {}", record.ruling.ruling, record.ruling.rationale.as_written());
         self.around("rulings", &rulings.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 }
@@ -216,7 +221,8 @@ fn lines((from, to): (u32, u32)) -> String {
     if from == to { from.to_string() } else { format!("{from}-{to}") }
 }
 
-fn add(text: &mut String, label: &str, more: &str) {
+fn add(text: &mut String, label: &str, more: &Untrusted) {
+    let more = more.as_written();
     if !more.trim().is_empty() {
         text.push('\n');
         text.push_str(label);

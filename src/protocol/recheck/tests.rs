@@ -4,7 +4,7 @@
 use super::*;
 
 fn check(finding: u32, resolved: bool, reason: &str) -> Recheck {
-    Recheck { finding: FindingId(finding), resolved, reason: reason.to_owned() }
+    Recheck { finding: FindingId(finding), resolved, reason: reason.into() }
 }
 
 fn read(text: &str) -> RecheckAnswer {

@@ -15,8 +15,8 @@ fn read(text: &str, asked: &[u32]) -> ResponseAnswer {
 }
 
 fn response(finding: u32, answer: Answer, text: &str, evidence: &[&str]) -> Response {
-    let evidence = evidence.iter().map(|text| (*text).to_owned()).collect();
-    Response { finding: FindingId(finding), answer, text: text.to_owned(), evidence }
+    let evidence = evidence.iter().map(|text| (*text).into()).collect();
+    Response { finding: FindingId(finding), answer, text: text.into(), evidence }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::super::answer::Step;
 use super::super::markdown::{self, Kind, Structure};
 use super::super::{place, tag};
-use crate::domain::{RawFinding, Severity, Tag};
+use crate::domain::{RawFinding, Severity, Tag, Untrusted};
 
 /// The most text that is kept of one answer, in bytes.
 const TEXT_CAP: usize = 6 << 20;
@@ -225,11 +225,12 @@ impl Draft {
                 }
                 Owner::Finding(number) | Owner::Row(number) => {
                     let finding = &mut self.findings[number];
-                    finding.body = markdown::dedent(&self.text[segment.body.min(end)..end]);
+                    let mut body = markdown::dedent(&self.text[segment.body.min(end)..end]);
                     if finding.title.is_empty() {
-                        title_from_body(finding);
+                        title_from_body(finding, &mut body);
                     }
-                    say_left_out(&mut finding.body, segment.left_out);
+                    say_left_out(&mut body, segment.left_out);
+                    finding.body = body.into();
                 }
             }
         }
@@ -257,10 +258,11 @@ fn say_left_out(text: &mut String, bytes: u64) {
 
 /// The memory a finding takes up.
 pub(super) fn weight(finding: &RawFinding) -> usize {
-    let texts = [&finding.category, &finding.suggestion, &finding.file, &finding.rule];
-    let texts = texts.into_iter().flatten().chain(&finding.evidence);
-    let lengths = texts.map(|text| text.len() + size_of::<String>()).sum::<usize>();
-    size_of::<RawFinding>() + finding.severity.raw.len() + finding.title.len() + finding.body.len() + lengths
+    let names = [&finding.category, &finding.file, &finding.rule].into_iter().flatten().map(String::len);
+    let texts = finding.suggestion.iter().chain(&finding.evidence).map(|text| text.as_written().len());
+    let lengths = names.chain(texts).map(|length| length + size_of::<String>()).sum::<usize>();
+    let told = [&finding.title, &finding.body].map(|text| text.as_written().len());
+    size_of::<RawFinding>() + finding.severity.raw.len() + told[0] + told[1] + lengths
 }
 
 /// Reads the finding that a line begins, if it begins one.
@@ -287,8 +289,8 @@ fn item(line: &str) -> Option<Item> {
     }
     let mut finding = RawFinding {
         severity: Severity { tag, raw: mark.word.to_owned() },
-        title: shorten(title),
-        body: String::new(),
+        title: shorten(title).into(),
+        body: Untrusted::default(),
         file: None,
         line: None,
         end_line: None,
@@ -320,8 +322,8 @@ fn shorten(mut title: String) -> String {
 }
 
 /// A tag alone on its line, or with a place only, is followed by its title.
-fn title_from_body(finding: &mut RawFinding) {
-    let (first, rest) = finding.body.split_once('\n').unwrap_or((&finding.body, ""));
+fn title_from_body(finding: &mut RawFinding, body: &mut String) {
+    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if Structure::default().classify(first) != Kind::Text {
         return;
     }
@@ -331,7 +333,7 @@ fn title_from_body(finding: &mut RawFinding) {
     if title.is_empty() {
         return;
     }
-    finding.body = markdown::dedent(rest);
-    finding.title = shorten(title);
+    finding.title = shorten(title).into();
+    *body = markdown::dedent(rest);
     put(finding, place);
 }

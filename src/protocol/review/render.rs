@@ -28,9 +28,9 @@ fn prose(findings: &[RawFinding], nonce: &str) -> String {
         if let Some(location) = finding.location() {
             let _ = write!(text, "{location} ");
         }
-        text.push_str(&finding.title);
+        text.push_str(finding.title.as_written());
         text.push('\n');
-        for line in finding.body.lines() {
+        for line in finding.body.as_written().lines() {
             let indent = if line.is_empty() { "" } else { "  " };
             let _ = writeln!(text, "{indent}{line}");
         }

@@ -5,7 +5,7 @@ use serde::de::MapAccess;
 use super::super::json::{self, Fields, List, Loose, Nested};
 use super::super::{markdown, place};
 use super::draft;
-use crate::domain::{Confidence, RawFinding, Severity, Tag};
+use crate::domain::{Confidence, RawFinding, Severity, Tag, Untrusted};
 
 /// A review in JSON.
 #[derive(Debug)]
@@ -176,15 +176,15 @@ impl From<IssueFields> for Issue {
         let (line, end_line) = lines(&fields.line, &fields.end_line);
         Self(RawFinding {
             severity: Severity { tag, raw },
-            title,
-            body,
+            title: title.into(),
+            body: body.into(),
             file: fields.file.string(),
             line,
             end_line,
             category: fields.category.string(),
-            suggestion: fields.suggestion.string(),
+            suggestion: fields.suggestion.string().map(Untrusted::from),
             confidence: confidence(&fields.confidence),
-            evidence: fields.evidence.texts(),
+            evidence: fields.evidence.texts().into_iter().map(Untrusted::from).collect(),
             rule: fields.rule.string(),
         })
     }

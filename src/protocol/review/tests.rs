@@ -17,8 +17,8 @@ fn findings(text: &str) -> Vec<String> {
     let shown = |finding: &RawFinding| {
         let tag = finding.severity.tag.map_or_else(|| format!("?{}", finding.severity.raw), |tag| tag.to_string());
         match finding.location() {
-            Some(place) => format!("{tag}|{}|{place}", finding.title),
-            None => format!("{tag}|{}", finding.title),
+            Some(place) => format!("{tag}|{}|{place}", finding.title.as_written()),
+            None => format!("{tag}|{}", finding.title.as_written()),
         }
     };
     read(text).findings.iter().map(shown).collect()
@@ -249,8 +249,8 @@ fn bodies_and_notes() {
         ("| [LOW] | t |\n| ok | praise |\n\nc", "", "| ok | praise |\n\nc"),
     ] {
         let answer = read(text);
-        assert_eq!((answer.findings.len(), answer.findings[0].title.as_str()), (1, "t"), "{text}");
-        assert_eq!((answer.findings[0].body.as_str(), answer.notes.as_str()), (body, notes), "{text}");
+        assert_eq!((answer.findings.len(), answer.findings[0].title.as_written()), (1, "t"), "{text}");
+        assert_eq!((answer.findings[0].body.as_written(), answer.notes.as_str()), (body, notes), "{text}");
     }
 }
 
@@ -346,8 +346,8 @@ fn fields_in_json() {
     );
     let blank = RawFinding {
         severity: Severity { tag: None, raw: String::new() },
-        title: String::new(),
-        body: String::new(),
+        title: "".into(),
+        body: "".into(),
         file: None,
         line: None,
         end_line: None,
@@ -360,22 +360,22 @@ fn fields_in_json() {
     let expected = vec![
         RawFinding {
             severity: Severity { tag: Some(Tag::High), raw: "High".to_owned() },
-            title: "a b".to_owned(),
-            body: "d\n\ne".to_owned(),
+            title: "a b".into(),
+            body: "d\n\ne".into(),
             file: Some("x.rs".to_owned()),
             line: Some(12),
             end_line: Some(18),
             category: Some("c".to_owned()),
-            suggestion: Some("f".to_owned()),
+            suggestion: Some("f".into()),
             confidence: Some(Confidence::clamped(85)),
-            evidence: vec!["g".to_owned()],
+            evidence: vec!["g".into()],
             rule: Some("r".to_owned()),
         },
         RawFinding { severity: Severity { tag: None, raw: "2".to_owned() }, ..blank.clone() },
-        RawFinding { title: "b".to_owned(), confidence: Some(Confidence::clamped(25)), ..blank.clone() },
+        RawFinding { title: "b".into(), confidence: Some(Confidence::clamped(25)), ..blank.clone() },
         RawFinding {
             severity: Severity { tag: Some(Tag::Must), raw: "must".to_owned() },
-            title: "c".to_owned(),
+            title: "c".into(),
             line: Some(3),
             end_line: Some(9),
             confidence: Some(Confidence::clamped(0)),
@@ -383,7 +383,7 @@ fn fields_in_json() {
         },
         RawFinding {
             severity: Severity { tag: Some(Tag::High), raw: "P1".to_owned() },
-            title: "d".to_owned(),
+            title: "d".into(),
             line: Some(7),
             confidence: Some(Confidence::clamped(100)),
             ..blank
@@ -419,8 +419,8 @@ fn what_is_left_out_is_said_and_counted() {
     let answer = read(&long);
     // No finding is lost, so the review is complete; the body says that it is not.
     assert_eq!((answer.status, answer.truncated), (AnswerStatus::Complete, false));
-    let end: String = answer.findings[0].body.chars().skip(1_048_000).collect();
-    assert!(answer.findings[0].body.len() < 1_100_000 && end.ends_with(" bytes left out]"));
+    let end: String = answer.findings[0].body.as_written().chars().skip(1_048_000).collect();
+    assert!(answer.findings[0].body.as_written().len() < 1_100_000 && end.ends_with(" bytes left out]"));
 
     let many = "[LOW] a finding\n".repeat(200_000) + "GLEE-REVIEW-END nonce=abc findings=200000";
     let answer = read(&many);

@@ -4,7 +4,7 @@ use serde::de::MapAccess;
 
 use super::super::json::{self, Fields, Loose};
 use super::{Asked, Claim, Claimed, RulingError};
-use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag};
+use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 
 /// Reads a JSON object; `None` if it has no `ruling`.
 pub(super) fn object(bytes: &[u8], asked: Asked<'_>) -> Option<Claim> {
@@ -88,8 +88,8 @@ impl RulingFields {
         Ok(Ruling {
             // A judge that enforces has no grounds to dismiss, whatever it fills in.
             grounds: if dismissed { self.grounds.word().map(|given| grounds(&given)).transpose()? } else { None },
-            citations: self.citations.texts(),
-            rationale: self.rationale.string().unwrap_or_default().trim().to_owned(),
+            citations: self.citations.texts().into_iter().map(Untrusted::from).collect(),
+            rationale: self.rationale.string().unwrap_or_default().trim().into(),
             new_tag: new_tag.map(|given| read("new_tag", &given, TAGS, Tag::parse)).transpose()?,
             duplicate_of: duplicate_of
                 .map(|given| {

@@ -25,9 +25,9 @@ fn reads_a_whole_ruling_in_json() {
         "duplicate_of": "F2", "confidence": 80}"#;
     let expected = Ruling {
         ruling: Dismiss,
-        rationale: "right, but small".to_owned(),
+        rationale: "right, but small".into(),
         grounds: Some(Grounds::NotMandatory),
-        citations: vec!["src/a.rs:4".to_owned(), "src/b.rs:1-2".to_owned()],
+        citations: vec!["src/a.rs:4".into(), "src/b.rs:1-2".into()],
         new_tag: Some(Tag::Low),
         duplicate_of: Some(FindingId(2)),
     };
@@ -42,7 +42,8 @@ fn reads_a_ruling_in_prose() {
                 tests/db.rs#L7-L9.\n\nGLEE-RULING nonce=abc dispute=3 ruling=dismiss\n\n";
     let ruling = read(text).unwrap();
     assert_eq!((ruling.ruling, ruling.grounds), (Dismiss, None));
-    assert!(ruling.rationale.starts_with("The coder says") && ruling.rationale.ends_with("tests/db.rs#L7-L9."));
+    let rationale = ruling.rationale.as_written();
+    assert!(rationale.starts_with("The coder says") && rationale.ends_with("tests/db.rs#L7-L9."));
     assert_eq!(ruling.citations, ["src/db.rs:42", "tests/db.rs:7-9"]);
 }
 
@@ -147,7 +148,7 @@ fn errors_say_what_is_wrong() {
 fn a_json_ruling_without_rationale_takes_the_text_before_it() {
     let ruling =
         read("The caller checks it.\n\n{\"nonce\":\"abc\",\"dispute\":3,\"ruling\":\"ESCALATE\"}").unwrap();
-    assert_eq!((ruling.ruling, ruling.rationale.as_str()), (Escalate, "The caller checks it."));
+    assert_eq!((ruling.ruling, ruling.rationale.as_written()), (Escalate, "The caller checks it."));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{Disposition, Dispute, Outcome, RulingWord};
+use crate::domain::{Disposition, Dispute, Outcome, RulingWord, Untrusted};
 use crate::draw::{Look, Tone};
 use crate::protocol::printable;
 
@@ -41,9 +41,9 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     ]);
     let number = look.paint(Tone::Strong, &format!("{}", dispute.number));
     let mut text = format!("  {number} {}\n", look.cut(&facts, look.width.saturating_sub(6)));
-    let mut say = |name: &str, tone: Tone, what: &str, most: usize| {
+    let mut say = |name: &str, tone: Tone, what: &Untrusted, most: usize| {
         let room = NAMES + 5;
-        for (index, line) in lines(look, what, room, most, options.detail).iter().enumerate() {
+        for (index, line) in lines(look, &printable::block(what), room, most, options.detail).iter().enumerate() {
             let name = if index == 0 { name } else { "" };
             let _ = writeln!(text, "    {}{line}", look.paint(tone, &format!("{name:<NAMES$}")));
         }
@@ -54,15 +54,14 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     }
     for record in &dispute.rulings {
         let ruling = &record.ruling;
-        let rationale = ruling.rationale.trim();
-        let colon = if rationale.is_empty() { "" } else { ": " };
-        let said = format!("{} by {}{colon}{rationale}", ruling.ruling, record.by);
+        let colon = if ruling.rationale.is_blank() { "" } else { ": " };
+        let said = ruling.rationale.trimmed().labelled(&format!("{} by {}{colon}", ruling.ruling, record.by));
         say("ruling", tone_of(ruling.ruling), &said, 4);
         if !ruling.citations.is_empty() {
-            say("cites", Tone::Faint, &ruling.citations.join(", "), 2);
+            say("cites", Tone::Faint, &Untrusted::joined(&ruling.citations, ", "), 2);
         }
         for vote in &record.votes {
-            say("vote", Tone::Faint, &vote.to_string(), 2);
+            say("vote", Tone::Faint, &vote.said(), 2);
         }
     }
     text

@@ -89,10 +89,10 @@ fn diagnostic(finding: &SettledFinding, source: Option<&str>, asked: bool, optio
     let heading = Heading {
         level: raw.severity.to_string(),
         id: finding.finding.id.to_string(),
-        title: raw.title.clone(),
+        title: printable::line(&raw.title),
         tone: Tone::of(&raw.severity),
     };
-    let quoted = format!("{}\n{}", raw.title, raw.body);
+    let quoted = format!("{}\n{}", printable::line(&raw.title), printable::block(&raw.body));
     let excerpt = source.zip(raw.line).and_then(|(source, first)| excerpt(source, first, raw.end_line));
     let code = raw.file.as_deref().zip(raw.line).map(|(file, line)| {
         let end = raw.end_line.unwrap_or(line);
@@ -120,11 +120,11 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
             notes.push(Note { name, text, tone });
         }
     };
-    add("why", Tone::Plain, &raw.body, 5);
+    add("why", Tone::Plain, &printable::block(&raw.body), 5);
     for evidence in &raw.evidence {
-        add("evidence", Tone::Plain, evidence, 1);
+        add("evidence", Tone::Plain, &printable::block(evidence), 1);
     }
-    add("fix", Tone::Good, raw.suggestion.as_deref().unwrap_or(""), 3);
+    add("fix", Tone::Good, &raw.suggestion.as_ref().map(printable::block).unwrap_or_default(), 3);
     let mut by = vec![list(&finding.finding.raised_by)];
     by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
     by.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
@@ -184,7 +184,8 @@ fn positions(consensus: &Corroboration) -> String {
 
 /// Where a finding stands; nothing for an open one that nobody was asked to do anything about.
 fn state(look: Look, finding: &SettledFinding, asked: bool) -> Option<Note> {
-    let said = finding.response.as_ref().map(|response| response.text.trim().to_owned()).unwrap_or_default();
+    let said =
+        finding.response.as_ref().map(|response| printable::block(&response.text.trimmed())).unwrap_or_default();
     let raisers = list(&finding.finding.raised_by);
     let and =
         |fact: String| if said.is_empty() { fact } else { format!("{said} {} {fact}", look.glyph(Glyph::Dot)) };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::{
     Answer, Confidence, Disposition, DisputeNumber, Failure, FileChange, FindingState, Role, Ruler, RulingWord,
-    Severity, Skip, SkipReason, Tag, Usage,
+    Severity, Skip, SkipReason, Tag, Untrusted, Usage,
 };
 use crate::draw::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use crate::report::{Format, render as render_as};
@@ -37,8 +37,8 @@ fn short(outcome: &Outcome) -> String {
 /// Findings in three languages, nobody asked to fix them.
 fn reviewed() -> Outcome {
     let mut sql = finding(1, Tag::High, "shop/orders.py:4", "SQL is built from `user`");
-    sql.raw.body = "Whoever controls `user` controls the query: it is concatenated into the statement, and the database runs whatever comes out.".to_owned();
-    sql.raw.suggestion = Some("Bind the value: execute(\"... u = ?\", (user,))".to_owned());
+    sql.raw.body = "Whoever controls `user` controls the query: it is concatenated into the statement, and the database runs whatever comes out.".into();
+    sql.raw.suggestion = Some("Bind the value: execute(\"... u = ?\", (user,))".into());
     sql.raw.rule = Some("python-sql-concat".to_owned());
     sql.raw.confidence = Some(Confidence::clamped(90));
     sql.raised_by.push("codex".into());
@@ -83,7 +83,7 @@ fn arbitrated() -> Outcome {
     let mut dismissed =
         dispute(2, eval.clone(), "`url` is a constant of this file.", &["shop/open.js:9", "README.md:4"]);
     dismissed.rulings = vec![ruling(RulingWord::Dismiss, "The only caller passes a constant.")];
-    dismissed.rulings[0].ruling.citations = vec!["shop/open.js:9".to_owned()];
+    dismissed.rulings[0].ruling.citations = vec!["shop/open.js:9".into()];
     dismissed.disposition = Some(Disposition::Refuted);
     let mut open = dispute(3, sql.clone(), "The caller checks `user`.", &[]);
     open.rulings = vec![ruling(RulingWord::Escalate, "The caller is outside the reviewed tree.")];
@@ -155,31 +155,36 @@ fn failed() -> Outcome {
 }
 
 /// Every text of others tries to reach the terminal.
+fn append(text: &mut Untrusted, more: &str) {
+    *text = format!("{}{more}", text.as_written()).into();
+}
+
 fn hostile() -> Outcome {
     let evil = "\x1b[2J\x1b]52;c;eA==\x07\u{202e}\u{9b}31mx\r\n\u{200b}";
     let mut outcome = arbitrated();
     for finding in &mut outcome.findings {
         let raw = &mut finding.finding.raw;
-        for text in [&mut raw.title, &mut raw.body, &mut raw.severity.raw] {
-            text.push_str(evil);
+        raw.severity.raw.push_str(evil);
+        for text in [&mut raw.title, &mut raw.body] {
+            append(text, evil);
         }
         raw.severity.tag = None;
         raw.file = raw.file.as_ref().map(|file| format!("{file}{evil}"));
-        raw.suggestion = Some(evil.to_owned());
+        raw.suggestion = Some(evil.into());
         raw.rule = Some(evil.to_owned());
-        raw.evidence = vec![evil.to_owned()];
+        raw.evidence = vec![evil.into()];
         finding.finding.raised_by = vec![AgentName(evil.to_owned())];
         if let Some(response) = &mut finding.response {
-            response.text.push_str(evil);
+            append(&mut response.text, evil);
         }
     }
     for dispute in &mut outcome.disputes {
-        dispute.finding.raw.title.push_str(evil);
-        dispute.objection.text.push_str(evil);
-        dispute.objection.evidence.push(evil.to_owned());
+        append(&mut dispute.finding.raw.title, evil);
+        append(&mut dispute.objection.text, evil);
+        dispute.objection.evidence.push(evil.into());
         for record in &mut dispute.rulings {
-            record.ruling.rationale.push_str(evil);
-            record.ruling.citations.push(evil.to_owned());
+            append(&mut record.ruling.rationale, evil);
+            record.ruling.citations.push(evil.into());
             record.by = Ruler::Judge { name: AgentName(evil.to_owned()) };
         }
         dispute.disposition = Some(Disposition::Deferred { reference: evil.to_owned() });

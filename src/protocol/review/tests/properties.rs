@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::Untrusted;
 
 /// Lines as reviewers write them, and lines that look like them.
 fn line() -> impl Strategy<Value = String> {
@@ -60,15 +61,16 @@ fn finding() -> impl Strategy<Value = RawFinding> {
         severity: Severity { tag: Tag::parse(&raw), raw },
         title: Some(super::super::super::markdown::fold(&title))
             .filter(|title| !title.is_empty())
-            .unwrap_or("title".to_owned()),
-        body: shown(body.join("\n")).unwrap_or_default(),
+            .unwrap_or("title".to_owned())
+            .into(),
+        body: shown(body.join("\n")).unwrap_or_default().into(),
         file,
         line,
         end_line: line.zip(length).map(|(line, length)| line + length),
         category: more.0,
-        suggestion: more.1,
+        suggestion: more.1.map(Untrusted::from),
         confidence: more.2.map(Confidence::clamped),
-        evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).collect(),
+        evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).map(Untrusted::from).collect(),
         rule: more.4,
     })
 }
@@ -92,7 +94,7 @@ proptest! {
         let mut kept = answer.notes;
         for finding in &answer.findings {
             let place = finding.location().map(|place| place.to_string()).unwrap_or_default();
-            for part in [&finding.severity.raw, &finding.title, &finding.body, &place] {
+            for part in [&finding.severity.raw, finding.title.as_written(), finding.body.as_written(), &place] {
                 kept.push('\n');
                 kept.push_str(part);
             }
