@@ -15,7 +15,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     assert!(!block.lines().any(|line| line.trim_start().starts_with("::error")));
     let value = serde_json::json!({ "text": text });
-    let json = printable::json(&value.to_string());
+    let json = printable::json(value.to_string());
     assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("it was JSON"), value);
     let clean = secrets::redact(&text);
     assert_eq!(clean.lines().count(), text.lines().count());

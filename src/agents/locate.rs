@@ -6,6 +6,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::runnable;
+
 /// Why a command names no program that may be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocateError {
@@ -38,6 +40,14 @@ pub enum LocateError {
         /// The path.
         path: PathBuf,
     },
+    /// This machine cannot run what is in the file.
+    #[error("`{}` cannot be run here: {objection}", .path.display())]
+    NotRunnable {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        objection: String,
+    },
     /// The name means a program that the reviewed tree could have put there.
     #[error("`{name}` on PATH is `{}`, which the reviewed repository controls{}", .inside.display(), other(.outside))]
     Shadowed {
@@ -56,7 +66,7 @@ impl LocateError {
         let set = |path: &str| format!("`glee config set agents.{agent}.command {path}`");
         match self {
             Self::NotFound { name, .. } => Some(format!("install `{name}`, or give its path: {}", set("<path>"))),
-            Self::NoFile { .. } | Self::Folder { .. } | Self::Empty => {
+            Self::NoFile { .. } | Self::Folder { .. } | Self::NotRunnable { .. } | Self::Empty => {
                 Some(format!("give the program's path: {}", set("<path>")))
             }
             Self::NotExecutable { path } => Some(format!("make it executable: `chmod +x {}`", path.display())),
@@ -100,7 +110,7 @@ pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<Pat
         if let Ok(found) = which::which_in(name, Some(&folder), &root) {
             if !relative && !controls(&root, &folder) && !controls(&root, &found) {
                 return match inside {
-                    None => Ok(found),
+                    None => may_run(found),
                     Some(inside) => Err(LocateError::Shadowed { name: name.clone(), inside, outside: Some(found) }),
                 };
             }
@@ -129,7 +139,15 @@ fn explicit(path: PathBuf) -> Result<PathBuf, LocateError> {
     if !path.exists() {
         return Err(LocateError::NoFile { path });
     }
-    which::which_in(&path, None::<&OsStr>, Path::new("/")).map_err(|_| LocateError::NotExecutable { path })
+    let found = which::which_in(&path, None::<&OsStr>, Path::new("/"));
+    may_run(found.map_err(|_| LocateError::NotExecutable { path })?)
+}
+
+fn may_run(path: PathBuf) -> Result<PathBuf, LocateError> {
+    match runnable::objection(&path) {
+        None => Ok(path),
+        Some(objection) => Err(LocateError::NotRunnable { path, objection }),
+    }
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ mod reset;
 mod retry;
 #[cfg(test)]
 mod roles;
+mod runnable;
 #[cfg(test)]
 mod samples;
 mod spool;

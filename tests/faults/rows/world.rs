@@ -356,7 +356,7 @@ fn programs(cases: &mut Cases) {
                 });
                 std::fs::write(scene.user_config(), lines.collect::<String>()).expect("a written file");
                 let output = scene.glee(&ARGS);
-                assert_eq!(output.code, 4, "{output}");
+                assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
                 assert_eq!(scene.read("app.py"), CODE);
             });
         }
