@@ -60,6 +60,9 @@ impl Engine {
         let session = self.state.coder_session.clone().filter(|_| call.purpose.is_coder());
         let session = session.map(|(agent, id, used)| Session { agent, id, used });
         let (sink, step, call) = (Arc::clone(&self.sink), step.clone(), call.clone());
+        // While the agent works, the rules that its prompt needs are compiled: what is kept of the call needs them too.
+        let told = prompt.clone();
+        drop(tokio::task::spawn_blocking(move || redaction.text(&told)));
         Ok(Box::pin(async move {
             let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&call, line);
             let ask = Ask {

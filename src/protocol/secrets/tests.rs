@@ -126,6 +126,17 @@ fn what_only_looks_like_a_secret_stays() {
 }
 
 #[test]
+fn stopwords_are_found_in_any_case_one_by_one_and_all_at_once() {
+    let stopwords = Stopwords::new(vec!["Sample".to_owned(), "change".to_owned()]);
+    for _ in 0..2 * Stopwords::ONE_BY_ONE {
+        assert!(stopwords.occur_in(b"aSAMPLE1") && stopwords.occur_in(b"Change"));
+        assert!(!stopwords.occur_in(b"simple") && !stopwords.occur_in(b""));
+    }
+    assert!(stopwords.compiled.get().is_some());
+    assert!(!Stopwords::new(Vec::new()).occur_in(b"sample"));
+}
+
+#[test]
 fn every_packaged_rule_can_be_compiled() {
     let broken: Vec<&str> =
         RULES.rules.iter().filter(|rule| rule.regex.get().is_none()).map(|rule| rule.id.as_str()).collect();
