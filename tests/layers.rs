@@ -60,16 +60,23 @@ fn layer_of(path: &str) -> Option<(usize, &'static str)> {
         .find_map(|(rank, names)| names.iter().find(|name| **name == first).map(|name| (rank, *name)))
 }
 
+/// Every file of the program by its path below `src`, with its code.
+fn files() -> Vec<(String, String)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let named = |file: PathBuf| {
+        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
+        (name, code(&fs::read_to_string(&file).expect("a source file is text")))
+    };
+    sources(&src).into_iter().map(named).collect()
+}
+
 #[test]
 fn no_layer_reaches_upwards_or_sideways() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut wrong = Vec::new();
     let mut checked = 0;
-    for file in sources(&src) {
-        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
+    for (name, code) in files() {
         let Some((rank, layer)) = layer_of(&name) else { continue };
         checked += 1;
-        let code = code(&fs::read_to_string(&file).expect("a source file is text"));
         for (other_rank, names) in LAYERS.iter().enumerate() {
             for other in names.iter().filter(|other| **other != layer && other_rank <= rank) {
                 for form in [format!("crate::{other}::"), format!("crate::{other};"), format!("crate::{{{other}")] {
@@ -86,11 +93,8 @@ fn no_layer_reaches_upwards_or_sideways() {
 
 #[test]
 fn a_crate_stays_where_it_belongs() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut wrong = Vec::new();
-    for file in sources(&src) {
-        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
-        let code = code(&fs::read_to_string(&file).expect("a source file is text"));
+    for (name, code) in files() {
         for (owned, places) in OWNERS {
             let named = code.match_indices(&format!("{owned}::")).any(|(at, _)| {
                 !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '"')
@@ -109,15 +113,12 @@ const READERS: &[&str] =
 
 #[test]
 fn what_others_wrote_is_shown_and_sent_only_by_what_makes_it_harmless() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut readers = Vec::new();
-    for file in sources(&src) {
-        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
-        let is_test = name.split(['/', '.']).any(|part| part == "tests");
-        if !is_test && code(&fs::read_to_string(&file).expect("a source file is text")).contains("as_written") {
-            readers.push(name);
-        }
-    }
+    let is_test = |name: &str| name.split(['/', '.']).any(|part| part == "tests");
+    let mut readers: Vec<String> = files()
+        .into_iter()
+        .filter(|(name, code)| !is_test(name) && code.contains("as_written"))
+        .map(|(name, _)| name)
+        .collect();
     assert!(!readers.is_empty());
     readers.retain(|name| !READERS.iter().any(|place| name.starts_with(place)));
     assert_eq!(readers, Vec::<String>::new());

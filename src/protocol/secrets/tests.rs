@@ -126,29 +126,6 @@ fn what_only_looks_like_a_secret_stays() {
 }
 
 #[test]
-fn stopwords_are_found_in_any_case_one_by_one_and_all_at_once() {
-    let stopwords = Stopwords::new(vec!["Sample".to_owned(), "change".to_owned()]);
-    for _ in 0..2 * Stopwords::ONE_BY_ONE {
-        assert!(stopwords.occur_in(b"aSAMPLE1") && stopwords.occur_in(b"Change"));
-        assert!(!stopwords.occur_in(b"simple") && !stopwords.occur_in(b""));
-    }
-    assert!(stopwords.compiled.get().is_some());
-    assert!(!Stopwords::new(Vec::new()).occur_in(b"sample"));
-}
-
-#[test]
-fn every_packaged_rule_can_be_compiled() {
-    let broken: Vec<&str> =
-        RULES.rules.iter().filter(|rule| rule.regex.get().is_none()).map(|rule| rule.id.as_str()).collect();
-    assert_eq!(broken, [""; 0]);
-    assert!(RULES.rules.iter().all(|rule| {
-        rule.group.is_none_or(|group| rule.regex.get().is_some_and(|regex| group < regex.captures_len()))
-    }));
-    let exceptions = || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed);
-    assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(|regex| regex.get().is_some()));
-}
-
-#[test]
 fn a_private_key_is_told_with_its_line() {
     assert_eq!(private_key(&format!("a\nb\n{}", pem("EC "))), Some(3));
     assert_eq!(private_key("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"), None);
