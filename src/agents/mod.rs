@@ -45,7 +45,7 @@ mod retry;
 mod roles;
 mod runnable;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod spool;
 mod stream;
 mod strict;

@@ -24,7 +24,7 @@ pub(super) const LIMITS: Limits = Limits {
 };
 
 /// A reviewer.
-pub(super) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
+pub(crate) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
     Agent {
         name: AgentName::from(name),
         role: Role::Reviewer,

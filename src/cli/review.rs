@@ -189,7 +189,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let steering = if is_ci() { workspace.edited_steering(&spec).map_err(sitting::workspace_error)? } else { None };
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let folder = tempfile::tempdir()?;
-    let settings = sitting::settings(globals, args.overrides(), &mut workspace, base.as_deref(), &folder)?;
+    let settings = sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref(), &folder)?;
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
     let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
     // A route named on the command line is chosen: nobody is asked for it.

@@ -23,7 +23,7 @@ use crate::ui::progress::Progress;
 use crate::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::ui::stream;
 use crate::ui::terminal::Terminal;
-use crate::workspace::{Target, TreeLock, Workspace, WorkspaceError};
+use crate::workspace::{Steering, Target, TreeLock, Workspace, WorkspaceError};
 
 /// `--format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -75,20 +75,19 @@ pub(crate) fn run_error(error: RunError) -> CommandError {
     CommandError::new(exit, error).hint_if(hint)
 }
 
-/// The settings of a run. With a commit, the project's file is the one of that commit, copied to `folder`, and what is
-/// left out is what was left out there.
+/// The settings of a run. Where a commit steers it, the project's file is the one of that commit, copied to `folder`,
+/// and what is left out is what was left out there.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
     workspace: &mut Workspace,
-    commit: Option<&str>,
+    steering: Option<&Steering>,
     folder: &tempfile::TempDir,
 ) -> Result<Settings, CommandError> {
-    let copy = match commit {
-        Some(commit) => {
-            let steering = workspace.steering_at(commit).map_err(workspace_error)?;
+    let copy = match steering {
+        Some(steering) => {
             steering.write(folder.path())?;
-            workspace.go_by(&steering);
+            workspace.go_by(steering);
             Some(folder.path().to_owned())
         }
         None => None,

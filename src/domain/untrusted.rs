@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Text that an agent wrote or quotes.
 ///
 /// It has no `Display` and is neither a `str` nor a path, so that it is not printed, put into a prompt or joined to a
-/// path by mistake. `protocol::printable` makes it fit to be shown, the fences of `protocol::prompts` fit to be sent,
-/// and the workspace resolves the path in it; rules and parsers, which compare and search, read it as it is written.
-/// Which modules may do that is held by a test.
+/// path by mistake. `protocol::printable` makes it fit to be shown, the fences of `protocol::prompts` fit to be sent;
+/// rules and parsers, which compare and search, read it as it is written. Which modules may do that is held by a
+/// test.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Untrusted(String);

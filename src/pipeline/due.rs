@@ -315,6 +315,7 @@ pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::samples;
     use crate::domain::{
         Agent, Anchor, Answer, Coverage, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord, RunId,
         Severity, Tag,
@@ -329,19 +330,7 @@ mod tests {
     }
 
     fn agent(name: &str, role: Role) -> Agent {
-        Agent {
-            name: AgentName::from(name),
-            role,
-            command: vec![name.into()],
-            adapter: "text".into(),
-            domain: Vec::new(),
-            focus: Vec::new(),
-            model: None,
-            env: std::collections::BTreeMap::new(),
-            timeout: None,
-            backup: None,
-            price: None,
-        }
+        Agent { role, ..samples::agent(name, "text", &[name]) }
     }
 
     fn finding(id: u32, tag: Tag) -> Finding {

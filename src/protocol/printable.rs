@@ -33,33 +33,42 @@ const ORDERS: [&str; 17] = [
     "warning",
 ];
 
-/// What can be made safe to show.
-pub trait Shown {
-    /// The text as it is written.
-    fn text(&self) -> &str;
-}
+/// What can be made safe to show. Nobody else can take the text out of it.
+pub trait Shown: written::Text {}
 
-impl Shown for str {
-    fn text(&self) -> &str {
-        self
+impl<T: written::Text + ?Sized> Shown for T {}
+
+/// Where only this module reaches.
+mod written {
+    use super::{Cow, Untrusted};
+
+    pub trait Text {
+        /// The text as it is written.
+        fn text(&self) -> &str;
     }
-}
 
-impl Shown for String {
-    fn text(&self) -> &str {
-        self
+    impl Text for str {
+        fn text(&self) -> &str {
+            self
+        }
     }
-}
 
-impl Shown for Cow<'_, str> {
-    fn text(&self) -> &str {
-        self
+    impl Text for String {
+        fn text(&self) -> &str {
+            self
+        }
     }
-}
 
-impl Shown for Untrusted {
-    fn text(&self) -> &str {
-        self.as_written()
+    impl Text for Cow<'_, str> {
+        fn text(&self) -> &str {
+            self
+        }
+    }
+
+    impl Text for Untrusted {
+        fn text(&self) -> &str {
+            self.as_written()
+        }
     }
 }
 

@@ -33,9 +33,10 @@ it against a model server on loopback: the programs are real, the model is a scr
 """
 TAIL = """
 
-Glee's own time is the wall time of `glee review` on one small file less that of every call of the program, median of
-20; its memory is the peak of the resident set of the `glee` process: `run.sh --docs --measure`, with a release build on a
-machine that does nothing else. They are to stay within 20 ms and 15 MB. What was not run with the
+Glee's own time is the wall time of `glee review` on one small file less that of every call of the program, and less
+what the script that takes the time costs, median of 20; its memory is the peak of the resident set of the `glee`
+process: `run.sh --docs --measure`, with a release build on a machine that does nothing else. They are to stay within
+20 ms and 15 MB, and do not yet. What was not run with the
 version of the row is called so; "its own settings" are a matter of the agent that is asked over ACP.
 
 opencode 1.18.33 loads the modules in `.opencode/plugin` of the tree whatever it is told, so Glee does not start it, in any

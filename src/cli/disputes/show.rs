@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{look, outcome, print_json, when};
 use crate::cli::error::CommandResult;
 use crate::cli::{Globals, history};
-use crate::domain::{DisputeNumber, ExitReason, Finding, RulingRecord};
+use crate::domain::{DisputeNumber, ExitReason, Finding, RulingRecord, Untrusted};
 use crate::draw::{self, Look, Tone};
 use crate::journal::{DisputeRecord, JournalError};
 use crate::protocol::printable;
@@ -59,9 +59,9 @@ impl Page {
         page.head(record);
         page.finding(&record.dispute.finding);
         page.section("Objection");
-        page.body(2, &printable::block(&record.dispute.objection.text));
+        page.body(2, &record.dispute.objection.text);
         for evidence in &record.dispute.objection.evidence {
-            page.body(2, &format!("Evidence: {}", printable::block(evidence)));
+            page.body(2, &evidence.labelled("Evidence: "));
         }
         if let Some(route) = record.dispute.route {
             page.section(&format!("Route: {route}"));
@@ -90,12 +90,12 @@ impl Page {
         let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
         self.text.push('\n');
         self.line(&format!("{tag} {}", printable::line(&finding.raw.title.labelled(&place))));
-        self.body(2, &printable::block(&finding.raw.body));
+        self.body(2, &finding.raw.body);
         if let Some(suggestion) = &finding.raw.suggestion {
-            self.body(2, &format!("Suggestion: {}", printable::block(suggestion)));
+            self.body(2, &suggestion.labelled("Suggestion: "));
         }
         for evidence in &finding.raw.evidence {
-            self.body(2, &format!("Evidence: {}", printable::block(evidence)));
+            self.body(2, &evidence.labelled("Evidence: "));
         }
         let names: Vec<_> = finding.raised_by.iter().map(|name| name.0.as_str()).collect();
         self.body(2, &format!("({}, raised by {})", finding.id, names.join(", ")));
@@ -104,13 +104,12 @@ impl Page {
     fn ruling(&mut self, record: &RulingRecord) {
         let RulingRecord { ruling, by, votes } = record;
         self.section(&format!("{} by {by}", ruling.ruling));
-        self.body(2, &printable::block(&ruling.rationale));
+        self.body(2, &ruling.rationale);
         if !ruling.citations.is_empty() {
-            let citations: Vec<String> = ruling.citations.iter().map(printable::line).collect();
-            self.body(2, &format!("Citations: {}", citations.join(", ")));
+            self.body(2, &Untrusted::joined(&ruling.citations, ", ").labelled("Citations: "));
         }
         for vote in votes {
-            self.body(2, &format!("Vote: {}", printable::block(&vote.said())));
+            self.body(2, &vote.said().labelled("Vote: "));
         }
     }
 
@@ -122,7 +121,7 @@ impl Page {
                 self.section(&format!("Settled {} by {}: {ended}", when(at), settlement.by));
                 let ruled = record.dispute.rulings.last().map(|last| &last.ruling.rationale);
                 if ruled != Some(&settlement.reason) {
-                    self.body(2, &printable::block(&settlement.reason));
+                    self.body(2, &settlement.reason);
                 }
             }
             _ => {
@@ -138,7 +137,7 @@ impl Page {
         self.line(&title);
     }
 
-    fn body(&mut self, indent: usize, text: &str) {
+    fn body(&mut self, indent: usize, text: &(impl printable::Shown + ?Sized)) {
         for line in draw::wrap(&printable::block(text), self.look.width.saturating_sub(indent)) {
             self.text.push_str(format!("{:indent$}{line}", "").trim_end());
             self.text.push('\n');

@@ -1,6 +1,7 @@
 //! What the runs are made with: a tree, a history, agents that play their parts, somebody who answers.
 
 use super::*;
+use crate::agents::samples;
 
 pub(super) const CODE: &str =
     "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
@@ -56,19 +57,7 @@ pub(super) struct Bench {
 }
 
 pub(super) fn agent(name: &str, role: Role) -> Agent {
-    Agent {
-        name: AgentName::from(name),
-        role,
-        command: vec![name.into()],
-        adapter: "text".into(),
-        domain: Vec::new(),
-        focus: Vec::new(),
-        model: None,
-        env: BTreeMap::new(),
-        timeout: None,
-        backup: None,
-        price: None,
-    }
+    Agent { role, ..samples::agent(name, "text", &[name]) }
 }
 
 pub(super) fn settings() -> Settings {

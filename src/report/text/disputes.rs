@@ -43,7 +43,7 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     let mut text = format!("  {number} {}\n", look.cut(&facts, look.width.saturating_sub(6)));
     let mut say = |name: &str, tone: Tone, what: &Untrusted, most: usize| {
         let room = NAMES + 5;
-        for (index, line) in lines(look, &printable::block(what), room, most, options.detail).iter().enumerate() {
+        for (index, line) in lines(look, what, room, most, options.detail).iter().enumerate() {
             let name = if index == 0 { name } else { "" };
             let _ = writeln!(text, "    {}{line}", look.paint(tone, &format!("{name:<NAMES$}")));
         }

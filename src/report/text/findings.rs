@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding};
+use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding, Untrusted};
 use crate::draw::snippet::{self, Code, Heading, Note};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::protocol::printable;
@@ -114,17 +114,19 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
     let look = options.look;
     let raw = &finding.finding.raw;
     let mut notes = Vec::new();
-    let mut add = |name, tone, text: &str, most| {
+    let mut add = |name, tone, text: &Untrusted, most| {
         let text = lines(look, text, 10, most, options.detail).join("\n");
         if !text.is_empty() {
             notes.push(Note { name, text, tone });
         }
     };
-    add("why", Tone::Plain, &printable::block(&raw.body), 5);
+    add("why", Tone::Plain, &raw.body, 5);
     for evidence in &raw.evidence {
-        add("evidence", Tone::Plain, &printable::block(evidence), 1);
+        add("evidence", Tone::Plain, evidence, 1);
     }
-    add("fix", Tone::Good, &raw.suggestion.as_ref().map(printable::block).unwrap_or_default(), 3);
+    if let Some(suggestion) = &raw.suggestion {
+        add("fix", Tone::Good, suggestion, 3);
+    }
     let mut by = vec![list(&finding.finding.raised_by)];
     by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
     by.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
@@ -134,7 +136,7 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
     if finding.finding.round > 1 {
         by.push(format!("round {}", finding.finding.round));
     }
-    add("by", Tone::Plain, &by.join(&format!(" {} ", look.glyph(Glyph::Dot))), 2);
+    add("by", Tone::Plain, &by.join(&format!(" {} ", look.glyph(Glyph::Dot))).into(), 2);
     if let Some(consensus) = &finding.finding.consensus {
         let dot = format!(" {} ", look.glyph(Glyph::Dot));
         let mut said = match consensus.class {
@@ -150,10 +152,10 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
         }
         said.extend(consensus.notes.iter().cloned());
         let tone = if consensus.class == Class::Accepted { Tone::Plain } else { Tone::Warn };
-        add("reviewers", tone, &said.join(&dot), 4);
+        add("reviewers", tone, &said.join(&dot).into(), 4);
     }
     if let Some(earlier) = finding.finding.reverses {
-        add("reversal", Tone::Warn, &format!("asks to undo what {earlier} asked for"), 2);
+        add("reversal", Tone::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
     }
     notes.extend(state(look, finding, asked));
     notes

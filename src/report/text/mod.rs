@@ -55,7 +55,13 @@ fn heading(look: Look, title: &str, facts: &str) -> String {
 }
 
 /// Text of others as lines that fit beside an indent; in short reports at most `most` of them.
-fn lines(look: Look, text: &str, indent: usize, most: usize, detail: Detail) -> Vec<String> {
+fn lines(
+    look: Look,
+    text: &(impl printable::Shown + ?Sized),
+    indent: usize,
+    most: usize,
+    detail: Detail,
+) -> Vec<String> {
     let mut lines = draw::wrap(&printable::block(text), look.width.saturating_sub(indent));
     if detail == Detail::Short && lines.len() > most {
         lines.truncate(most);
