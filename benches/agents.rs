@@ -1,4 +1,4 @@
-//! What it costs to run an agent: a supervised start beside a bare one, many side by side, and a flood of output.
+//! What it costs to run an agent: a supervised start beside a bare one, free and held by the sandbox, many side by side, and a flood of output.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,8 +8,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use futures_util::future::join_all;
 use glee::agents::adapter::Invocation;
 use glee::agents::process::Job;
+use glee::agents::sandbox::Confinement;
 use glee::agents::{ProcessRunner, Runner as _, Stop};
-use glee::config::settings::Limits;
+use glee::config::settings::{Limits, Sandbox};
 use tokio::runtime::Runtime;
 
 const LIMITS: Limits = Limits {
@@ -27,7 +28,7 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
-async fn supervised(folder: &Path, name: usize, script: &str) {
+async fn supervised(folder: &Path, name: usize, script: &str, confinement: Option<Confinement>) {
     let invocation = Invocation {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), script.into()],
@@ -39,7 +40,7 @@ async fn supervised(folder: &Path, name: usize, script: &str) {
     };
     let job = Job {
         marks: Default::default(),
-        confinement: None,
+        confinement,
         invocation: &invocation,
         request: None,
         talk: None,
@@ -64,7 +65,13 @@ fn start(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut group = c.benchmark_group("start");
     group.bench_function("bare", |b| b.iter(|| runtime.block_on(bare("exit 0"))));
-    group.bench_function("supervised", |b| b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0"))));
+    group.bench_function("supervised", |b| {
+        b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", None)))
+    });
+    let held = Confinement { sandbox: Sandbox::Auto, writable: vec![folder.path().to_owned()] };
+    group.bench_function("supervised and held", |b| {
+        b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", Some(held.clone()))));
+    });
     group.finish();
 }
 
@@ -77,7 +84,9 @@ fn side_by_side(c: &mut Criterion) {
         b.iter(|| runtime.block_on(join_all((0..8).map(|_| bare("sleep 0.1")))));
     });
     group.bench_function("supervised", |b| {
-        b.iter(|| runtime.block_on(join_all((0..8).map(|name| supervised(folder.path(), name, "sleep 0.1")))));
+        b.iter(|| {
+            runtime.block_on(join_all((0..8).map(|name| supervised(folder.path(), name, "sleep 0.1", None))))
+        });
     });
     group.finish();
 }
@@ -88,7 +97,7 @@ fn flood(c: &mut Criterion) {
     let mut group = c.benchmark_group("output");
     group.throughput(Throughput::Bytes(1 << 30)).sample_size(10);
     group.bench_function("1 GiB", |b| {
-        b.iter(|| runtime.block_on(supervised(folder.path(), 0, "head -c 1073741824 /dev/zero")));
+        b.iter(|| runtime.block_on(supervised(folder.path(), 0, "head -c 1073741824 /dev/zero", None)));
     });
     group.finish();
 }

@@ -25,7 +25,7 @@ use super::locate::{self, LocateError};
 use super::sandbox::Confinement;
 use super::spool::{Spool, Stream};
 use super::stop::Stop;
-use super::supervise::{self, End, Report};
+use super::supervise::{self, End, Ends, Report};
 use super::talk::{Relay, Talk, relay};
 use crate::config::settings::Limits;
 use crate::event::Transcript;
@@ -109,18 +109,13 @@ impl ProcessRunner {
 
     fn spawn(&self, job: &Job<'_>) -> io::Result<Running> {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
-        let (liveness_reader, liveness) = io::pipe()?;
-        let (report, report_writer) = io::pipe()?;
+        let (its_liveness, liveness) = io::pipe()?;
+        let (report, its_report) = io::pipe()?;
         unblock(&report)?;
+        let ends = Ends { liveness: its_liveness, report: its_report };
         let mut command = std::process::Command::new(&self.glee);
         command
-            .args(supervise::arguments(
-                &liveness_reader,
-                &report_writer,
-                job.limits.grace,
-                Some(temporary.path()),
-                job.confinement.as_ref(),
-            ))
+            .args(supervise::arguments(&ends, job.limits.grace, Some(temporary.path()), job.confinement.as_ref()))
             .arg(&job.invocation.program)
             .args(&job.invocation.args)
             .env_clear()
@@ -130,9 +125,9 @@ impl ProcessRunner {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        supervise::hand_over(&mut command, liveness_reader, report_writer);
+        let kept = supervise::hand_over(&mut command, ends);
         let child = tokio::process::Command::from(command).spawn()?;
-        Ok(Running { child, liveness: Some(liveness), report, _temporary: temporary })
+        Ok(Running { child, liveness: Some(liveness), report, _kept: kept, _temporary: temporary })
     }
 }
 
@@ -167,6 +162,8 @@ struct Running {
     /// Dropped to have the agent ended.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
+    /// The supervisor's ends, if it takes them from here.
+    _kept: Option<Ends>,
     /// The program's own folder for temporary files, removed with this.
     _temporary: TempDir,
 }

@@ -10,29 +10,28 @@
 //! holds for everything below it and leaves the supervisor itself free to clean up: the agent's temporary folder is
 //! removed when the agent is gone, even if Glee is gone as well.
 //!
-//! It has no runtime and no configuration: one thread waits for children, one for the pipe, one for signals, and the
-//! first thread decides.
+//! It has no runtime and no configuration, and one thread, which waits for children, the pipe and signals at once: to
+//! wake another thread takes longer than all else that it does.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::io::{PipeReader, PipeWriter, Write as _, copy, sink};
-use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt as _;
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt as _, parent_id};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::str::FromStr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use command_fds::CommandFdExt as _;
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill, killpg};
-use nix::sys::wait::{WaitStatus, waitpid};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use super::sandbox::{self, Confinement};
 use crate::config::settings::Sandbox;
@@ -43,11 +42,18 @@ pub const NAME: &str = "__supervise";
 /// How long killing may take before survivors are reported.
 const SWEEP: Duration = Duration::from_secs(2);
 
-/// The arguments up to the agent's own command line: the two pipes' numbers, the grace period in milliseconds, the
-/// temporary folder to remove at the end (empty for none), how the agent is held, and where it may write.
+/// The supervisor's ends of the two pipes: one that ends when the agent is to, and one for the [`Report`].
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) liveness: PipeReader,
+    pub(super) report: PipeWriter,
+}
+
+/// The arguments up to the agent's own command line: the process that holds the two pipes and their numbers there, the
+/// grace period in milliseconds, the temporary folder to remove at the end (empty for none), how the agent is held,
+/// and where it may write.
 pub(super) fn arguments(
-    liveness: &PipeReader,
-    report: &PipeWriter,
+    ends: &Ends,
     grace: Duration,
     temporary: Option<&Path>,
     confinement: Option<&Confinement>,
@@ -62,8 +68,9 @@ pub(super) fn arguments(
     let temporary_argument = temporary.map(OsString::from).unwrap_or_default();
     let mut arguments: Vec<OsString> = vec![
         NAME.into(),
-        number(liveness.as_raw_fd()),
-        number(report.as_raw_fd()),
+        std::process::id().to_string().into(),
+        number(ends.liveness.as_raw_fd()),
+        number(ends.report.as_raw_fd()),
         grace,
         temporary_argument,
         held.into(),
@@ -83,10 +90,21 @@ const IF_POSSIBLE: &str = "auto";
 /// It is held, or not started.
 const HELD: &str = "held";
 
-/// Lets the command, and no other process, inherit its ends of the two pipes. They keep their numbers: mapping them
-/// to fixed ones could hit a descriptor that the standard library has open in the child until its exec.
-pub(super) fn hand_over(command: &mut Command, liveness: PipeReader, report: PipeWriter) {
-    command.preserved_fds(vec![OwnedFd::from(liveness), OwnedFd::from(report)]);
+/// Lets the supervisor, and no other process, have its ends of the two pipes; what comes back is kept until it has ended.
+///
+/// On Linux it opens them through the starting process' own folder of descriptors: to inherit them would take work
+/// between fork and exec, and a fork copies the page tables of all that Glee has in memory.
+#[cfg(target_os = "linux")]
+pub(super) fn hand_over(_command: &mut Command, ends: Ends) -> Option<Ends> {
+    Some(ends)
+}
+
+/// Elsewhere it inherits them, by their numbers: mapping them to fixed ones could hit a descriptor that the standard
+/// library has open in the child until its exec.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn hand_over(command: &mut Command, ends: Ends) -> Option<Ends> {
+    command.preserved_fds(vec![ends.liveness.into(), ends.report.into()]);
+    None
 }
 
 /// How an agent's process ended.
@@ -166,9 +184,16 @@ impl FromStr for Report {
 /// Runs the supervisor with the arguments after its [`NAME`].
 pub fn main(args: &[OsString]) -> ExitCode {
     let Some(orders) = parse(args) else { return ExitCode::from(2) };
-    let (Ok(liveness), Ok(mut report)) = (adopt_reader(orders.liveness), adopt_writer(orders.report)) else {
+    let (Ok(liveness), Ok(mut report)) = (
+        File::open(descriptor(orders.starter, orders.liveness)),
+        File::options().write(true).open(descriptor(orders.starter, orders.report)),
+    ) else {
         return ExitCode::from(2);
     };
+    // If Glee is gone, its number may be another's by now.
+    if parent_id() != orders.starter {
+        return ExitCode::from(2);
+    }
     close_inherited(&[liveness.as_raw_fd(), report.as_raw_fd()]);
     let ended = supervise(liveness, &orders);
     if let Some(folder) = orders.temporary {
@@ -189,6 +214,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
 /// What the arguments say.
 #[derive(Debug, PartialEq, Eq)]
 struct Orders<'a> {
+    starter: u32,
     liveness: RawFd,
     report: RawFd,
     grace: Duration,
@@ -201,9 +227,10 @@ struct Orders<'a> {
 
 fn parse(args: &[OsString]) -> Option<Orders<'_>> {
     let dashes = args.iter().position(|word| word == "--")?;
-    let [liveness, report, grace, temporary, held, writable @ ..] = &args[..dashes] else { return None };
+    let [starter, liveness, report, grace, temporary, held, writable @ ..] = &args[..dashes] else { return None };
     let (program, args) = args[dashes + 1..].split_first()?;
     Some(Orders {
+        starter: starter.to_str()?.parse().ok()?,
         liveness: liveness.to_str()?.parse().ok()?,
         report: report.to_str()?.parse().ok()?,
         grace: Duration::from_millis(grace.to_str()?.parse().ok()?),
@@ -225,13 +252,16 @@ const DESCRIPTORS: &str = "/proc/self/fd";
 #[cfg(not(target_os = "linux"))]
 const DESCRIPTORS: &str = "/dev/fd";
 
-/// Opens an inherited pipe anew: what Rust opens is closed on exec, so the agent cannot inherit it.
-fn adopt_reader(fd: RawFd) -> std::io::Result<File> {
-    File::open(format!("{DESCRIPTORS}/{fd}"))
+/// Where the starter's pipe is opened, anew: what Rust opens is closed on exec, so the agent cannot inherit it.
+#[cfg(target_os = "linux")]
+fn descriptor(starter: u32, fd: RawFd) -> PathBuf {
+    format!("/proc/{starter}/fd/{fd}").into()
 }
 
-fn adopt_writer(fd: RawFd) -> std::io::Result<File> {
-    File::options().write(true).open(format!("{DESCRIPTORS}/{fd}"))
+/// Where the inherited pipe is opened anew.
+#[cfg(not(target_os = "linux"))]
+fn descriptor(_starter: u32, fd: RawFd) -> PathBuf {
+    format!("{DESCRIPTORS}/{fd}").into()
 }
 
 /// Closes every descriptor beyond the standard three but `kept`, also those that Glee's own parent left open.
@@ -244,7 +274,7 @@ fn close_inherited(kept: &[RawFd]) {
     }
 }
 
-/// What the first thread is told by the others.
+/// What may happen while an agent runs.
 enum Note {
     /// The agent itself has ended.
     Ended(End),
@@ -254,44 +284,130 @@ enum Note {
     Stop,
 }
 
+/// Hears of what happens.
+struct Watch {
+    /// Nothing is ever written to it; gone once it has ended.
+    liveness: Option<File>,
+    /// Gets a byte when a child may have ended.
+    children: UnixStream,
+    /// Gets a byte for a signal that asks to end.
+    signals: UnixStream,
+}
+
+impl Watch {
+    /// To be called before there is an agent, by handlers and not by a mask: the agent would inherit a mask.
+    fn new(liveness: File) -> io::Result<Self> {
+        let told_of = |signals: &[i32]| {
+            let (told, tell) = UnixStream::pair()?;
+            told.set_nonblocking(true)?;
+            for signal in signals {
+                signal_hook::low_level::pipe::register(*signal, tell.try_clone()?)?;
+            }
+            io::Result::Ok(told)
+        };
+        let children = told_of(&[SIGCHLD])?;
+        Ok(Self { liveness: Some(liveness), children, signals: told_of(&[SIGTERM, SIGINT, SIGHUP])? })
+    }
+
+    /// What happens next; nothing if that is not before `until`.
+    fn next(&mut self, agent: Pid, until: Option<Instant>) -> Option<Note> {
+        loop {
+            if let Some(note) = reap(agent) {
+                return Some(note);
+            }
+            let timeout = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => PollTimeout::NONE,
+                Some(Duration::ZERO) => return None,
+                // Rounded up: a wait of nothing would be repeated until the time has come.
+                Some(left) => u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX).into(),
+            };
+            let mut ready = vec![
+                PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+            ];
+            ready.extend(self.liveness.as_ref().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+            match poll(&mut ready, timeout) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                // It cannot be watched any more, so it must not go on.
+                Err(_) => return Some(Note::Stop),
+            }
+            let is_ready = |at: usize| ready.get(at).and_then(PollFd::any).unwrap_or(false);
+            let (signalled, ended) = (is_ready(1), is_ready(2));
+            empty(&mut self.children);
+            if signalled {
+                empty(&mut self.signals);
+                return Some(Note::Stop);
+            }
+            if ended {
+                self.liveness = None;
+                return Some(Note::Stop);
+            }
+        }
+    }
+}
+
+/// What came of the children that have ended.
+fn reap(agent: Pid) -> Option<Note> {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, code)) if pid == agent => return Some(Note::Ended(End::Exit(code))),
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => {
+                return Some(Note::Ended(End::Signal(signal as i32)));
+            }
+            Ok(WaitStatus::StillAlive) => return None,
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => return Some(Note::Alone),
+        }
+    }
+}
+
+/// Takes what stands in a socket that does not block.
+fn empty(socket: &mut UnixStream) {
+    let mut buffer = [0; 64];
+    while matches!(socket.read(&mut buffer), Ok(length) if length == buffer.len()) {}
+}
+
 fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
     // It fails only for the leader of a group, which is then out of the terminal's reach as well.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
-    let not_started = |error: std::io::Error| {
+    let not_started = |error: io::Error| {
         let errno = error.raw_os_error().unwrap_or(Errno::EINVAL as i32);
         Report { end: End::NotStarted(errno), held: false, left: None }
     };
-    // Caught from before there is an agent, by handlers and not by a mask: the agent would inherit a mask.
-    let signals = match Signals::new([SIGTERM, SIGINT, SIGHUP]) {
-        Ok(signals) => signals,
+    let mut watch = match Watch::new(liveness) {
+        Ok(watch) => watch,
         Err(error) => return not_started(error),
     };
-    // A thread of its own, because what is held stays held.
-    let (held, started) = thread::scope(|scope| scope.spawn(|| start(orders)).join())
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let (held, started) = match orders.sandbox {
+        Sandbox::Off => (false, Some(start(orders))),
+        // A thread of its own, because what is held stays held.
+        Sandbox::Auto | Sandbox::Required => thread::scope(|scope| scope.spawn(|| start_held(orders)).join())
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+    };
     let agent = match started {
         Some(Ok(agent)) => agent,
         Some(Err(error)) => return not_started(error),
         None => return Report { end: End::NotHeld, held, left: None },
     };
     release_stdin();
-    let (notes, inbox) = channel();
-    listen(agent, liveness, signals, &notes);
-    let end = wait(agent, orders.grace, &inbox);
-    let (end, left) = sweep(agent, end, &inbox);
+    let end = wait(agent, orders.grace, &mut watch);
+    let (end, left) = sweep(agent, end, &mut watch);
     Report { end, held, left }
 }
 
-/// Starts the agent, held as ordered: whether it is, and its process, or nothing where it would have to be held.
-fn start(orders: &Orders<'_>) -> (bool, Option<std::io::Result<Pid>>) {
-    let held = orders.sandbox != Sandbox::Off && sandbox::hold(&orders.writable);
-    if orders.sandbox == Sandbox::Required && !held {
-        return (held, None);
-    }
-    let child = Command::new(orders.program).args(orders.args).process_group(0).spawn();
-    (held, Some(child.map(|child| Pid::from_raw(child.id().cast_signed()))))
+/// Starts the agent.
+fn start(orders: &Orders<'_>) -> io::Result<Pid> {
+    let child = Command::new(orders.program).args(orders.args).process_group(0).spawn()?;
+    Ok(Pid::from_raw(child.id().cast_signed()))
+}
+
+/// Starts the agent held: whether it is, and its process, or nothing where it would have to be held.
+fn start_held(orders: &Orders<'_>) -> (bool, Option<io::Result<Pid>>) {
+    let held = sandbox::hold(&orders.writable);
+    let may_start = held || orders.sandbox != Sandbox::Required;
+    (held, may_start.then(|| start(orders)))
 }
 
 /// Lets go of the agent's stdin, so that Glee sees it when the agent closes it.
@@ -301,85 +417,55 @@ fn release_stdin() {
     }
 }
 
-/// Starts the three threads that wait for what may happen.
-fn listen(agent: Pid, mut liveness: File, mut signals: Signals, notes: &Sender<Note>) {
-    let tell = notes.clone();
-    thread::spawn(move || {
-        loop {
-            match waitpid(None, None) {
-                Ok(WaitStatus::Exited(pid, code)) if pid == agent => drop(tell.send(Note::Ended(End::Exit(code)))),
-                Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => {
-                    drop(tell.send(Note::Ended(End::Signal(signal as i32))));
-                }
-                Ok(_) | Err(Errno::EINTR) => {}
-                Err(_) => break drop(tell.send(Note::Alone)),
-            }
-        }
-    });
-    let tell = notes.clone();
-    thread::spawn(move || {
-        // Nothing is ever written to it; it only ends.
-        drop(copy(&mut liveness, &mut sink()));
-        drop(tell.send(Note::Stop));
-    });
-    let tell = notes.clone();
-    thread::spawn(move || signals.forever().try_for_each(|_| tell.send(Note::Stop)));
-}
-
 /// Waits until the agent has ended, or has been asked to and has not within the grace period.
-fn wait(agent: Pid, grace: Duration, inbox: &Receiver<Note>) -> End {
+fn wait(agent: Pid, grace: Duration, watch: &mut Watch) -> End {
     let mut deadline = None;
     loop {
-        let note = match deadline {
-            None => inbox.recv().map_err(RecvTimeoutError::from),
-            Some(deadline) => inbox.recv_timeout(until(deadline)),
-        };
-        match note {
-            Ok(Note::Ended(end)) => return end,
-            Ok(Note::Stop) if deadline.is_none() => {
+        match watch.next(agent, deadline) {
+            Some(Note::Ended(end)) => return end,
+            Some(Note::Stop) if deadline.is_none() => {
                 signal(agent, Signal::SIGTERM);
                 signal(agent, Signal::SIGCONT);
                 deadline = Some(Instant::now() + grace);
             }
-            Ok(Note::Stop) => {}
-            Ok(Note::Alone) | Err(_) => return End::Unknown,
+            Some(Note::Stop) => {}
+            Some(Note::Alone) | None => return End::Unknown,
         }
     }
 }
 
 /// Kills what is left until nothing is; returns how the agent ended and what could not be ended.
-fn sweep(agent: Pid, mut end: End, inbox: &Receiver<Note>) -> (End, Option<Vec<i32>>) {
+fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);
-    loop {
-        signal(agent, Signal::SIGKILL);
-        match inbox.recv_timeout(pause.min(until(deadline))) {
-            Ok(Note::Alone) => return (end, None),
-            Ok(Note::Ended(ended)) => end = ended,
-            Ok(Note::Stop) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
+    // Where orphans are nobody's, the group alone tells of them.
+    kill_group(agent, Signal::SIGKILL);
+    while Instant::now() < deadline {
+        match watch.next(agent, Some(deadline.min(Instant::now() + pause))) {
+            Some(Note::Alone) => return (end, None),
+            Some(Note::Ended(ended)) => end = ended,
+            Some(Note::Stop) | None => {
+                signal(agent, Signal::SIGKILL);
+                pause = (pause * 2).min(Duration::from_millis(50));
+            }
         }
-        if Instant::now() >= deadline {
-            break;
-        }
-        pause = (pause * 2).min(Duration::from_millis(50));
     }
     (end, Some(descendants().iter().map(|pid| pid.as_raw()).collect()))
 }
 
-fn until(deadline: Instant) -> Duration {
-    deadline.saturating_duration_since(Instant::now())
-}
-
 /// Signals the agent's group and every descendant outside it. Who is gone by now needs no signal.
 fn signal(agent: Pid, signal: Signal) {
-    // Its number cannot name a stranger's group yet: only microseconds ago it was this one's.
-    let _ = killpg(agent, signal);
+    kill_group(agent, signal);
     for pid in descendants() {
         if nix::unistd::getpgid(Some(pid)) != Ok(agent) || signal == Signal::SIGKILL {
             let _ = kill(pid, signal);
         }
     }
+}
+
+fn kill_group(agent: Pid, signal: Signal) {
+    // Its number cannot name a stranger's group yet: only microseconds ago it was this one's.
+    let _ = killpg(agent, signal);
 }
 
 /// All descendants, each after its parent.
@@ -437,9 +523,10 @@ mod tests {
     #[test]
     fn arguments_are_read_strictly() {
         let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let args = words("7 9 250 /tmp/x auto /a /b -- sh -c --");
+        let args = words("5 7 9 250 /tmp/x auto /a /b -- sh -c --");
         let rest = words("-c --");
         let orders = Orders {
+            starter: 5,
             liveness: 7,
             report: 9,
             grace: Duration::from_millis(250),
@@ -450,14 +537,15 @@ mod tests {
             args: &rest,
         };
         assert_eq!(parse(&args), Some(orders));
-        assert_eq!(parse(&words("7 9 250  free -- sh")).map(|orders| orders.temporary), Some(None));
+        assert_eq!(parse(&words("5 7 9 250  free -- sh")).map(|orders| orders.temporary), Some(None));
         for line in [
             "",
-            "7 9 250  free --",
-            "7 9 250  free sh x",
-            "a 9 250  free -- sh",
-            "7 9 1.5  free -- sh",
-            "7 9 1  x -- sh",
+            "5 7 9 250  free --",
+            "5 7 9 250  free sh x",
+            "5 a 9 250  free -- sh",
+            "x 7 9 250  free -- sh",
+            "5 7 9 1.5  free -- sh",
+            "5 7 9 1  x -- sh",
         ] {
             assert_eq!(parse(&words(line)), None, "{line}");
         }
