@@ -11,9 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Advised, Agent, AgentName, AnswerStatus, Coverage, DebateMessage, Defended, Disposition, Dispute,
+    Advised, Agent, AgentName, AnswerStatus, Coverage, DebateMessage, Decision, Defended, Disposition, Dispute,
     DisputeNumber, Examined, ExitReason, FailureKind, FileChange, Finding, FindingId, RawFinding, Recheck,
-    Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Skip, Told, Untrusted, Usage,
+    Resolution, Response, Role, Route, Ruler, Ruling, RulingRecord, RunId, Said, Settler, Skip, StagePlan,
+    StageVerdict, Told, Untrusted, Usage,
 };
 
 /// One thing that happened in a run.
@@ -116,6 +117,30 @@ pub enum Purpose {
         /// The round.
         round: u32,
     },
+    /// A part in a stage or at a checkpoint.
+    Stage {
+        /// Which.
+        part: Part,
+    },
+}
+
+/// What an agent is asked for in a stage or at a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// An agent answers a stage.
+    Position,
+    /// The aggregator synthesises the answers to a stage.
+    Aggregate,
+    /// The arbiter decides a stage's conflicts.
+    Arbitrate,
+    /// An agent answers the questions of a checkpoint.
+    Questions,
+    /// A validator is asked whether a majority is right.
+    Validate {
+        /// The question's id.
+        question: String,
+    },
 }
 
 impl Purpose {
@@ -128,7 +153,7 @@ impl Purpose {
             | Self::Respond { round }
             | Self::Enforce { round }
             | Self::Recheck { round } => Some(*round),
-            Self::Judge { .. } => None,
+            Self::Judge { .. } | Self::Stage { .. } => None,
         }
     }
 
@@ -146,7 +171,7 @@ pub struct CallId {
     /// What for.
     #[serde(flatten)]
     pub purpose: Purpose,
-    /// The attempt, counted from 1; a call is repeated at most once, for a missing or invalid answer.
+    /// The attempt, counted from 1; in a review a call is repeated at most once, for a missing or invalid answer.
     pub attempt: u32,
 }
 
@@ -161,11 +186,22 @@ impl CallId {
             Purpose::Enforce { round } => format!("enforce-{round}"),
             Purpose::Judge { dispute } => format!("judge-{dispute}"),
             Purpose::Recheck { round } => format!("recheck-{round}"),
+            Purpose::Stage { part } => match part {
+                Part::Position => "position".to_owned(),
+                Part::Aggregate => "aggregate".to_owned(),
+                Part::Arbitrate => "arbitrate".to_owned(),
+                Part::Questions => "questions".to_owned(),
+                Part::Validate { question } => format!("validate-{}", plain(question)),
+            },
         };
-        let agent: String =
-            self.agent.0.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect();
+        let agent = plain(&self.agent.0);
         format!("{purpose}.{agent}.{}", self.attempt)
     }
+}
+
+/// A name as a part of a file's.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
 /// What an agent's process left behind: sizes, hashes and the exit, never the bytes.
@@ -227,6 +263,11 @@ pub enum CallAnswer {
     Recheck {
         /// The words; findings that are missing here were not checked.
         checks: Vec<Recheck>,
+    },
+    /// What an agent says in a stage or at a checkpoint.
+    Stage {
+        /// The words.
+        said: Box<Said>,
     },
     /// The process ended well, but its answer is not one.
     Invalid {
@@ -425,6 +466,33 @@ pub enum EventKind {
     Notice {
         /// The line.
         text: String,
+    },
+    /// A stage or a checkpoint begins.
+    StageStarted {
+        /// Everything that was decided before.
+        plan: Box<StagePlan>,
+    },
+    /// Everybody has answered a stage or cannot, and the aggregator has spoken.
+    StageJudged {
+        /// What it comes to.
+        verdict: StageVerdict,
+    },
+    /// A stage's conflicts cannot be decided without a person.
+    StageDeadlocked {
+        /// Why.
+        reason: String,
+    },
+    /// A stage's conflicts are decided, bindingly.
+    StageDecided {
+        /// How.
+        decision: Decision,
+        /// By whom.
+        by: Settler,
+    },
+    /// A question of a checkpoint has its answer.
+    QuestionResolved {
+        /// The answer.
+        resolution: Resolution,
     },
     /// The run has ended.
     RunEnded {

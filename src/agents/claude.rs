@@ -53,8 +53,11 @@ impl Adapter for Claude {
                 list(&["--tools", "", "--permission-mode", "dontAsk", "--no-session-persistence"])
             }
         });
-        if role == Role::Judge && query.program.names("--json-schema") {
-            args.extend(["--json-schema".to_owned(), Form::Ruling.argument()]);
+        if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--json-schema")) {
+            args.extend(["--json-schema".to_owned(), form.argument()]);
+        }
+        if query.request.task.wants_effort() && query.program.names("--effort") {
+            args.extend(list(&["--effort", "high"]));
         }
         if let Some(session) = query.session {
             args.extend(["--resume".to_owned(), session.to_owned()]);

@@ -44,6 +44,9 @@ impl Adapter for Codex {
         if role != Role::Coder {
             settings.push("web_search=\"disabled\"".to_owned());
         }
+        if query.request.task.wants_effort() {
+            settings.push("model_reasoning_effort=\"high\"".to_owned());
+        }
         if let Some(provider) = provider(&query.agent.command) {
             settings.push(format!("model_providers.{provider}.request_max_retries=0"));
             settings.push(format!("model_providers.{provider}.stream_max_retries=0"));
@@ -55,10 +58,10 @@ impl Adapter for Codex {
             args.extend(["-m".to_owned(), model.clone()]);
         }
         let mut files = Vec::new();
-        if role == Role::Judge && query.program.names("--output-schema") {
-            let path = query.folder.join("ruling-schema.json");
+        if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--output-schema")) {
+            let path = query.folder.join(format!("{}-schema.json", form.as_str()));
             args.extend(["--output-schema".to_owned(), path.to_string_lossy().into_owned()]);
-            files.push((path, Form::Ruling.strict()));
+            files.push((path, form.strict()));
         }
         args.extend(stream::own_args(query));
         if let Some(session) = query.session {

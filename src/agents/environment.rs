@@ -36,8 +36,9 @@ pub const ALLOWED_PREFIX: &str = "LC_";
 /// The environment of an agent, of its adapter's `extra` names too, out of `vars`.
 ///
 /// On top of what it may see come, for the convenience of scripts, `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`,
-/// `examine`, `defend`, `respond`, `judge` or `recheck`), `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a
-/// judge, `GLEE_DISPUTE`, each where there is something to say; and at last what its configuration sets.
+/// `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`, `arbitrate`, `questions` or `validate`),
+/// `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a judge, `GLEE_DISPUTE`, each where
+/// there is something to say; and at last what its configuration sets.
 pub(super) fn environment(
     agent: &Agent,
     request: &Request,
@@ -52,7 +53,12 @@ pub(super) fn environment(
         | Task::Examine { .. }
         | Task::Defend { .. }
         | Task::Respond { .. }
-        | Task::Recheck { .. } => String::new(),
+        | Task::Recheck { .. }
+        | Task::Stage { .. }
+        | Task::Aggregate { .. }
+        | Task::Arbitrate { .. }
+        | Task::Questions { .. }
+        | Task::Validate { .. } => String::new(),
     };
     let told = [
         ("GLEE_AGENT", agent.name.0.as_str()),

@@ -27,8 +27,8 @@ impl Adapter for Qwen {
         if query.program.words.is_none() || query.program.names("--include-partial-messages") {
             args.push("--include-partial-messages".to_owned());
         }
-        if role == Role::Judge && query.program.names("--json-schema") {
-            args.extend(["--json-schema".to_owned(), Form::Ruling.argument()]);
+        if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--json-schema")) {
+            args.extend(["--json-schema".to_owned(), form.argument()]);
         }
         if let Some(session) = query.session {
             args.extend(["--resume".to_owned(), session.to_owned()]);

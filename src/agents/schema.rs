@@ -5,8 +5,8 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{DisputeNumber, Recheck, Response, Ruling};
-use crate::protocol::request::Request;
+use crate::domain::{Certainty, DisputeNumber, QuestionAnswer, Recheck, Response, Ruling, Validation};
+use crate::protocol::request::{Request, Task};
 
 /// The forms that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +21,39 @@ pub enum Form {
     Ruling,
     /// What a reviewer answers to `recheck`.
     Recheck,
+    /// What an aggregator answers to `aggregate`.
+    Synthesis,
+    /// What a judge answers to `arbitrate`.
+    Decision,
+    /// What a reviewer answers to `questions`.
+    Answers,
+    /// What a judge answers to `validate`.
+    Validation,
 }
 
 impl Form {
     /// All forms.
-    pub const ALL: [Self; 5] = [Self::Request, Self::Review, Self::Response, Self::Ruling, Self::Recheck];
+    pub const ALL: [Self; 9] = [
+        Self::Request,
+        Self::Review,
+        Self::Response,
+        Self::Ruling,
+        Self::Recheck,
+        Self::Synthesis,
+        Self::Decision,
+        Self::Answers,
+        Self::Validation,
+    ];
+
+    /// The form that a program's answer to a task is held to, where it can be: what decides, and has no free fields.
+    pub(super) fn held_to(task: &Task) -> Option<Self> {
+        match task {
+            Task::Judge { .. } => Some(Self::Ruling),
+            Task::Arbitrate { .. } => Some(Self::Decision),
+            Task::Validate { .. } => Some(Self::Validation),
+            _ => None,
+        }
+    }
 
     /// The name of the form, and of its file in `docs/schema`.
     pub fn as_str(self) -> &'static str {
@@ -35,6 +63,10 @@ impl Form {
             Self::Response => "response",
             Self::Ruling => "ruling",
             Self::Recheck => "recheck",
+            Self::Synthesis => "synthesis",
+            Self::Decision => "decision",
+            Self::Answers => "answers",
+            Self::Validation => "validation",
         }
     }
 
@@ -53,6 +85,10 @@ impl Form {
             Self::Response => schemars::schema_for!(ResponseReply),
             Self::Ruling => schemars::schema_for!(RulingReply),
             Self::Recheck => schemars::schema_for!(RecheckReply),
+            Self::Synthesis => schemars::schema_for!(SynthesisReply),
+            Self::Decision => schemars::schema_for!(DecisionReply),
+            Self::Answers => schemars::schema_for!(AnswersReply),
+            Self::Validation => schemars::schema_for!(ValidationReply),
         }
     }
 }
@@ -134,6 +170,62 @@ pub struct RecheckReply {
     pub nonce: String,
     /// The words.
     pub checks: Vec<Recheck>,
+}
+
+/// A synthesis of several answers. It has the fields that the stage requires beside these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SynthesisReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// `ok` or `conflict`.
+    pub status: String,
+    /// The synthesis in a few sentences.
+    pub summary: String,
+    /// What the answers have in common, and what not.
+    pub consensus: ConsensusReply,
+}
+
+/// What several answers have in common, and what not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConsensusReply {
+    /// What all agree on.
+    pub agreements: Vec<String>,
+    /// What they do not agree on; an arbiter decides each.
+    pub conflicts: Vec<String>,
+}
+
+/// A decision of conflicts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DecisionReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// `approach_a`, `approach_b` and so on in the order of the request, an agent's name, or `hybrid`.
+    pub decision: String,
+    /// Why.
+    pub rationale: String,
+    /// What changes in the approach.
+    pub modifications: Vec<String>,
+    /// How sure the arbiter is; `low` leaves the decision to a person.
+    pub confidence: Certainty,
+}
+
+/// Answers to the questions of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswersReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub answers: Vec<QuestionAnswer>,
+}
+
+/// A word on a majority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValidationReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The word.
+    #[serde(flatten)]
+    pub validation: Validation,
 }
 
 #[cfg(test)]

@@ -60,6 +60,14 @@ enum FormName {
     Ruling,
     /// A reviewer's answer about changes
     Recheck,
+    /// An aggregator's answer
+    Synthesis,
+    /// An arbiter's answer
+    Decision,
+    /// Answers to the questions of a checkpoint
+    Answers,
+    /// A validator's answer
+    Validation,
 }
 
 impl From<FormName> for Form {
@@ -70,6 +78,10 @@ impl From<FormName> for Form {
             FormName::Response => Self::Response,
             FormName::Ruling => Self::Ruling,
             FormName::Recheck => Self::Recheck,
+            FormName::Synthesis => Self::Synthesis,
+            FormName::Decision => Self::Decision,
+            FormName::Answers => Self::Answers,
+            FormName::Validation => Self::Validation,
         }
     }
 }

@@ -9,11 +9,13 @@ mod check;
 mod completions;
 mod config;
 mod connect;
+mod consensus;
 mod disconnect;
 mod disputes;
 mod doctor;
 mod dry_run;
 mod error;
+mod gate;
 mod history;
 mod init;
 mod internal;
@@ -25,6 +27,8 @@ mod review;
 mod rules;
 mod runs;
 mod sitting;
+mod stage;
+mod stats;
 mod trust;
 mod vote;
 
@@ -146,6 +150,12 @@ enum Command {
     Merge(merge::Args),
     /// Print what Glee reads in an agent's answer
     Parse(parse::Args),
+    /// Have several agents agree on a plan before code: synthesis, conflicts, an arbiter
+    Consensus(consensus::Args),
+    /// Put questions about the requirements to three agents; a person answers what they cannot
+    Gate(gate::Args),
+    /// Count over the history
+    Stats(stats::Args),
     /// Decide by the votes of three, by fixed rules
     Vote(vote::Args),
     /// List and test the embedded reviewer's rules
@@ -197,6 +207,9 @@ fn run(command: &Command, globals: &Globals) -> error::CommandResult {
         Command::Runs(args) => runs::run(args, globals),
         Command::Merge(args) => merge::run(args, globals),
         Command::Parse(args) => parse::run(args, globals),
+        Command::Consensus(args) => consensus::run(args, globals),
+        Command::Gate(args) => gate::run(args, globals),
+        Command::Stats(args) => stats::run(args, globals),
         Command::Vote(args) => vote::run(args, globals),
         Command::Rules(args) => rules::run(args, globals),
         Command::Doctor(args) => doctor::run(args, globals),

@@ -10,7 +10,7 @@ use super::error::{CommandError, CommandResult};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, sandbox};
 use crate::config::paths;
 use crate::config::settings::{Sandbox, Settings};
-use crate::domain::{ExitReason, Outcome, Route, RunId};
+use crate::domain::{Agent, ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
 use crate::event::{Mode, Plan};
 use crate::journal::JournalError;
@@ -97,12 +97,17 @@ pub(crate) fn settings(
 
 /// The agents' programs, all of them found before anything costs money.
 pub(crate) fn agents(plan: &Plan, root: &Path) -> Result<Agents, CommandError> {
+    programs(&plan.agents, &plan.backups, root)
+}
+
+/// The programs of agents, all of them found, or those of their backups.
+pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
     let state = paths::state_dir().map_err(|error| {
         let hint = error.hint();
         CommandError::new(ExitReason::Usage, error).hint_if(hint)
     })?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state);
-    programs.check(&plan.agents, &plan.backups, root).map_err(|error| {
+    programs.check(agents, backups, root).map_err(|error| {
         let hint = error.hint.clone();
         CommandError::new(ExitReason::Usage, error).hint_if(hint)
     })?;
@@ -110,7 +115,7 @@ pub(crate) fn agents(plan: &Plan, root: &Path) -> Result<Agents, CommandError> {
 }
 
 /// Refuses what `sandbox: required` forbids, before anything costs money.
-fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
+pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     if settings.sandbox == Sandbox::Required && !sandbox::layers().landlock {
         return Err(CommandError::usage(
             "`sandbox` is `required`, and this system cannot hold an agent back from writing",
@@ -174,27 +179,13 @@ fn sit(
         Format::Jsonl => Box::new(JsonLines::new()),
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
     };
-    let (handle, stop) = Stop::new();
-    let wall = settings.budget.wall;
-    let setup = Setup { workspace, state_dir: state_dir()?, journal, agents, settings, sink, decider, stop };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let cause = Arc::new(AtomicU8::new(0));
-    let ended = runtime.block_on(async {
-        let watching = tokio::spawn(watch(handle, wall, Arc::clone(&cause), terminal.clone()));
-        let ended = run(setup).await;
-        watching.abort();
-        ended
-    });
-    // A dialog that nobody answers any more must not keep the program from ending.
-    runtime.shutdown_background();
-    terminal.restore();
+    let (wall, state_dir) = (settings.budget.wall, state_dir()?);
+    let (ended, cause) = attend(wall, &terminal, |stop| {
+        run(Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop })
+    })?;
     let mut ended = ended.map_err(run_error)?;
     if ended.rest == Rest::Stopped {
-        ended.outcome.exit = match cause.load(Ordering::Relaxed) {
-            0 => ExitReason::Signal(2),
-            OVER_BUDGET => ExitReason::Budget,
-            signal => ExitReason::Signal(signal),
-        };
+        ended.outcome.exit = cause;
         ended.outcome.notices.push(format!(
             "the run was stopped early; carry it on with `glee runs resume {}`",
             ended.outcome.run.short()
@@ -202,6 +193,32 @@ fn sit(
     }
     report(sitting.globals, sitting.format, &ended.outcome, &ended.reviewed, &fix_command())?;
     Ok(ended.outcome.exit)
+}
+
+/// Waits for a run, which is stopped by a signal or when its wall time is over; with the reason that holds if it was.
+pub(crate) fn attend<T, F: Future<Output = T>>(
+    wall: Duration,
+    terminal: &Terminal,
+    run: impl FnOnce(Stop) -> F,
+) -> Result<(T, ExitReason), CommandError> {
+    let (handle, stop) = Stop::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let cause = Arc::new(AtomicU8::new(0));
+    let ended = runtime.block_on(async {
+        let watching = tokio::spawn(watch(handle, wall, Arc::clone(&cause), terminal.clone()));
+        let ended = run(stop).await;
+        watching.abort();
+        ended
+    });
+    // A dialog that nobody answers any more must not keep the program from ending.
+    runtime.shutdown_background();
+    terminal.restore();
+    let cause = match cause.load(Ordering::Relaxed) {
+        0 => ExitReason::Signal(2),
+        OVER_BUDGET => ExitReason::Budget,
+        signal => ExitReason::Signal(signal),
+    };
+    Ok((ended, cause))
 }
 
 /// Prints the report of a run.
@@ -326,7 +343,7 @@ pub(crate) fn screen(globals: &Globals) -> Screen {
 }
 
 /// What stdout looks like.
-fn stdout_look(globals: &Globals) -> Look {
+pub(crate) fn stdout_look(globals: &Globals) -> Look {
     let width = console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns));
     Look { color: globals.color_stdout(), unicode: speaks_utf8(), width: width.max(20) }
 }

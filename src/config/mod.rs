@@ -12,6 +12,7 @@ pub mod paths;
 mod resolve;
 pub mod schema;
 pub mod settings;
+pub mod stages;
 mod suggest;
 pub mod trust;
 mod units;

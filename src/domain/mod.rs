@@ -15,6 +15,7 @@ mod outcome;
 mod response;
 mod ruling;
 mod severity;
+mod stage;
 mod untrusted;
 mod usage;
 
@@ -33,5 +34,9 @@ pub use outcome::{
 pub use response::{Answer, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
+pub use stage::{
+    Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler, StageAnswer,
+    StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
+};
 pub use untrusted::Untrusted;
 pub use usage::{Caps, Price, Spent, Told, Usage};

@@ -103,7 +103,7 @@ pub struct Caps {
 }
 
 /// What a run has used so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
     /// Calls of agents, each repeated try counted; those at work included.
     pub calls: u64,

@@ -160,3 +160,16 @@ pub struct RunRow {
     /// Whether the tree was brought back to where it stood before the run.
     pub undone: bool,
 }
+
+/// A stage or a checkpoint in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StageRow {
+    /// The run that asked about it.
+    pub run: RunId,
+    /// What the work is called.
+    pub id: String,
+    /// The stage or the checkpoint.
+    pub stage: String,
+    /// When it began.
+    pub started: Timestamp,
+}

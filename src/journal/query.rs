@@ -4,7 +4,9 @@ use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
 use super::view::{from_json, from_json_or_null, from_time, from_time_or_null, time};
-use super::{Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, RulingFilter, RunRow, fold};
+use super::{
+    Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, RulingFilter, RunRow, StageRow, fold,
+};
 use crate::domain::{DisputeNumber, Finding, FindingId, RulingWord, RunId};
 use crate::event::Event;
 
@@ -20,6 +22,30 @@ impl Journal {
     /// When the history cannot be read, or holds an event this program does not understand.
     pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
         self.events_where(run, ALL)
+    }
+
+    /// The runs of stages and checkpoints, the oldest first.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn stages(&self) -> Result<Vec<StageRow>, JournalError> {
+        self.rows("SELECT * FROM stage ORDER BY number", [], |row| {
+            Ok(StageRow {
+                run: RunId(row.get("run")?),
+                id: row.get("id")?,
+                stage: row.get("stage")?,
+                started: from_time(row, "started")?,
+            })
+        })
+    }
+
+    /// The last run of a stage or a checkpoint of some work.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
+        let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC LIMIT 1";
+        Ok(self.rows(sql, [id, stage], |row| Ok(RunId(row.get("run")?)))?.pop())
     }
 
     /// The findings of a run, by number, each as it was last recorded.

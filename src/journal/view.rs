@@ -12,8 +12,13 @@ use crate::domain::{Dispute, Finding, RunId};
 use crate::event::{Event, EventKind, Plan};
 
 /// The tables that [`apply`] writes, each with its key.
-pub(super) const VIEWS: [(&str, &str); 4] =
-    [("run", "number"), ("finding", "run, number"), ("dispute", "number"), ("raiser", "reviewer, dispute")];
+pub(super) const VIEWS: [(&str, &str); 5] = [
+    ("run", "number"),
+    ("finding", "run, number"),
+    ("dispute", "number"),
+    ("raiser", "reviewer, dispute"),
+    ("stage", "number"),
+];
 
 /// Writes into the views what an event says.
 pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
@@ -56,6 +61,10 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                 settlement.reason.as_written()
             ])
             .map(drop),
+        EventKind::StageStarted { plan } => db
+            .prepare_cached("INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![run.0, plan.id, plan.stage, time(*at)])
+            .map(drop),
         EventKind::RoundStarted { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallFinished { .. }
@@ -70,6 +79,10 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::Verified { .. }
         | EventKind::AdvisoriesAsked { .. }
         | EventKind::Notice { .. }
+        | EventKind::StageJudged { .. }
+        | EventKind::StageDeadlocked { .. }
+        | EventKind::StageDecided { .. }
+        | EventKind::QuestionResolved { .. }
         | EventKind::RunPruned { .. } => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
-use crate::protocol::{debate, recheck, response, review, ruling};
+use crate::protocol::{debate, recheck, response, review, ruling, stage};
 
 /// What the requests of a run are made from.
 pub(crate) struct Desk<'a> {
@@ -40,6 +40,7 @@ impl Desk<'_> {
                 self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
             }
             Purpose::Recheck { .. } => self.recheck(call),
+            Purpose::Stage { .. } => unreachable!("no part of a stage is due in a review"),
         }
     }
 
@@ -62,6 +63,7 @@ impl Desk<'_> {
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
             | CallAnswer::Recheck { .. }
+            | CallAnswer::Stage { .. }
             | CallAnswer::Failed { .. } => return None,
         })
     }
@@ -242,6 +244,14 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
                 CallAnswer::Recheck { checks: read.checks }
             }
         }
+        task @ (Task::Stage { .. }
+        | Task::Aggregate { .. }
+        | Task::Arbitrate { .. }
+        | Task::Questions { .. }
+        | Task::Validate { .. }) => match stage::parse(answer, nonce, task)? {
+            Ok(said) => CallAnswer::Stage { said: Box::new(said) },
+            Err(error) => CallAnswer::Invalid { error: error.to_string() },
+        },
     })
 }
 

@@ -16,17 +16,18 @@ use futures_util::stream::FuturesUnordered;
 use crate::agents::command::Checked;
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RunId, Told, Usage};
+use crate::domain::{DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RunId};
 use crate::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
+use crate::pipeline::call::Called;
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, PersonAnswer};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
-use crate::pipeline::watch::{Found, Watch};
+use crate::pipeline::watch::{self, Found, Watch};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
 use crate::rules::budget;
 use crate::workspace::Workspace;
@@ -57,28 +58,10 @@ pub(crate) struct Engine {
 
 /// What a step that takes time brings back.
 enum Done {
-    Called {
-        call: CallId,
-        answer: CallAnswer,
-        transcript: Option<Transcript>,
-        millis: u64,
-        usage: Box<Usage>,
-        told: Box<Told>,
-    },
-    Chosen {
-        dispute: DisputeNumber,
-        choice: Option<Choice>,
-        decider: Box<dyn Decider>,
-    },
-    Ruled {
-        dispute: DisputeNumber,
-        ruling: PersonAnswer,
-        decider: Box<dyn Decider>,
-    },
-    Verified {
-        round: u32,
-        results: Vec<(String, Checked)>,
-    },
+    Called { call: CallId, called: Called },
+    Chosen { dispute: DisputeNumber, choice: Option<Choice>, decider: Box<dyn Decider> },
+    Ruled { dispute: DisputeNumber, ruling: PersonAnswer, decider: Box<dyn Decider> },
+    Verified { round: u32, results: Vec<(String, Checked)> },
 }
 
 /// How the engine came to rest.
@@ -235,7 +218,7 @@ impl Engine {
     /// Takes what a step brought. Returns whether the run stops here.
     fn take(&mut self, done: Done, stopped: bool, parked: &mut BTreeSet<DisputeNumber>) -> Result<bool, RunError> {
         match done {
-            Done::Called { call, answer, transcript, millis, usage, told } => {
+            Done::Called { call, called: Called { answer, transcript, millis, usage, told } } => {
                 // What a stop cut off has not answered; it is asked again when the run is carried on.
                 let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
                 let answer = self.watched(&call, answer, transcript.as_ref())?;
@@ -313,17 +296,9 @@ impl Engine {
         if violations.is_empty() {
             return Ok(answer);
         }
-        let shown = match violations.as_slice() {
-            [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),
-            few => few.join(", "),
-        };
-        let error = format!(
-            "`{}` may only read, yet while it worked somebody {shown}: its answer is discarded",
-            call.agent
-        );
+        let discarded = watch::discarded(call, &violations);
         self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations })?;
-        let hint = "see what it did with `git status`; if it was you, `glee runs resume` asks it again".to_owned();
-        Ok(CallAnswer::Failed { error, hint: Some(hint), cause: None })
+        Ok(discarded)
     }
 
     fn merge(&mut self, round: u32) -> Result<(), RunError> {

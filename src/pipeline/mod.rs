@@ -4,6 +4,7 @@
 //! and hands over to the same engine. Whoever calls supplies the two edges of [`ports`].
 
 mod asks;
+mod call;
 mod debate;
 mod due;
 mod edits;
@@ -19,6 +20,7 @@ mod redaction;
 mod replay;
 mod resolve;
 mod sources;
+pub mod stages;
 mod state;
 mod trees;
 mod watch;

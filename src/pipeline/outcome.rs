@@ -49,7 +49,8 @@ fn agent_failed(state: &State) -> bool {
                 Purpose::Review { .. }
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
-                | Purpose::Recheck { .. } => false,
+                | Purpose::Recheck { .. }
+                | Purpose::Stage { .. } => false,
             }
     })
 }
@@ -171,7 +172,8 @@ fn reviewers(state: &State) -> Vec<ReviewerReport> {
                 | CallAnswer::Defend { .. }
                 | CallAnswer::Respond { .. }
                 | CallAnswer::Judge { .. }
-                | CallAnswer::Recheck { .. } => continue,
+                | CallAnswer::Recheck { .. }
+                | CallAnswer::Stage { .. } => continue,
             };
             if rank(status) < rank(report.status) {
                 report.status = status;
@@ -202,7 +204,8 @@ fn failures(state: &State) -> Vec<Failure> {
                 Purpose::Review { .. }
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
-                | Purpose::Recheck { .. } => Role::Reviewer,
+                | Purpose::Recheck { .. }
+                | Purpose::Stage { .. } => Role::Reviewer,
                 Purpose::Respond { .. } | Purpose::Enforce { .. } => Role::Coder,
                 Purpose::Judge { .. } => Role::Judge,
             };

@@ -153,7 +153,7 @@ fn private_keys<'a>(
 }
 
 /// Those who are asked by themselves: a backup of somebody before it only stands by, unless it is named.
-fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
+pub(super) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents
         .iter()
@@ -166,7 +166,7 @@ fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
 }
 
 /// The backups of `agents`, and theirs.
-fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, PlanError> {
+pub(super) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, PlanError> {
     let mut found: Vec<Agent> = Vec::new();
     let mut asked: Vec<&Agent> = agents.iter().collect();
     while let Some(agent) = asked.pop() {

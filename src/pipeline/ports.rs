@@ -1,7 +1,9 @@
 //! The two edges that lead out of a run: events to listeners, and one kind of question to whoever decides.
 
-use crate::domain::{Dispute, Route, RulingWord};
+use crate::domain::{Approach, Decision, Dispute, Route, RulingWord, Untrusted};
 use crate::event::{CallId, Event};
+use crate::pipeline::stages::OpenQuestion;
+use crate::protocol::request::StagePosition;
 
 /// Listens to a run: the live display, the JSON lines, a test.
 pub trait EventSink: Send {
@@ -80,4 +82,39 @@ pub trait Decider: Send {
 
     /// Asks a person for the ruling itself.
     fn rule(&mut self, question: &Question) -> PersonAnswer;
+}
+
+/// A stage's conflicts that nobody but a person can decide.
+#[derive(Clone, Debug)]
+pub struct Deadlock {
+    /// The stage.
+    pub stage: String,
+    /// Why.
+    pub reason: String,
+    /// The conflicts.
+    pub conflicts: Vec<Untrusted>,
+    /// The answers of those who answered.
+    pub positions: Vec<StagePosition>,
+    /// What the arbiter would take, unsure as it is.
+    pub arbiter: Option<Decision>,
+}
+
+/// What came of asking a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PersonWord<T> {
+    /// The word, and why; the reason may be empty.
+    Given((T, String)),
+    /// The person leaves it open; the run goes on without it.
+    LeftOpen,
+    /// The person went away (interrupt): the run stops here, resumable.
+    Stopped,
+}
+
+/// The person who decides what agents cannot agree on. Its methods may block for as long as a person thinks.
+pub trait Person: Send {
+    /// Asks for the end of a deadlock.
+    fn decide(&mut self, deadlock: &Deadlock) -> PersonWord<Approach>;
+
+    /// Asks a question of a checkpoint.
+    fn answer(&mut self, question: &OpenQuestion) -> PersonWord<String>;
 }

@@ -244,6 +244,7 @@ impl Replay<'_> {
             Purpose::Enforce { .. } => "to implement what is enforced".to_owned(),
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
+            Purpose::Stage { .. } => "about a stage".to_owned(),
         };
         let error = format!("{} was never asked {what}", call.agent);
         self.missing.insert(format!("not recorded: {error}"));
@@ -278,7 +279,10 @@ impl Replay<'_> {
             CallAnswer::Judge { ruling } => {
                 ruling.duplicate_of = ruling.duplicate_of.and_then(|id| self.now(id).first().copied());
             }
-            CallAnswer::Review { .. } | CallAnswer::Invalid { .. } | CallAnswer::Failed { .. } => {}
+            CallAnswer::Review { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Invalid { .. }
+            | CallAnswer::Failed { .. } => {}
         }
         answer
     }

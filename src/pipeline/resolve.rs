@@ -130,7 +130,8 @@ fn counted(
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. }
             | CallAnswer::Respond { .. }
-            | CallAnswer::Recheck { .. },
+            | CallAnswer::Recheck { .. }
+            | CallAnswer::Stage { .. },
         )
         | None => Err("the judge gave no ruling".to_owned()),
     }

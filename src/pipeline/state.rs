@@ -135,7 +135,12 @@ impl State {
                     }
                 }
             }
-            EventKind::DebateShutdown { .. } => {}
+            EventKind::DebateShutdown { .. }
+            | EventKind::StageStarted { .. }
+            | EventKind::StageJudged { .. }
+            | EventKind::StageDeadlocked { .. }
+            | EventKind::StageDecided { .. }
+            | EventKind::QuestionResolved { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, disposition } => {
                 self.ruled.insert(*finding, (*dispute, disposition.clone()));
             }
@@ -223,6 +228,7 @@ impl State {
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
+            | CallAnswer::Stage { .. }
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}
         }
@@ -310,7 +316,8 @@ impl State {
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
                 | Purpose::Judge { .. }
-                | Purpose::Recheck { .. } => false,
+                | Purpose::Recheck { .. }
+                | Purpose::Stage { .. } => false,
             }
         };
         self.findings.iter().filter(asked).map(|finding| finding.id).collect()

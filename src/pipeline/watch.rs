@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use crate::event::CallId;
+use crate::event::{CallAnswer, CallId};
 use crate::workspace::control::{Steers, steers};
 use crate::workspace::{Difference, Fate, Look, Subject, Workspace, WorkspaceError};
 
@@ -90,6 +90,18 @@ impl Watch {
         self.last = Some((look, at));
         Ok(())
     }
+}
+
+/// What an answer counts as whose agent may have written though it may only read.
+pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
+    let shown = match violations {
+        [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),
+        few => few.join(", "),
+    };
+    let error =
+        format!("`{}` may only read, yet while it worked somebody {shown}: its answer is discarded", call.agent);
+    let hint = "see what it did with `git status`; if it was you, `glee runs resume` asks it again".to_owned();
+    CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
 /// What a difference says of a coder besides that it edited code.

@@ -16,4 +16,5 @@ pub mod response;
 pub mod review;
 pub mod ruling;
 pub mod secrets;
+pub mod stage;
 mod tag;

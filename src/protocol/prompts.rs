@@ -116,6 +116,11 @@ fn template(task: &Task) -> (&'static str, &'static str) {
         Task::Respond { .. } => ("respond.md", include_str!("prompts/respond.md")),
         Task::Judge { .. } => ("judge.md", include_str!("prompts/judge.md")),
         Task::Recheck { .. } => ("recheck.md", include_str!("prompts/recheck.md")),
+        Task::Stage { .. } => ("stage.md", include_str!("prompts/stage.md")),
+        Task::Aggregate { .. } => ("aggregate.md", include_str!("prompts/aggregate.md")),
+        Task::Arbitrate { .. } => ("arbitrate.md", include_str!("prompts/arbitrate.md")),
+        Task::Questions { .. } => ("questions.md", include_str!("prompts/questions.md")),
+        Task::Validate { .. } => ("validate.md", include_str!("prompts/validate.md")),
     }
 }
 

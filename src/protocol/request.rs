@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Role, Untrusted,
+    AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Opinion, Question,
+    Role, Untrusted,
 };
 
 /// A file, or a part of one, that an agent is shown.
@@ -73,6 +74,30 @@ pub struct Challenged {
     pub challenges: Vec<Challenge>,
 }
 
+/// An agent's answer to a stage, as the aggregator and the arbiter get it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StagePosition {
+    /// Who gave it.
+    pub agent: AgentName,
+    /// The answer: a JSON object as text, or prose.
+    pub content: Untrusted,
+}
+
+/// The stage that agents are asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StageSubject {
+    /// What the work is called.
+    pub id: String,
+    /// The stage.
+    pub stage: String,
+    /// What the stage is for.
+    pub instructions: String,
+    /// What is asked.
+    pub prompt: String,
+    /// The fields that an answer must have.
+    pub required_fields: Vec<String>,
+}
+
 /// The task itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -121,6 +146,63 @@ pub enum Task {
         /// The files after the change.
         files: Vec<SourceFile>,
     },
+    /// Answer a stage, as one of several (role reviewer: nothing is written). The answer is a JSON object with `nonce` and
+    /// the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
+    Stage {
+        /// The stage.
+        about: StageSubject,
+        /// The synthesis of the stage before, as JSON.
+        input: Option<Untrusted>,
+        /// What checkpoints have resolved, as JSON.
+        resolved: Option<Untrusted>,
+    },
+    /// Synthesise the answers to a stage and name what they agree and do not agree on (role aggregator). The answer is
+    /// a JSON object with `nonce`, `status`, `summary`, `consensus` and the required fields.
+    Aggregate {
+        /// The stage.
+        about: StageSubject,
+        /// The answers.
+        positions: Vec<StagePosition>,
+        /// Who was asked and gave none.
+        missing: Vec<AgentName>,
+    },
+    /// Decide the conflicts of a stage (role judge). The answer is a JSON object with `nonce`, `decision`, `rationale`,
+    /// `modifications` and `confidence`.
+    Arbitrate {
+        /// The stage.
+        about: StageSubject,
+        /// The answers.
+        positions: Vec<StagePosition>,
+        /// Who named the conflicts.
+        aggregator: AgentName,
+        /// The synthesis in a few sentences.
+        summary: Untrusted,
+        /// The conflicts.
+        conflicts: Vec<Untrusted>,
+    },
+    /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and `answers`.
+    Questions {
+        /// What the work is called.
+        id: String,
+        /// The checkpoint.
+        checkpoint: String,
+        /// The questions.
+        questions: Vec<Question>,
+    },
+    /// Say whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
+    /// `agrees_with_majority` and `reasoning`.
+    Validate {
+        /// What the work is called.
+        id: String,
+        /// The checkpoint.
+        checkpoint: String,
+        /// The question.
+        question: Question,
+        /// What most say.
+        majority: Opinion,
+        /// What the others say.
+        minority: Vec<Opinion>,
+    },
 }
 
 impl Task {
@@ -133,24 +215,43 @@ impl Task {
             Self::Respond { .. } => "respond",
             Self::Judge { .. } => "judge",
             Self::Recheck { .. } => "recheck",
+            Self::Stage { .. } => "stage",
+            Self::Aggregate { .. } => "aggregate",
+            Self::Arbitrate { .. } => "arbitrate",
+            Self::Questions { .. } => "questions",
+            Self::Validate { .. } => "validate",
         }
     }
 
     /// The role that may be given this task.
     pub fn role(&self) -> Role {
         match self {
-            Self::Review { .. } | Self::Examine { .. } | Self::Defend { .. } | Self::Recheck { .. } => {
-                Role::Reviewer
-            }
+            Self::Review { .. }
+            | Self::Examine { .. }
+            | Self::Defend { .. }
+            | Self::Recheck { .. }
+            | Self::Stage { .. }
+            | Self::Questions { .. } => Role::Reviewer,
             Self::Respond { .. } => Role::Coder,
-            Self::Judge { .. } => Role::Judge,
+            Self::Judge { .. } | Self::Arbitrate { .. } | Self::Validate { .. } => Role::Judge,
+            Self::Aggregate { .. } => Role::Aggregator,
         }
+    }
+
+    /// Whether the program is asked to think harder than it does by default: what is decided here binds everybody.
+    pub fn wants_effort(&self) -> bool {
+        matches!(self, Self::Arbitrate { .. })
     }
 
     /// The ids of the findings that the answer has to name.
     pub fn findings(&self) -> Vec<FindingId> {
         match self {
-            Self::Review { .. } => Vec::new(),
+            Self::Review { .. }
+            | Self::Stage { .. }
+            | Self::Aggregate { .. }
+            | Self::Arbitrate { .. }
+            | Self::Questions { .. }
+            | Self::Validate { .. } => Vec::new(),
             Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
             Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),
             Self::Respond { items } => items.iter().map(|item| item.finding.id).collect(),

@@ -1,6 +1,7 @@
 //! Outcome to bytes: one file a format.
 
 pub mod json;
+pub mod stage;
 pub mod text;
 
 use crate::domain::Outcome;

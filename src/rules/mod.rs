@@ -2,6 +2,7 @@
 
 pub mod advisories;
 pub mod budget;
+pub mod checkpoint;
 pub mod consensus;
 pub mod disputes;
 pub mod gate;
@@ -10,4 +11,5 @@ pub mod panel;
 pub mod reversal;
 pub mod selection;
 pub(crate) mod side_by_side;
+pub mod stages;
 pub mod vote;

@@ -5,6 +5,7 @@ pub mod dispute;
 pub mod jsonl;
 mod menu;
 mod narrate;
+pub mod person;
 pub mod progress;
 pub mod screen;
 pub mod stream;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod config;
+mod consensus;
 mod dialog;
 mod disputes;
 mod golden;

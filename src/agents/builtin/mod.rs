@@ -116,6 +116,9 @@ pub enum BuiltinError {
     /// An embedded analyser has no more to say than its findings.
     #[error("an embedded agent takes no part in a debate")]
     Argues,
+    /// An embedded analyser knows code, not requirements.
+    #[error("an embedded agent answers no stage and no checkpoint")]
+    Plans,
     /// This Glee was built without ast-grep's engine.
     #[error("this glee was built without its embedded agents (feature `astgrep`)")]
     NotBuilt,
@@ -139,7 +142,7 @@ impl BuiltinError {
             Self::NotBuilt => Some("build it with the default features".to_owned()),
             #[cfg(feature = "astgrep")]
             Self::Rules(error) => error.hint(),
-            Self::Request(_) | Self::WrongTask { .. } | Self::Argues | Self::Answer(_) => None,
+            Self::Request(_) | Self::WrongTask { .. } | Self::Argues | Self::Plans | Self::Answer(_) => None,
         }
     }
 }
@@ -165,6 +168,11 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         Task::Review { files, .. } => reviewer::review(files, root)?,
         Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,
         Task::Examine { .. } | Task::Defend { .. } => return Err(BuiltinError::Argues),
+        Task::Stage { .. }
+        | Task::Aggregate { .. }
+        | Task::Arbitrate { .. }
+        | Task::Questions { .. }
+        | Task::Validate { .. } => return Err(BuiltinError::Plans),
         Task::Respond { items } => fixer::respond(items, root)?,
         Task::Judge { dispute, files } => referee::judge(dispute, files, root),
     };

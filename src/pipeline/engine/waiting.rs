@@ -2,16 +2,15 @@
 //!
 //! Each is begun here and brings back a `Done`; what it means for the run is decided where that is taken.
 
-use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::{Done, Engine, Work};
-use crate::agents::adapter::AgentError;
-use crate::agents::{Ask, Asked, Session, TranscriptFiles};
-use crate::domain::{Agent, DisputeNumber, Role, Route};
-use crate::event::{CallAnswer, CallId, EventKind};
+use crate::agents::Session;
+use crate::domain::{DisputeNumber, Role, Route};
+use crate::event::{CallId, EventKind};
 use crate::pipeline::RunError;
-use crate::pipeline::asks::{self, Desk};
+use crate::pipeline::asks::Desk;
+use crate::pipeline::call::{self, Call};
 use crate::pipeline::due::Step;
 use crate::pipeline::ports::Question;
 use crate::pipeline::redaction::Redaction;
@@ -19,103 +18,54 @@ use crate::protocol::prompts;
 use crate::protocol::request::Request;
 
 impl Engine {
-    /// An agent of the plan with its variables, whose values are in the configuration and nowhere else.
-    fn equipped(&self, agent: &Agent) -> Agent {
-        let own = self.settings.agents.iter().find(|own| own.name == agent.name);
-        Agent { env: own.map(|own| own.env.clone()).unwrap_or_default(), ..agent.clone() }
-    }
-
-    pub(super) fn ask(&mut self, step: &Step, call: &CallId) -> Result<Work, RunError> {
-        let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
-        let agent = self.equipped(agent.expect("a call that is due names an agent of the plan"));
+    pub(super) fn ask(&mut self, step: &Step, id: &CallId) -> Result<Work, RunError> {
+        let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == id.agent);
+        let agent = agent.expect("a call that is due names an agent of the plan");
+        let agent = call::equipped(&self.settings, agent);
         let desk =
             Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
         let request = Request {
             version: Request::VERSION,
-            nonce: nonce(),
+            nonce: call::nonce(),
             agent: agent.name.clone(),
             root: self.workspace.root().to_string_lossy().into_owned(),
-            task: desk.task(call),
-            again: desk.again(call),
+            task: desk.task(id),
+            again: desk.again(id),
         };
         let redaction = Redaction::from(self.settings.redaction);
         let request = redaction.request(&agent, request);
         let prompt = prompts::render(&request, Some(&self.templates))?;
         self.append(EventKind::CallStarted {
-            call: call.clone(),
+            call: id.clone(),
             role: agent.role,
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         })?;
-        self.watch.begin(&self.workspace, call)?;
-        let files = self.files(&call.file_stem())?;
-        let (sandbox, protected) = (self.settings.sandbox, self.protected());
-        let (agents, mut limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
-        if let Some(left) = self.calls_left(1) {
-            limits.retries = limits.retries.min(u32::try_from(left).unwrap_or(u32::MAX));
-        }
+        self.watch.begin(&self.workspace, id)?;
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
-        let backups: Vec<_> = backups.map(|agent| self.equipped(agent)).collect();
         // A reviewer and a judge begin afresh; the coder need not read everything again.
-        let session = self.state.coder_session.clone().filter(|_| call.purpose.is_coder());
-        let session = session.map(|(agent, id, used)| Session { agent, id, used });
-        let (sink, step, call) = (Arc::clone(&self.sink), step.clone(), call.clone());
-        // While the agent works, the rules that its prompt needs are compiled: what is kept of the call needs them too.
-        let told = prompt.clone();
-        drop(tokio::task::spawn_blocking(move || redaction.text(&told)));
+        let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
+        let call = Call {
+            agents: self.agents.clone(),
+            backups: backups.map(|agent| call::equipped(&self.settings, agent)).collect(),
+            agent,
+            request,
+            prompt,
+            session: session.map(|(agent, id, used)| Session { agent, id, used }),
+            limits: call::limits(&self.settings, self.calls_left(1)),
+            settings: self.settings.clone(),
+            protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
+            files: call::files(&self.journal, &self.run, &id.file_stem())?,
+            sink: Arc::clone(&self.sink),
+            stop: self.stop.clone(),
+            id: id.clone(),
+        };
+        let step = step.clone();
         Ok(Box::pin(async move {
-            let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&call, line);
-            let ask = Ask {
-                agent: &agent,
-                request: &request,
-                prompt: &prompt,
-                limits: &limits,
-                sandbox,
-                protected: &protected,
-                files: &files,
-                session: session.as_ref(),
-                activity: &activity,
-                stop,
-            };
-            let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
-            let answer = match result {
-                Ok(text) => {
-                    let read = tokio::task::spawn_blocking(move || {
-                        text.reader().and_then(|reader| asks::read(reader, &request))
-                    });
-                    let answer = read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-                    answer.unwrap_or_else(|error| CallAnswer::Failed {
-                        error: format!("the kept answer cannot be read: {error}"),
-                        hint: None,
-                        cause: None,
-                    })
-                }
-                Err(AgentError { kind, message, hint }) => {
-                    CallAnswer::Failed { error: message, hint, cause: Some(kind) }
-                }
-            };
-            let clean = move || files.all()?.iter().try_for_each(|file| redaction.file(file));
-            let cleaned = tokio::task::spawn_blocking(clean).await;
-            let answer = match cleaned.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
-                Ok(()) => answer,
-                Err(error) => CallAnswer::Failed {
-                    error: format!("the kept output cannot be cleaned of secrets: {error}"),
-                    hint: Some("is the state folder writable, and the disk not full?".to_owned()),
-                    cause: None,
-                },
-            };
-            let (usage, told) = (Box::new(usage), Box::new(told));
-            let done = Done::Called { call, answer, transcript, millis, usage, told };
-            (step, done)
+            let id = call.id.clone();
+            let called = call.make().await;
+            (step, Done::Called { call: id, called })
         }))
-    }
-
-    /// What no agent that only reads may write to, whatever folder of its own it lies in.
-    fn protected(&self) -> Vec<PathBuf> {
-        let mut protected = self.workspace.folders();
-        protected.push(self.state_dir.clone());
-        protected.extend(self.journal.path().parent().map(PathBuf::from));
-        protected
     }
 
     fn question(&self, dispute: DisputeNumber) -> Option<Question> {
@@ -156,20 +106,11 @@ impl Engine {
         }))
     }
 
-    /// Where the raw output of a call is kept.
-    fn files(&self, stem: &str) -> Result<TranscriptFiles, RunError> {
-        let folder = self.journal.transcripts(&self.run)?;
-        Ok(TranscriptFiles {
-            stdout: folder.join(format!("{stem}.stdout")),
-            stderr: folder.join(format!("{stem}.stderr")),
-        })
-    }
-
     pub(super) fn verify(&self, step: &Step, round: u32) -> Result<Work, RunError> {
         let commands: Vec<Vec<String>> =
             self.settings.review.verify.iter().skip(self.state.verified.len()).cloned().collect();
         let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
-        let files = self.files(&format!("verify-{round}"))?;
+        let files = call::files(&self.journal, &self.run, &format!("verify-{round}"))?;
         let (root, step) = (self.workspace.root().to_owned(), step.clone());
         Ok(Box::pin(async move {
             let mut results = Vec::new();
@@ -180,9 +121,4 @@ impl Engine {
             (step, Done::Verified { round, results })
         }))
     }
-}
-
-/// 128 random bits as hexadecimal digits.
-fn nonce() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
 }

@@ -9,9 +9,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{Dispute, Finding, FindingId, RulingRecord, Untrusted};
+use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::printable;
-use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
+use crate::protocol::request::{
+    Challenged, Change, Item, Request, RulingInForce, SourceFile, StagePosition, StageSubject, Task,
+};
+use crate::rules::stages;
 
 /// The names a template may use.
 pub(super) type Context = BTreeMap<&'static str, Value>;
@@ -28,6 +31,11 @@ pub(super) fn closing(request: &Request) -> String {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
         }
         Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
+        Task::Stage { .. } => format!("GLEE-STAGE-END nonce={nonce} answers=<n>"),
+        // What is only answered as an object is told from others by this member.
+        Task::Aggregate { .. } | Task::Arbitrate { .. } | Task::Questions { .. } | Task::Validate { .. } => {
+            format!("\"nonce\": \"{nonce}\"")
+        }
     }
 }
 
@@ -73,6 +81,37 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("changes", changes.iter().map(|change| fence.change(change)).collect());
             values.insert("ids", json!(ids(changes.iter().map(|change| change.finding.id))));
             values.insert("files", fence.files(files));
+        }
+        Task::Stage { about, input, resolved } => {
+            values.extend(fence.stage(about));
+            values.insert("input", json!(fence.maybe("synthesis of the stage before", input.as_ref())));
+            values.insert("resolved", json!(fence.maybe("resolved questions", resolved.as_ref())));
+        }
+        Task::Aggregate { about, positions, missing } => {
+            values.extend(fence.stage(about));
+            values.insert("positions", fence.positions(positions));
+            let missing: Vec<String> = missing.iter().map(|name| fence.line(&name.0)).collect();
+            values.insert("missing", json!(missing.join(", ")));
+        }
+        Task::Arbitrate { about, positions, aggregator, summary, conflicts } => {
+            values.extend(fence.stage(about));
+            values.insert("positions", fence.positions(positions));
+            values.insert("aggregator", json!(fence.line(&aggregator.0)));
+            values.insert("summary", json!(fence.around("summary", summary.as_written())));
+            let list = Untrusted::joined(conflicts, "\n");
+            values.insert("conflicts", json!(fence.around("conflicts", list.as_written())));
+        }
+        Task::Questions { id, checkpoint, questions } => {
+            values.insert("id", json!(fence.line(id)));
+            values.insert("checkpoint", json!(fence.line(checkpoint)));
+            values.insert("questions", questions.iter().map(|question| fence.question(question)).collect());
+        }
+        Task::Validate { id, checkpoint, question, majority, minority } => {
+            values.insert("id", json!(fence.line(id)));
+            values.insert("checkpoint", json!(fence.line(checkpoint)));
+            values.insert("question", fence.question(question));
+            values.insert("majority", json!(fence.opinion("majority", majority)));
+            values.insert("minority", minority.iter().map(|one| fence.opinion("minority", one)).collect());
         }
     }
     values
@@ -205,6 +244,45 @@ impl Fence<'_> {
             add(&mut text, "Evidence: ", evidence);
         }
         self.around(&format!("objection={}", dispute.finding.id), &text)
+    }
+
+    /// What a stage is about. Its instructions and the question are the user's own words, and no data.
+    fn stage(&self, about: &StageSubject) -> Context {
+        let fields: Vec<String> = about.required_fields.iter().map(|field| self.line(field)).collect();
+        Context::from([
+            ("id", json!(self.line(&about.id))),
+            ("stage", json!(self.line(&about.stage))),
+            ("instructions", json!(self.without_nonce(&about.instructions))),
+            ("prompt", json!(self.around("request", &about.prompt))),
+            ("fields", json!(fields)),
+        ])
+    }
+
+    fn maybe(&self, what: &str, text: Option<&Untrusted>) -> String {
+        text.map(|text| self.around(what, text.as_written())).unwrap_or_default()
+    }
+
+    fn positions(&self, positions: &[StagePosition]) -> Value {
+        let position = |(index, position): (usize, &StagePosition)| {
+            let approach = format!("approach_{}", stages::label(index));
+            let text = self.around(&format!("answer={approach}"), position.content.as_written());
+            json!({ "approach": approach, "agent": self.line(&position.agent.0), "text": text })
+        };
+        positions.iter().enumerate().map(position).collect()
+    }
+
+    fn question(&self, question: &Question) -> Value {
+        let text = self.around(&format!("question={}", question.id), &question.question);
+        let options: Vec<String> = question.options.iter().map(|option| self.line(option)).collect();
+        json!({ "id": self.line(&question.id), "text": text, "options": options })
+    }
+
+    fn opinion(&self, what: &str, opinion: &Opinion) -> String {
+        let mut text = opinion.answer.as_written().to_owned();
+        for (name, reason) in opinion.by.iter().zip(&opinion.reasons) {
+            add(&mut text, &format!("{name}: "), reason);
+        }
+        self.around(what, &text)
     }
 
     fn earlier(&self, rulings: &[RulingRecord]) -> String {

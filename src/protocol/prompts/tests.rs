@@ -282,6 +282,11 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
                 assert_eq!(read.map(|ruling| ruling.ruling), Ok(RulingWord::Enforce));
             }
             Task::Examine { .. } | Task::Defend { .. } => panic!("these have a test of their own"),
+            Task::Stage { .. }
+            | Task::Aggregate { .. }
+            | Task::Arbitrate { .. }
+            | Task::Questions { .. }
+            | Task::Validate { .. } => panic!("so have these"),
             Task::Recheck { .. } => {
                 let text = behind("[F1] RESOLVED: bound\nGLEE-RECHECK-END nonce=NONCE answers=1\n");
                 let read = recheck::parse_any(text.as_bytes(), Some(NONCE)).unwrap();

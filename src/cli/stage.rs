@@ -1,0 +1,141 @@
+//! What `consensus` and `gate` share: one stage or checkpoint, from its plan to files, a report and an exit reason.
+
+use super::Globals;
+use super::error::CommandError;
+use super::sitting::{self, FormatArg};
+use crate::config::settings::Settings;
+use crate::config::stages::StagesError;
+use crate::domain::{ExitReason, RunId, StagePlan};
+use crate::journal::Journal;
+use crate::pipeline::ports::{EventSink, Person};
+use crate::pipeline::stages::{self, Outcome, PlanError, Rest, SettleError, Setup, files};
+use crate::pipeline::{self, RunError};
+use crate::report::{Format, stage as report};
+use crate::ui::jsonl::JsonLines;
+use crate::ui::person::PersonDialog;
+use crate::ui::progress::Progress;
+use crate::ui::stream;
+use crate::ui::terminal::Terminal;
+use crate::workspace::Workspace;
+
+/// Everything that one command asks about stages.
+pub(super) struct Table<'a> {
+    pub(super) globals: &'a Globals,
+    pub(super) format: Format,
+    pub(super) settings: Settings,
+    pub(super) workspace: Workspace,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(globals: &'a Globals, format: FormatArg) -> Result<Self, CommandError> {
+        let workspace = sitting::workspace(globals)?;
+        let settings = super::load::runnable(globals, Vec::new(), None)?.1.settings;
+        sitting::require_sandbox(&settings)?;
+        sitting::refuse_inside(&workspace, &sitting::state_dir()?)?;
+        Ok(Self { globals, format: format.into(), settings, workspace })
+    }
+
+    pub(super) fn journal(&self) -> Result<Journal, CommandError> {
+        super::history::open(self.globals, &self.workspace)
+    }
+
+    /// Carries on the last run that asked the same, if it is not over; else asks.
+    pub(super) fn ask(&self, plan: StagePlan, afresh: bool) -> Result<Outcome, CommandError> {
+        let last = stages::last(&self.journal()?, &plan.id, &plan.stage).map_err(sitting::run_error)?;
+        match last {
+            Some(last) if !afresh && last.is_open() && last.asked_the_same(&plan, &self.settings) => {
+                self.carry_on(last.outcome.run, &last.plan)
+            }
+            _ => self.sit(pipeline::new_run(), &plan, Some(plan.clone())),
+        }
+    }
+
+    /// Carries on a run.
+    pub(super) fn carry_on(&self, run: RunId, plan: &StagePlan) -> Result<Outcome, CommandError> {
+        self.sit(run, plan, None)
+    }
+
+    fn sit(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<Outcome, CommandError> {
+        let root = self.workspace.root();
+        let agents = sitting::programs(&stages::agents_of(plan), &plan.backups, root)?;
+        let state_dir = sitting::state_dir()?;
+        let _lock = self.workspace.lock(&state_dir, &run).map_err(sitting::workspace_error)?;
+        let journal = self.journal()?;
+        let terminal = Terminal::new(sitting::screen(self.globals));
+        let sink: Box<dyn EventSink> = match self.format {
+            Format::Jsonl => Box::new(JsonLines::new()),
+            Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
+        };
+        let asks = self.globals.interactive() && self.settings.review.prompt_user;
+        let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Person>);
+        let (settings, workspace) = (self.settings.clone(), sitting::workspace(self.globals)?);
+        let (rested, cause) = sitting::attend(settings.budget.wall, &terminal, |stop| {
+            let setup = Setup { workspace, state_dir, journal, agents, settings, sink, person, stop };
+            async move {
+                match new {
+                    Some(plan) => stages::start(setup, run, plan).await,
+                    None => stages::resume(setup, run).await,
+                }
+            }
+        })?;
+        let (mut outcome, rest) = rested.map_err(sitting::run_error)?;
+        match rest {
+            Rest::Ended => {}
+            Rest::OverBudget => outcome.exit = ExitReason::Budget,
+            Rest::Stopped => {
+                outcome.exit = cause;
+                let id = &outcome.id;
+                outcome
+                    .notices
+                    .push(format!("stopped early; give the same command with `--id {id}` to carry it on"));
+            }
+        }
+        if outcome.ended {
+            self.write(&outcome)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Writes what a stage or a checkpoint came to into the tree.
+    pub(super) fn write(&self, outcome: &Outcome) -> Result<(), CommandError> {
+        files::write(self.workspace.root(), outcome).map(drop).map_err(|error| {
+            let hint = error.hint();
+            CommandError::new(ExitReason::Usage, error).hint_if(hint)
+        })
+    }
+
+    /// Prints what several stages and checkpoints came to.
+    pub(super) fn report(&self, outcomes: &[Outcome], one: bool) -> Result<(), CommandError> {
+        let look = sitting::stdout_look(self.globals);
+        let text = match (self.format, outcomes) {
+            (Format::Text, outcomes) => outcomes.iter().map(|outcome| report::text(look, outcome)).collect(),
+            (Format::Json, [outcome]) if one => report::json(outcome),
+            (Format::Json, outcomes) => report::json(outcomes),
+            (Format::Jsonl, _) => String::new(),
+        };
+        Ok(stream::out(&text)?)
+    }
+}
+
+pub(super) fn plan_error(error: PlanError) -> CommandError {
+    let hint = error.hint();
+    CommandError::new(ExitReason::Usage, error).hint_if(hint)
+}
+
+pub(super) fn stages_error(error: StagesError) -> CommandError {
+    let hint = error.hint();
+    CommandError::new(ExitReason::Usage, error).hint_if(hint)
+}
+
+pub(super) fn settle_error(error: SettleError) -> CommandError {
+    match error {
+        SettleError::Run(error) => sitting::run_error(error),
+        error => CommandError::new(ExitReason::Usage, error),
+    }
+}
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        sitting::run_error(error)
+    }
+}

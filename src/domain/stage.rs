@@ -1,0 +1,295 @@
+//! Agreement before code: stages that several agents answer, their synthesis, and the questions of a checkpoint.
+//!
+//! The words are those of the specification of conflict resolution (seed 002): aggregator, conflict, arbiter, deadlock.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Agent, AgentName, Untrusted};
+
+/// Everything that was decided before the first agent of a stage or a checkpoint was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StagePlan {
+    /// The absolute root of the work tree.
+    pub root: String,
+    /// What the work is called by the person who asked; the folder of its files as well.
+    pub id: String,
+    /// The stage or the checkpoint.
+    pub stage: String,
+    /// What is asked.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Those who answer, side by side; all may only read.
+    pub agents: Vec<Agent>,
+    /// Who synthesises the answers to a stage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregator: Option<Agent>,
+    /// Who decides a stage's conflicts, or is asked whether a majority is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbiter: Option<Agent>,
+    /// Agents that answer in the place of those that name them as their backup.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backups: Vec<Agent>,
+}
+
+impl StagePlan {
+    /// All agents that may be asked.
+    pub fn all(&self) -> impl Iterator<Item = &Agent> {
+        self.agents.iter().chain(&self.aggregator).chain(&self.arbiter)
+    }
+}
+
+/// What a plan asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "subject", rename_all = "snake_case")]
+pub enum Subject {
+    /// One thing, to be agreed on.
+    Stage {
+        /// What the stage is for, in the words of its file.
+        instructions: String,
+        /// What the person asks.
+        prompt: String,
+        /// The synthesis of the stage before, as JSON.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Untrusted>,
+        /// What checkpoints have resolved until now, as JSON.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resolved: Option<Untrusted>,
+        /// The fields that every answer and the synthesis must have.
+        required_fields: Vec<String>,
+    },
+    /// A list of questions.
+    Checkpoint {
+        /// The questions.
+        questions: Vec<Question>,
+    },
+}
+
+/// A question about the requirements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Question {
+    /// Its id within the list.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// The answers it allows; empty for any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+}
+
+/// What an agent said in a stage or at a checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "as", rename_all = "snake_case")]
+pub enum Said {
+    /// An answer to a stage.
+    Position(StageAnswer),
+    /// The synthesis of all answers.
+    Synthesis(Synthesis),
+    /// The arbiter's decision.
+    Decision(Decision),
+    /// Answers to questions.
+    Answers {
+        /// The answers; a question that is missing here was not answered.
+        answers: Vec<QuestionAnswer>,
+    },
+    /// Whether a majority is right.
+    Validation(Validation),
+}
+
+/// An answer to a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StageAnswer {
+    /// The answer: a JSON object as text, or prose.
+    pub content: Untrusted,
+    /// Whether it is a JSON object.
+    pub json: bool,
+    /// The required fields that it does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_fields: Vec<String>,
+}
+
+/// What the aggregator makes of all answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Synthesis {
+    /// Whether its own word for the state is `conflict`.
+    pub conflict: bool,
+    /// The summary; blank is none.
+    pub summary: Untrusted,
+    /// What all agree on.
+    pub agreements: Vec<Untrusted>,
+    /// What they do not agree on; authoritative.
+    pub conflicts: Vec<Untrusted>,
+    /// The whole answer, a JSON object as text.
+    pub content: Untrusted,
+    /// The required fields that it does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_fields: Vec<String>,
+}
+
+/// The state of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StageStatus {
+    /// All agree, or a conflict was decided.
+    Ok,
+    /// The aggregator names conflicts.
+    Conflict,
+    /// An agent is missing, there is no summary, or a required field is absent.
+    Degraded,
+}
+
+impl StageStatus {
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Conflict => "conflict",
+            Self::Degraded => "degraded",
+        }
+    }
+}
+
+impl fmt::Display for StageStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What is known when everybody has answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StageVerdict {
+    /// The state.
+    pub status: StageStatus,
+    /// Those who were asked and gave no answer.
+    pub missing_agents: Vec<AgentName>,
+    /// Whether every answer and the synthesis have the required fields.
+    pub required_fields_ok: bool,
+    /// What all agree on.
+    pub agreements: Vec<Untrusted>,
+    /// What they do not agree on.
+    pub conflicts: Vec<Untrusted>,
+}
+
+/// How sure somebody is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    /// No doubt that matters.
+    High,
+    /// Some doubt.
+    Medium,
+    /// A guess.
+    Low,
+}
+
+impl Certainty {
+    /// Reads one of the three words, in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::High, Self::Medium, Self::Low].into_iter().find(|known| known.as_str().eq_ignore_ascii_case(word))
+    }
+
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// Whose approach is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Approach {
+    /// That of one agent.
+    Of(AgentName),
+    /// Parts of several.
+    Hybrid,
+}
+
+impl fmt::Display for Approach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Of(name) => &name.0,
+            Self::Hybrid => "hybrid",
+        })
+    }
+}
+
+/// A binding decision of a stage's conflicts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Decision {
+    /// Whose approach.
+    pub decision: Approach,
+    /// Why.
+    pub rationale: Untrusted,
+    /// What changes in it.
+    pub modifications: Vec<Untrusted>,
+    /// How sure whoever decided is.
+    pub confidence: Certainty,
+}
+
+/// Who decided a stage's conflicts or a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Settler {
+    /// Nobody had to: all agree.
+    Agents,
+    /// An agent: the arbiter of a stage, the validator of a checkpoint.
+    Arbiter {
+        /// Its name.
+        name: AgentName,
+    },
+    /// A person.
+    Human,
+}
+
+/// An agent's answer to one question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionAnswer {
+    /// The question's id.
+    pub id: String,
+    /// The answer.
+    pub answer: Untrusted,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub reason: Untrusted,
+}
+
+/// An answer and those who gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Opinion {
+    /// The answer, as the first of them wrote it.
+    pub answer: Untrusted,
+    /// Who gave it.
+    pub by: Vec<AgentName>,
+    /// Why, in the order of `by`.
+    pub reasons: Vec<Untrusted>,
+}
+
+/// What a validator says of a majority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Validation {
+    /// Whether it agrees with the majority.
+    pub agrees_with_majority: bool,
+    /// Why.
+    pub reasoning: Untrusted,
+}
+
+/// The answer that holds for a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Resolution {
+    /// The question's id.
+    pub question: String,
+    /// The answer.
+    pub answer: Untrusted,
+    /// Who decided.
+    pub by: Settler,
+    /// How sure it is.
+    pub confidence: Certainty,
+    /// Why.
+    pub reason: Untrusted,
+}

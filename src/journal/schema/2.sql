@@ -1,0 +1,9 @@
+-- The stages and checkpoints that agents were asked about, in the order in which they began.
+CREATE TABLE stage (
+    number  INTEGER PRIMARY KEY,
+    run     TEXT NOT NULL UNIQUE,
+    id      TEXT NOT NULL,
+    stage   TEXT NOT NULL,
+    started TEXT NOT NULL
+) STRICT;
+CREATE INDEX stage_id ON stage (id, stage, number);

@@ -1,0 +1,141 @@
+//! One call of an agent, from the prepared request to the answer as it is recorded.
+//!
+//! Whoever owns a run records that a call begins, hands it over here, and records what came of it.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+
+use crate::agents::adapter::AgentError;
+use crate::agents::{Agents, Ask, Asked, Session, Stop, TranscriptFiles};
+use crate::config::settings::{Limits, Settings};
+use crate::domain::{Agent, RunId, Told, Usage};
+use crate::event::{CallAnswer, CallId, Transcript};
+use crate::journal::{Journal, JournalError};
+use crate::pipeline::asks;
+use crate::pipeline::engine::Sink;
+use crate::pipeline::redaction::Redaction;
+use crate::protocol::request::Request;
+use crate::workspace::Workspace;
+
+/// A call that is ready to be made.
+pub(crate) struct Call {
+    pub(crate) id: CallId,
+    pub(crate) agents: Agents,
+    pub(crate) agent: Agent,
+    pub(crate) backups: Vec<Agent>,
+    pub(crate) request: Request,
+    pub(crate) prompt: String,
+    pub(crate) session: Option<Session>,
+    pub(crate) limits: Limits,
+    pub(crate) settings: Settings,
+    /// What no agent that only reads may write to.
+    pub(crate) protected: Vec<PathBuf>,
+    pub(crate) files: TranscriptFiles,
+    pub(crate) sink: Sink,
+    pub(crate) stop: Stop,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Called {
+    pub(crate) answer: CallAnswer,
+    pub(crate) transcript: Option<Transcript>,
+    pub(crate) millis: u64,
+    pub(crate) usage: Box<Usage>,
+    pub(crate) told: Box<Told>,
+}
+
+impl Call {
+    /// Asks the agent, or its backups, reads the answer and takes secrets out of what is kept of it.
+    pub(crate) async fn make(self) -> Called {
+        let Self { id, agents, agent, backups, request, prompt, session, limits, settings, .. } = self;
+        let redaction = Redaction::from(settings.redaction);
+        // While the agent works, the rules that its prompt needs are compiled: what is kept of the call needs them too.
+        let sent = prompt.clone();
+        drop(tokio::task::spawn_blocking(move || redaction.text(&sent)));
+        let sink = self.sink;
+        let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&id, line);
+        let ask = Ask {
+            agent: &agent,
+            request: &request,
+            prompt: &prompt,
+            limits: &limits,
+            sandbox: settings.sandbox,
+            protected: &self.protected,
+            files: &self.files,
+            session: session.as_ref(),
+            activity: &activity,
+            stop: self.stop,
+        };
+        let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
+        let answer = match result {
+            Ok(text) => {
+                let read = tokio::task::spawn_blocking(move || {
+                    text.reader().and_then(|reader| asks::read(reader, &request))
+                });
+                let answer = read.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+                answer.unwrap_or_else(|error| CallAnswer::Failed {
+                    error: format!("the kept answer cannot be read: {error}"),
+                    hint: None,
+                    cause: None,
+                })
+            }
+            Err(AgentError { kind, message, hint }) => {
+                CallAnswer::Failed { error: message, hint, cause: Some(kind) }
+            }
+        };
+        let files = self.files;
+        let clean = move || files.all()?.iter().try_for_each(|file| redaction.file(file));
+        let cleaned = tokio::task::spawn_blocking(clean).await;
+        let answer = match cleaned.unwrap_or_else(|error| Err(io::Error::other(error))) {
+            Ok(()) => answer,
+            Err(error) => CallAnswer::Failed {
+                error: format!("the kept output cannot be cleaned of secrets: {error}"),
+                hint: Some("is the state folder writable, and the disk not full?".to_owned()),
+                cause: None,
+            },
+        };
+        Called { answer, transcript, millis, usage: Box::new(usage), told: Box::new(told) }
+    }
+}
+
+/// An agent of a plan with its variables, whose values are in the configuration and nowhere else.
+pub(crate) fn equipped(settings: &Settings, agent: &Agent) -> Agent {
+    let own = settings.agents.iter().find(|own| own.name == agent.name);
+    Agent { env: own.map(|own| own.env.clone()).unwrap_or_default(), ..agent.clone() }
+}
+
+/// What no agent that only reads may write to, whatever folder of its own it lies in.
+pub(crate) fn protected(workspace: &Workspace, state_dir: &std::path::Path, journal: &Journal) -> Vec<PathBuf> {
+    let mut protected = workspace.folders();
+    protected.push(state_dir.to_owned());
+    protected.extend(journal.path().parent().map(PathBuf::from));
+    protected
+}
+
+/// Where the raw output of a call is kept.
+///
+/// # Errors
+/// When the folder beside the journal cannot be made.
+pub(crate) fn files(journal: &Journal, run: &RunId, stem: &str) -> Result<TranscriptFiles, JournalError> {
+    let folder = journal.transcripts(run)?;
+    Ok(TranscriptFiles {
+        stdout: folder.join(format!("{stem}.stdout")),
+        stderr: folder.join(format!("{stem}.stderr")),
+    })
+}
+
+/// The caps of a call where only so many more may be begun in all.
+pub(crate) fn limits(settings: &Settings, calls_left: Option<u64>) -> Limits {
+    let mut limits = settings.limits;
+    if let Some(left) = calls_left {
+        limits.retries = limits.retries.min(u32::try_from(left).unwrap_or(u32::MAX));
+    }
+    limits
+}
+
+/// 128 random bits as hexadecimal digits.
+pub(crate) fn nonce() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}

@@ -1,0 +1,386 @@
+//! Runs the steps that are due and records what comes of them.
+//!
+//! It owns the journal and the state; nothing else writes either.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+use crate::agents::{Agents, Stop};
+use crate::config::settings::Settings;
+use crate::domain::{Agent, AgentName, Certainty, Decision, RunId, Settler, StagePlan, Subject};
+use crate::event::{CallAnswer, CallId, EventKind, Part, Purpose, Transcript};
+use crate::journal::Journal;
+use crate::pipeline::RunError;
+use crate::pipeline::call::{self, Call, Called};
+use crate::pipeline::engine::Sink;
+use crate::pipeline::ports::{Deadlock, Person, PersonWord};
+use crate::pipeline::redaction::Redaction;
+use crate::pipeline::watch::{self, Watch};
+use crate::protocol::prompts;
+use crate::protocol::request::{Request, StagePosition, StageSubject, Task};
+use crate::rules::budget;
+use crate::rules::checkpoint::{self, Tally};
+use crate::workspace::Workspace;
+
+use super::due::{self, Step};
+use super::outcome::{self, OpenQuestion, Outcome};
+use super::state::State;
+
+/// Everything a stage or a checkpoint works with.
+pub(super) struct Engine {
+    pub(super) run: RunId,
+    pub(super) workspace: Workspace,
+    pub(super) state_dir: PathBuf,
+    pub(super) journal: Journal,
+    pub(super) agents: Agents,
+    pub(super) settings: Settings,
+    /// The folder of the project's own templates for prompts.
+    pub(super) templates: PathBuf,
+    pub(super) state: State,
+    pub(super) sink: Sink,
+    pub(super) person: Option<Box<dyn Person>>,
+    pub(super) stop: Stop,
+    pub(super) started: Instant,
+    pub(super) watch: Watch,
+}
+
+/// How it came to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// It has ended, or waits for a person.
+    Ended,
+    /// It was stopped from outside and can be carried on.
+    Stopped,
+    /// What it may cost is used up; it can be carried on with more.
+    OverBudget,
+}
+
+type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
+
+impl Engine {
+    /// Runs until nothing can be done any more, and writes down what it came to.
+    pub(super) async fn rest(mut self) -> Result<(Outcome, Rest), RunError> {
+        let rest = self.run().await?;
+        let millis = self.millis();
+        let outcome = outcome::outcome(&self.state, &self.run, millis);
+        let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.run.clone()))?;
+        if rest == Rest::OverBudget {
+            for (key, used) in budget::reached(&self.settings.budget.caps, &self.state.spent) {
+                outcome.notices.push(format!(
+                    "`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then give the \
+                     same command again"
+                ));
+            }
+        }
+        Ok((outcome, rest))
+    }
+
+    async fn run(&mut self) -> Result<Rest, RunError> {
+        let mut running: BTreeSet<CallId> = BTreeSet::new();
+        let mut work: FuturesUnordered<Work> = FuturesUnordered::new();
+        let mut left_open: BTreeSet<String> = BTreeSet::new();
+        let mut stopped = false;
+        let mut held_back = false;
+        loop {
+            if !stopped {
+                held_back = false;
+                // What follows from what is known may make other steps due at once.
+                while self.follow()? {}
+                for step in due::due(&self.state) {
+                    match step {
+                        Step::Ask(id) if running.contains(&id) => {}
+                        Step::Ask(id) if self.may_ask(running.len()) => {
+                            work.push(self.ask(&id)?);
+                            running.insert(id);
+                        }
+                        Step::Ask(_) => held_back |= !self.is_full(running.len()),
+                        Step::Decide if running.is_empty() && left_open.insert(String::new()) => {
+                            stopped |= self.decide().await?;
+                        }
+                        Step::Answer(question) if running.is_empty() && left_open.insert(question.clone()) => {
+                            stopped |= self.answer(&question).await?;
+                        }
+                        Step::Decide | Step::Answer(_) | Step::Record(_) | Step::Finish => {}
+                    }
+                    if stopped {
+                        break;
+                    }
+                }
+                let again = due::due(&self.state);
+                if !stopped && again.iter().any(|step| matches!(step, Step::Record(_) | Step::Finish)) {
+                    if again == [Step::Finish] {
+                        return self.finish();
+                    }
+                    continue;
+                }
+            }
+            if work.is_empty() {
+                return match (stopped, held_back) {
+                    (true, _) => Ok(Rest::Stopped),
+                    (false, true) => Ok(Rest::OverBudget),
+                    // Only a person can go on.
+                    (false, false) => self.finish(),
+                };
+            }
+            let done = tokio::select! {
+                done = work.next() => done,
+                () = self.stop.stopped(), if !stopped => None,
+            };
+            stopped |= self.stop.is_stopped();
+            if let Some((id, called)) = done {
+                running.remove(&id);
+                self.take(id, called, stopped)?;
+            }
+        }
+    }
+
+    /// Records what follows from what is known; says whether anything did.
+    fn follow(&mut self) -> Result<bool, RunError> {
+        match due::due(&self.state).into_iter().next() {
+            Some(Step::Record(event)) => self.append(*event).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    fn finish(&mut self) -> Result<Rest, RunError> {
+        let (exit, millis) = (outcome::exit(&self.state), self.millis());
+        self.append(EventKind::RunEnded { exit, millis })?;
+        Ok(Rest::Ended)
+    }
+
+    /// Whether as many agents are at work as may be.
+    fn is_full(&self, at_work: usize) -> bool {
+        let jobs = self.settings.review.jobs;
+        jobs.is_some_and(|jobs| usize::try_from(jobs).is_ok_and(|jobs| at_work >= jobs))
+    }
+
+    fn may_ask(&self, at_work: usize) -> bool {
+        !self.is_full(at_work)
+            && self.calls_left(at_work).is_none_or(|left| left > 0)
+            && budget::reached(&self.settings.budget.caps, &self.state.spent).is_empty()
+    }
+
+    fn calls_left(&self, at_work: usize) -> Option<u64> {
+        let used = self.state.spent.calls.saturating_add(at_work as u64);
+        Some(self.settings.budget.caps.calls?.saturating_sub(used))
+    }
+
+    /// Records an event, takes it into the state, and tells the listeners.
+    pub(super) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
+        let event = self.journal.append(&self.run, Redaction::from(self.settings.redaction).event(kind))?;
+        self.state.apply(&event);
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner).event(&event);
+        Ok(())
+    }
+
+    fn plan(&self) -> &StagePlan {
+        self.state.plan.as_ref().expect("a step is due only where there is a plan")
+    }
+
+    fn ask(&mut self, id: &CallId) -> Result<Work, RunError> {
+        let agent = self.plan().all().find(|agent| agent.name == id.agent).cloned();
+        let agent = call::equipped(&self.settings, &agent.expect("a call that is due names an agent of the plan"));
+        let before = CallId { attempt: id.attempt.saturating_sub(1), ..id.clone() };
+        let request = Request {
+            version: Request::VERSION,
+            nonce: call::nonce(),
+            agent: agent.name.clone(),
+            root: self.workspace.root().to_string_lossy().into_owned(),
+            task: self.task(id),
+            again: self.state.calls.get(&before).and_then(due::why_again),
+        };
+        let request = Redaction::from(self.settings.redaction).request(&agent, request);
+        let prompt = prompts::render(&request, Some(&self.templates))?;
+        self.append(EventKind::CallStarted {
+            call: id.clone(),
+            role: request.task.role(),
+            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
+            nonce: request.nonce.clone(),
+        })?;
+        self.watch.begin(&self.workspace, id)?;
+        let backups: Vec<Agent> =
+            self.plan().backups.iter().map(|agent| call::equipped(&self.settings, agent)).collect();
+        let call = Call {
+            id: id.clone(),
+            agents: self.agents.clone(),
+            agent,
+            backups,
+            request,
+            prompt,
+            session: None,
+            limits: call::limits(&self.settings, self.calls_left(1)),
+            settings: self.settings.clone(),
+            protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
+            files: call::files(&self.journal, &self.run, &id.file_stem())?,
+            sink: Arc::clone(&self.sink),
+            stop: self.stop.clone(),
+        };
+        let id = id.clone();
+        Ok(Box::pin(async move { (id, call.make().await) }))
+    }
+
+    /// The task of a call that is due.
+    fn task(&self, id: &CallId) -> Task {
+        let plan = self.plan();
+        let Purpose::Stage { part } = &id.purpose else { unreachable!("only parts of a stage are due") };
+        match (part, &plan.subject) {
+            (Part::Position, Subject::Stage { input, resolved, .. }) => {
+                Task::Stage { about: about(plan), input: input.clone(), resolved: resolved.clone() }
+            }
+            (Part::Aggregate, _) => {
+                let positions = self.positions();
+                let answered: BTreeSet<&AgentName> = positions.iter().map(|position| &position.agent).collect();
+                let missing = plan.agents.iter().map(|agent| &agent.name).filter(|name| !answered.contains(name));
+                Task::Aggregate { about: about(plan), missing: missing.cloned().collect(), positions }
+            }
+            (Part::Arbitrate, _) => Task::Arbitrate {
+                about: about(plan),
+                positions: self.positions(),
+                aggregator: plan.aggregator.as_ref().map(|agent| agent.name.clone()).unwrap_or_else(|| "".into()),
+                summary: self.state.synthesis().map(|synthesis| synthesis.summary.clone()).unwrap_or_default(),
+                conflicts: self.state.verdict.iter().flat_map(|verdict| verdict.conflicts.clone()).collect(),
+            },
+            (Part::Validate { question }, _) => self.validate(plan, question),
+            (Part::Questions | Part::Position, _) => Task::Questions {
+                id: plan.id.clone(),
+                checkpoint: plan.stage.clone(),
+                questions: self.state.questions().to_vec(),
+            },
+        }
+    }
+
+    fn validate(&self, plan: &StagePlan, question: &str) -> Task {
+        let asked = self.state.questions().iter().find(|asked| asked.id == question);
+        let asked = asked.expect("a validator is asked about a question of the plan");
+        match checkpoint::tally(asked, &self.state.answers(asked), plan.agents.len()) {
+            Tally::Majority(majority, minority) => Task::Validate {
+                id: plan.id.clone(),
+                checkpoint: plan.stage.clone(),
+                question: asked.clone(),
+                majority,
+                minority,
+            },
+            Tally::Unanimous(_) | Tally::Split(_) => unreachable!("only a majority is validated"),
+        }
+    }
+
+    fn positions(&self) -> Vec<StagePosition> {
+        let positions = self.state.positions().into_iter();
+        positions
+            .map(|(name, answer)| StagePosition { agent: name.clone(), content: answer.content.clone() })
+            .collect()
+    }
+
+    /// Takes what a call brought.
+    fn take(&mut self, id: CallId, called: Called, stopped: bool) -> Result<(), RunError> {
+        let Called { answer, transcript, millis, usage, told } = called;
+        // What a stop cut off has not answered; it is asked again when the run is carried on.
+        let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
+        let answer = self.watched(&id, answer, transcript.as_ref())?;
+        if cut_off {
+            return Ok(());
+        }
+        if let (Some(by), Some(said)) = (&told.by, &told.instead) {
+            let text = format!("{by} was asked in the place of {}: {said}", id.agent);
+            self.append(EventKind::Notice { text })?;
+        }
+        self.append(EventKind::CallFinished { call: id, answer, transcript, millis, usage, told })
+    }
+
+    /// The answer as it counts after a look at what else the agent did.
+    fn watched(
+        &mut self,
+        id: &CallId,
+        answer: CallAnswer,
+        transcript: Option<&Transcript>,
+    ) -> Result<CallAnswer, RunError> {
+        // What never ran has not written.
+        let held = transcript.is_none_or(|transcript| transcript.held);
+        let violations = self.watch.end(&self.workspace, id, held).violations;
+        if violations.is_empty() {
+            return Ok(answer);
+        }
+        let discarded = watch::discarded(id, &violations);
+        self.append(EventKind::ReadOnlyViolated { call: id.clone(), changes: violations })?;
+        Ok(discarded)
+    }
+
+    /// Asks a person to end the deadlock. Says whether the run stops here.
+    async fn decide(&mut self) -> Result<bool, RunError> {
+        let Some(mut person) = self.person.take() else { return Ok(false) };
+        let deadlock = Deadlock {
+            stage: self.plan().stage.clone(),
+            reason: self.state.deadlock.clone().unwrap_or_default(),
+            conflicts: self.state.verdict.iter().flat_map(|verdict| verdict.conflicts.clone()).collect(),
+            positions: self.positions(),
+            arbiter: self.state.arbitration().cloned(),
+        };
+        let word = self.listen(move || (person.decide(&deadlock), person)).await;
+        match word {
+            PersonWord::Stopped => Ok(true),
+            PersonWord::LeftOpen => Ok(false),
+            PersonWord::Given((decision, reason)) => {
+                let rationale = reason.into();
+                let (modifications, confidence) = (Vec::new(), Certainty::High);
+                let decision = Decision { decision, rationale, modifications, confidence };
+                self.append(EventKind::StageDecided { decision, by: Settler::Human })?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Asks a person a question. Says whether the run stops here.
+    async fn answer(&mut self, id: &str) -> Result<bool, RunError> {
+        let open = outcome::open_question(&self.state, id);
+        let (Some(open), Some(mut person)) = (open, self.person.take()) else { return Ok(false) };
+        let OpenQuestion { question, .. } = open.clone();
+        let word = self.listen(move || (person.answer(&open), person)).await;
+        match word {
+            PersonWord::Stopped => Ok(true),
+            PersonWord::LeftOpen => Ok(false),
+            PersonWord::Given((value, reason)) => {
+                if let Ok(resolution) = super::by_person(&question, &value, reason) {
+                    self.append(EventKind::QuestionResolved { resolution })?;
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// Waits for what a person says, but not longer than the run goes on.
+    async fn listen<T: Send + 'static>(
+        &mut self,
+        ask: impl FnOnce() -> (PersonWord<T>, Box<dyn Person>) + Send + 'static,
+    ) -> PersonWord<T> {
+        let asked = tokio::task::spawn_blocking(ask);
+        tokio::select! {
+            () = self.stop.stopped() => PersonWord::Stopped,
+            asked = asked => {
+                let (word, person) = asked.expect("a dialog does not panic");
+                self.person = Some(person);
+                word
+            }
+        }
+    }
+
+    /// Wall time of this sitting in milliseconds.
+    fn millis(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+fn about(plan: &StagePlan) -> StageSubject {
+    let (instructions, prompt, required_fields) = match &plan.subject {
+        Subject::Stage { instructions, prompt, required_fields, .. } => {
+            (instructions.clone(), prompt.clone(), required_fields.clone())
+        }
+        Subject::Checkpoint { .. } => Default::default(),
+    };
+    StageSubject { id: plan.id.clone(), stage: plan.stage.clone(), instructions, prompt, required_fields }
+}

@@ -1,0 +1,247 @@
+//! What a stage or a checkpoint came to.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::domain::{
+    AgentName, Decision, ExitReason, FailureKind, Opinion, Question, Resolution, RunId, Settler, Spent,
+    StageAnswer, StageStatus, StageVerdict, Synthesis, Untrusted,
+};
+use crate::event::{CallAnswer, Part};
+use crate::rules::checkpoint::{self, Tally};
+use crate::rules::stages;
+
+use super::state::State;
+
+/// What a stage or a checkpoint came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The run.
+    pub run: RunId,
+    /// What the work is called.
+    pub id: String,
+    /// The stage or the checkpoint.
+    pub stage: String,
+    /// What it came to.
+    #[serde(flatten)]
+    pub step: Step,
+    /// Those who were asked and gave no answer, each with why.
+    pub failures: Vec<(AgentName, String)>,
+    /// What it cost.
+    pub spent: Spent,
+    /// What there is to know beside.
+    pub notices: Vec<String>,
+    /// Whether it has ended; else it can be carried on.
+    pub ended: bool,
+    /// Wall time of this sitting in milliseconds.
+    pub millis: u64,
+    /// The exit reason.
+    pub exit: ExitReason,
+    /// Who answered, with the answers.
+    #[serde(skip)]
+    pub answers: Vec<(AgentName, Option<StageAnswer>)>,
+}
+
+/// What came of what was asked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "subject", rename_all = "snake_case")]
+pub enum Step {
+    /// A stage.
+    Stage {
+        /// The state: ok too if a conflict was decided.
+        status: Option<StageStatus>,
+        /// What the answers came to, before anybody decided.
+        verdict: Option<Box<StageVerdict>>,
+        /// The synthesis.
+        synthesis: Option<Box<Synthesis>>,
+        /// Why only a person can go on.
+        deadlock: Option<String>,
+        /// The binding decision and who gave it.
+        decision: Option<(Decision, Settler)>,
+        /// Whether the next stage may go on with it.
+        advances: bool,
+    },
+    /// A checkpoint.
+    Checkpoint {
+        /// The answers that hold, in the order of the questions.
+        resolved: Vec<Resolution>,
+        /// What only a person can answer.
+        open: Vec<OpenQuestion>,
+    },
+}
+
+/// A question that only a person can answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OpenQuestion {
+    /// The question.
+    #[serde(flatten)]
+    pub question: Question,
+    /// What the agents say, the most frequent first.
+    pub opinions: Vec<Opinion>,
+    /// What the validator says against the majority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validator: Option<Untrusted>,
+}
+
+/// The state of a stage when a decision counts.
+fn status(state: &State) -> Option<StageStatus> {
+    let verdict = state.verdict.as_ref()?;
+    let whole = verdict.missing_agents.is_empty() && verdict.required_fields_ok;
+    Some(match (verdict.status, state.decision.is_some()) {
+        (StageStatus::Conflict, true) if whole => StageStatus::Ok,
+        (StageStatus::Conflict, true) => StageStatus::Degraded,
+        (status, _) => status,
+    })
+}
+
+/// The exit reason of what is known so far: "could not ask" is never agreement.
+pub(super) fn exit(state: &State) -> ExitReason {
+    let failed = state.calls.values().filter_map(|answer| match answer {
+        CallAnswer::Failed { cause, .. } => Some(cause.as_ref()),
+        _ => None,
+    });
+    let exhausted = |cause: Option<&FailureKind>| cause.is_some_and(|cause| cause.is_exhausted());
+    let lacking = if failed.into_iter().any(exhausted) { ExitReason::Budget } else { ExitReason::AgentFailed };
+    if state.violated {
+        return ExitReason::ReadOnlyViolation;
+    }
+    if state.questions().is_empty() {
+        return match status(state) {
+            Some(StageStatus::Ok) => ExitReason::Clean,
+            Some(StageStatus::Conflict) => ExitReason::DisputeOpen,
+            Some(StageStatus::Degraded) | None => lacking,
+        };
+    }
+    let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
+    match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
+        true => ExitReason::Clean,
+        // Nobody answered anything: that is a failure, not a question to a person.
+        false if !answered => lacking,
+        false => ExitReason::DisputeOpen,
+    }
+}
+
+/// What a run of a stage or a checkpoint came to; `None` if it is none.
+pub(super) fn outcome(state: &State, run: &RunId, millis: u64) -> Option<Outcome> {
+    let plan = state.plan.as_ref()?;
+    let positions = state.positions();
+    let synthesis = state.synthesis();
+    let step = if state.questions().is_empty() {
+        let advances = |verdict| stages::advances(verdict, synthesis, state.decision.is_some());
+        Step::Stage {
+            status: status(state),
+            verdict: state.verdict.clone().map(Box::new),
+            synthesis: synthesis.cloned().map(Box::new),
+            deadlock: state.deadlock.clone(),
+            decision: state.decision.clone(),
+            advances: state.verdict.as_ref().is_some_and(advances),
+        }
+    } else {
+        let ids = || state.questions().iter().map(|question| question.id.as_str());
+        Step::Checkpoint {
+            resolved: ids().filter_map(|id| state.resolutions.get(id).cloned()).collect(),
+            open: ids().filter_map(|id| open_question(state, id)).collect(),
+        }
+    };
+    let answer =
+        |name: &AgentName| positions.iter().find(|(other, _)| *other == name).map(|(_, answer)| (*answer).clone());
+    Some(Outcome {
+        run: run.clone(),
+        id: plan.id.clone(),
+        stage: plan.stage.clone(),
+        step,
+        failures: failures(state),
+        spent: state.spent,
+        notices: state.notices.clone(),
+        ended: state.ended.is_some(),
+        millis: state.ended.map_or(millis, |(_, millis)| millis),
+        exit: state.ended.map_or_else(|| exit(state), |(exit, _)| exit),
+        answers: plan.agents.iter().map(|agent| (agent.name.clone(), answer(&agent.name))).collect(),
+    })
+}
+
+/// Those whose last attempt is no answer.
+fn failures(state: &State) -> Vec<(AgentName, String)> {
+    let mut failures = Vec::new();
+    let Some(plan) = &state.plan else { return failures };
+    let parts = [Part::Position, Part::Questions, Part::Aggregate, Part::Arbitrate];
+    for (agent, part) in plan.all().flat_map(|agent| parts.iter().map(move |part| (agent, part))) {
+        if let Some((_, CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error })) =
+            state.attempts(&agent.name, part).pop()
+        {
+            failures.push((agent.name.clone(), error.clone()));
+        }
+    }
+    failures
+}
+
+/// A question that waits for a person, with what is said of it.
+pub(super) fn open_question(state: &State, id: &str) -> Option<OpenQuestion> {
+    let question = state.questions().iter().find(|question| question.id == id)?;
+    if state.resolutions.contains_key(id) {
+        return None;
+    }
+    let asked = state.plan.as_ref()?.agents.len();
+    let opinions = match checkpoint::tally(question, &state.answers(question), asked) {
+        Tally::Unanimous(first) => vec![first],
+        Tally::Majority(first, others) => std::iter::once(first).chain(others).collect(),
+        Tally::Split(opinions) => opinions,
+    };
+    let validator = state.validation(question).map(|(_, validation)| validation.reasoning.clone());
+    Some(OpenQuestion { question: question.clone(), opinions, validator })
+}
+
+impl Outcome {
+    /// `verdict.json`: the specification's verdict.
+    pub fn verdict_json(&self) -> Option<Value> {
+        let Step::Stage { status, verdict, deadlock, decision, .. } = &self.step else { return None };
+        let verdict = verdict.as_ref()?;
+        let mut value = json!({
+            "id": self.id,
+            "stage": self.stage,
+            "run": self.run,
+            "status": status,
+            "consensus_ok": *status == Some(StageStatus::Ok),
+            "aggregator_status": verdict.status,
+            "agreements": verdict.agreements,
+            "conflicts": verdict.conflicts,
+            "missing_agents": verdict.missing_agents,
+            "required_fields_ok": verdict.required_fields_ok,
+        });
+        if let Some(deadlock) = deadlock {
+            value["deadlock"] = json!(deadlock);
+        }
+        if let Some((decision, by)) = decision {
+            value["arbiter"] = json!({ "by": by, "confidence": decision.confidence });
+        }
+        Some(value)
+    }
+
+    /// `synthesis.json`: what the next stage goes on with; nothing where there is none.
+    pub fn synthesis_json(&self) -> Option<Value> {
+        let Step::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else { return None };
+        let content: Value = serde_json::from_str(synthesis.content.as_written()).ok()?;
+        let mut fields: Map<String, Value> = content.as_object()?.clone();
+        fields.insert("id".to_owned(), json!(self.id));
+        fields.insert("stage".to_owned(), json!(self.stage));
+        fields.insert("status".to_owned(), json!(status));
+        if let Some((decision, by)) = decision {
+            let decided = json!({
+                "decision": decision.decision.to_string(),
+                "rationale": decision.rationale,
+                "modifications": decision.modifications,
+                "confidence": decision.confidence,
+                "by": by,
+            });
+            fields.insert("arbiter_decision".to_owned(), decided);
+        }
+        Some(Value::Object(fields))
+    }
+
+    /// What a checkpoint resolved, as the next stage reads it; nothing for a stage.
+    pub fn resolutions_json(&self) -> Option<Value> {
+        let Step::Checkpoint { resolved, open } = &self.step else { return None };
+        let waiting: Vec<&str> = open.iter().map(|open| open.question.id.as_str()).collect();
+        Some(json!({ "id": self.id, "checkpoint": self.stage, "resolved": resolved, "open": waiting }))
+    }
+}

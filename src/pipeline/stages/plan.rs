@@ -1,0 +1,177 @@
+//! Who takes part in a stage or a checkpoint, decided before anything costs money. Nobody stands in.
+
+use std::path::Path;
+
+use crate::config::settings::Settings;
+use crate::config::stages::Stage;
+use crate::domain::{Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
+use crate::pipeline::plan::{self, PlanError as ReviewPlanError};
+
+/// How many agents a checkpoint asks at least, by the specification.
+const AT_LEAST: usize = 3;
+
+/// Why a stage or a checkpoint cannot be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// As in a review.
+    #[error(transparent)]
+    Review(#[from] ReviewPlanError),
+    /// A named agent is not connected.
+    #[error("`{0}` is not connected")]
+    Unknown(String),
+    /// An embedded agent can only read code.
+    #[error("`{0}` is embedded: it knows code and answers no questions")]
+    Embedded(AgentName),
+    /// Too few agents.
+    #[error("{what} asks at least {at_least} agents, and {found} would be asked")]
+    TooFew {
+        /// What it is.
+        what: &'static str,
+        /// How many there have to be.
+        at_least: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Whoever decides is a party.
+    #[error("`{0}` would decide about its own answer")]
+    Party(AgentName),
+}
+
+impl PlanError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Review(error) => return error.hint(),
+            Self::Unknown(_) => "`glee agents` lists who is connected".to_owned(),
+            Self::Embedded(_) => "name agents that read a prompt, with `--agents a,b,c`".to_owned(),
+            Self::TooFew { .. } => {
+                "connect more with `glee connect <agent> --role reviewer`, or name them with `--agents a,b,c`"
+                    .to_owned()
+            }
+            Self::Party(_) => "name another one in the stage's file".to_owned(),
+        })
+    }
+}
+
+/// What is asked in a stage.
+#[derive(Clone, Debug)]
+pub struct Asking<'a> {
+    /// What the work is called.
+    pub id: &'a str,
+    /// The agents named on the command line; none for those of the stage.
+    pub agents: &'a [String],
+    /// What the person asks.
+    pub prompt: String,
+    /// The synthesis of the stage before.
+    pub input: Option<Untrusted>,
+    /// What checkpoints have resolved.
+    pub resolved: Option<Untrusted>,
+}
+
+/// Plans a stage.
+///
+/// # Errors
+/// When a role is missing, an agent is not connected, or there are too few.
+pub fn stage(settings: &Settings, root: &Path, stage: &Stage, asking: Asking<'_>) -> Result<StagePlan, PlanError> {
+    let named = if asking.agents.is_empty() { stage.agents.as_deref() } else { Some(asking.agents) };
+    let agents = answering(settings, named, &stage.roles)?;
+    if agents.len() < 2 {
+        return Err(PlanError::TooFew { what: "a stage", at_least: 2, found: agents.len() });
+    }
+    let aggregator = one(settings, stage.aggregator.as_deref(), Role::Aggregator, &[])?
+        .ok_or(ReviewPlanError::MissingRole(Role::Aggregator))?;
+    let parties: Vec<&Agent> = agents.iter().chain([&aggregator]).collect();
+    let arbiter = one(settings, stage.arbiter.as_deref(), Role::Judge, &parties)?;
+    let subject = Subject::Stage {
+        instructions: stage.prompt.clone(),
+        prompt: asking.prompt,
+        input: asking.input,
+        resolved: asking.resolved,
+        required_fields: stage.required_fields.clone(),
+    };
+    whole(settings, root, asking.id, &stage.name, subject, agents, Some(aggregator), arbiter)
+}
+
+/// Plans a checkpoint.
+///
+/// # Errors
+/// As [`stage`].
+pub fn checkpoint(
+    settings: &Settings,
+    root: &Path,
+    id: &str,
+    name: &str,
+    agents: &[String],
+    questions: Vec<Question>,
+) -> Result<StagePlan, PlanError> {
+    let named = (!agents.is_empty()).then_some(agents);
+    let agents = answering(settings, named, &[Role::Reviewer])?;
+    if agents.len() < AT_LEAST {
+        return Err(PlanError::TooFew { what: "a checkpoint", at_least: AT_LEAST, found: agents.len() });
+    }
+    let validator = one(settings, None, Role::Judge, &agents.iter().collect::<Vec<_>>())?;
+    whole(settings, root, id, name, Subject::Checkpoint { questions }, agents, None, validator)
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of a plan")]
+fn whole(
+    settings: &Settings,
+    root: &Path,
+    id: &str,
+    stage: &str,
+    subject: Subject,
+    agents: Vec<Agent>,
+    aggregator: Option<Agent>,
+    arbiter: Option<Agent>,
+) -> Result<StagePlan, PlanError> {
+    let all: Vec<Agent> = agents.iter().chain(&aggregator).chain(&arbiter).cloned().collect();
+    Ok(StagePlan {
+        root: root.to_string_lossy().into_owned(),
+        id: id.to_owned(),
+        stage: stage.to_owned(),
+        subject,
+        agents,
+        aggregator,
+        arbiter,
+        backups: plan::backups(settings, &all)?,
+    })
+}
+
+/// Who answers: those named, or all of the roles that can.
+fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, PlanError> {
+    let Some(named) = named else {
+        let of_roles = plan::first_choice(settings);
+        let able = of_roles.filter(|agent| roles.contains(&agent.role) && !agent.is_embedded());
+        return Ok(able.cloned().collect());
+    };
+    let mut agents: Vec<Agent> = Vec::new();
+    for name in named {
+        let agent = connected(settings, name)?;
+        if agents.iter().all(|other| other.name != agent.name) {
+            agents.push(agent);
+        }
+    }
+    Ok(agents)
+}
+
+/// The agent that is named, or the first with the role; none of the parties.
+fn one(
+    settings: &Settings,
+    named: Option<&str>,
+    role: Role,
+    parties: &[&Agent],
+) -> Result<Option<Agent>, PlanError> {
+    let is_party = |agent: &Agent| parties.iter().any(|party| party.name == agent.name);
+    let Some(name) = named else {
+        let able = |agent: &&Agent| agent.role == role && !agent.is_embedded() && !is_party(agent);
+        return Ok(plan::first_choice(settings).find(able).cloned());
+    };
+    let agent = connected(settings, name)?;
+    if is_party(&agent) { Err(PlanError::Party(agent.name)) } else { Ok(Some(agent)) }
+}
+
+fn connected(settings: &Settings, name: &str) -> Result<Agent, PlanError> {
+    let agent = settings.agents.iter().find(|agent| agent.name.0 == name);
+    let agent = agent.ok_or_else(|| PlanError::Unknown(name.to_owned()))?;
+    if agent.is_embedded() { Err(PlanError::Embedded(agent.name.clone())) } else { Ok(agent.clone()) }
+}

@@ -1,0 +1,209 @@
+//! What stages and checkpoints came to, for people and as JSON; and how often they end in a deadlock.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::domain::{ExitReason, Settler, StageStatus, Untrusted};
+use crate::draw::{self, Glyph, Look, Tone};
+use crate::pipeline::stages::stats::{BOUND, Counts, Deadlocks};
+use crate::pipeline::stages::{OpenQuestion, Outcome, Step, files};
+use crate::protocol::printable;
+
+/// An outcome, or several, as indented JSON with a line end.
+pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    let text = serde_json::to_string_pretty(value).expect("an outcome has string keys only and no failing part");
+    printable::json(text) + "\n"
+}
+
+/// How a stage or a checkpoint ended, in a word or two.
+pub fn state(outcome: &Outcome) -> String {
+    match (&outcome.step, outcome.exit) {
+        _ if !outcome.ended => "interrupted".to_owned(),
+        (_, ExitReason::ReadOnlyViolation) => "an agent wrote".to_owned(),
+        (Step::Stage { decision: Some((_, by)), status: Some(status), .. }, _) => {
+            format!("{status}, decided by {}", settler(by))
+        }
+        (Step::Stage { deadlock: Some(_), .. }, _) => "deadlock".to_owned(),
+        (Step::Stage { status, .. }, _) => status.map_or("not asked", StageStatus::as_str).to_owned(),
+        (Step::Checkpoint { open, .. }, _) if open.is_empty() => "resolved".to_owned(),
+        (Step::Checkpoint { open, .. }, _) => format!("{} open", draw::count(open.len(), "question")),
+    }
+}
+
+fn settler(by: &Settler) -> String {
+    match by {
+        Settler::Agents => "all agents".to_owned(),
+        Settler::Arbiter { name } => printable::line(&name.0),
+        Settler::Human => "a person".to_owned(),
+    }
+}
+
+/// An outcome for people.
+pub fn text(look: Look, outcome: &Outcome) -> String {
+    let mut out = String::new();
+    let (glyph, tone) = match outcome.exit {
+        ExitReason::Clean => (Glyph::Done, Tone::Good),
+        ExitReason::DisputeOpen => (Glyph::Attention, Tone::Warn),
+        _ => (Glyph::Failed, Tone::Bad),
+    };
+    let what = match outcome.step {
+        Step::Stage { .. } => "Stage",
+        Step::Checkpoint { .. } => "Checkpoint",
+    };
+    let name = format!("{what} {} of {}", printable::line(&outcome.stage), printable::line(&outcome.id));
+    let head = format!("{} {}", look.paint(tone, look.glyph(glyph)), look.paint(Tone::Strong, &name));
+    let _ = writeln!(out, "{}", look.facts(&[head, state(outcome)]));
+    match &outcome.step {
+        Step::Stage { synthesis, verdict, deadlock, decision, .. } => {
+            if let Some(synthesis) = synthesis.as_ref().filter(|synthesis| !synthesis.summary.is_blank()) {
+                paragraph(&mut out, look, "  ", &printable::block(&synthesis.summary));
+            }
+            if let Some(verdict) = verdict {
+                list(&mut out, look, "Agreed", &verdict.agreements);
+                list(&mut out, look, "In conflict", &verdict.conflicts);
+                if !verdict.required_fields_ok {
+                    let _ = writeln!(out, "\n  {}", look.paint(Tone::Warn, "Required fields are absent."));
+                }
+            }
+            if let Some((decision, by)) = decision {
+                let choice = printable::line(&decision.decision.to_string());
+                let line =
+                    format!("{} decided: {choice} (confidence {})", settler(by), decision.confidence.as_str());
+                let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, &line));
+                paragraph(&mut out, look, "  ", &printable::block(&decision.rationale));
+                list(&mut out, look, "Modifications", &decision.modifications);
+            } else if let Some(deadlock) = deadlock {
+                let line = format!("Deadlock: {}", printable::line(deadlock));
+                let _ = writeln!(out, "\n  {}", look.paint(Tone::Warn, &line));
+                let id = printable::line(&outcome.id);
+                hint(&mut out, look, &format!("decide with `glee consensus resolve {id} <agent or hybrid>`"));
+            }
+        }
+        Step::Checkpoint { resolved, open } => {
+            for resolution in resolved {
+                let line = format!(
+                    "{}: {} ({}, confidence {})",
+                    printable::line(&resolution.question),
+                    printable::line(&resolution.answer),
+                    settler(&resolution.by),
+                    resolution.confidence.as_str()
+                );
+                paragraph(&mut out, look, &format!("  {} ", look.glyph(Glyph::Done)), &line);
+            }
+            for open in open {
+                waiting(&mut out, look, &outcome.id, open);
+            }
+        }
+    }
+    for (agent, why) in &outcome.failures {
+        let line = format!("{}: {}", printable::line(&agent.0), printable::line(why));
+        paragraph(&mut out, look, &format!("  {} ", look.glyph(Glyph::Failed)), &line);
+    }
+    for notice in &outcome.notices {
+        paragraph(&mut out, look, "  note: ", &printable::line(notice));
+    }
+    if outcome.ended {
+        let folder =
+            format!("{}/{}/{}", files::FOLDER, printable::line(&outcome.id), printable::line(&outcome.stage));
+        let _ = writeln!(out, "  {}", look.paint(Tone::Faint, &format!("files: {folder}")));
+    }
+    out
+}
+
+fn waiting(out: &mut String, look: Look, id: &str, open: &OpenQuestion) {
+    let question = &open.question;
+    let line = format!("{}: {}", printable::line(&question.id), printable::line(&question.question));
+    paragraph(out, look, &format!("  {} ", look.glyph(Glyph::Attention)), &line);
+    for opinion in &open.opinions {
+        let by: Vec<String> = opinion.by.iter().map(|name| printable::line(&name.0)).collect();
+        paragraph(out, look, "    - ", &format!("{} ({})", printable::line(&opinion.answer), by.join(", ")));
+    }
+    if let Some(reason) = &open.validator {
+        paragraph(out, look, "    validator: ", &printable::line(reason));
+    }
+    let (id, question) = (printable::line(id), printable::line(&question.id));
+    hint(out, look, &format!("answer with `glee gate answer {id} {question} <answer>`"));
+}
+
+fn list(out: &mut String, look: Look, title: &str, items: &[Untrusted]) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, title));
+    for item in items {
+        paragraph(out, look, "  - ", &printable::block(item));
+    }
+}
+
+fn hint(out: &mut String, look: Look, text: &str) {
+    let _ = writeln!(out, "  {} {text}", look.paint(Tone::Key, "hint:"));
+}
+
+/// Wrapped text behind a head, the other lines as far in.
+fn paragraph(out: &mut String, look: Look, head: &str, text: &str) {
+    let indent = draw::columns(head);
+    for (index, line) in draw::wrap(text, look.width.saturating_sub(indent + 1)).into_iter().enumerate() {
+        let head = if index == 0 { head.to_owned() } else { " ".repeat(indent) };
+        let _ = writeln!(out, "{}", format!("{head}{line}").trim_end());
+    }
+}
+
+/// How often stages end in a deadlock, for people.
+pub fn deadlocks(found: &Deadlocks) -> String {
+    let Some(rate) = found.all.rate() else {
+        return "No stage was run yet. Run one with `glee consensus ask`.\n".to_owned();
+    };
+    let stages = found.by_stage.iter().map(|(name, counts)| (format!("stage {name}"), counts));
+    let agents = found.by_agent.iter().map(|(name, counts)| (format!("agent {name}"), counts));
+    let rows: Vec<(String, &Counts)> =
+        std::iter::once(("all".to_owned(), &found.all)).chain(stages).chain(agents).collect();
+    let width = rows.iter().map(|(name, _)| draw::columns(&printable::line(name))).max().unwrap_or(0);
+    let mut out =
+        format!("{:<width$}  STAGES  CONFLICTS  AGGREGATOR  ARBITER  PERSON  DEADLOCKS  RATE (95% INTERVAL)\n", "");
+    for (name, counts) in rows {
+        let _ = writeln!(
+            out,
+            "{}  {:>6}  {:>9}  {:>10}  {:>7}  {:>6}  {:>9}  {}",
+            draw::pad(&printable::line(&name), width),
+            counts.stages,
+            counts.conflicts,
+            counts.by_aggregator,
+            counts.by_arbiter,
+            counts.by_person,
+            counts.deadlocks,
+            share(counts)
+        );
+    }
+    let word = if rate > BOUND { "above" } else { "within" };
+    let _ = writeln!(out, "\nThe rate is {word} the specification's bound of 5%.");
+    out
+}
+
+fn share(counts: &Counts) -> String {
+    match (counts.rate(), counts.interval()) {
+        (Some(rate), Some((low, high))) => {
+            format!("{:.1}% ({:.1} to {:.1})", rate * 100.0, low * 100.0, high * 100.0)
+        }
+        _ => "-".to_owned(),
+    }
+}
+
+/// The same as JSON, with rate and interval.
+pub fn deadlocks_json(found: &Deadlocks) -> String {
+    let one = |counts: &Counts| {
+        let mut value = serde_json::to_value(counts).unwrap_or_default();
+        value["rate"] = serde_json::json!(counts.rate());
+        value["interval"] = serde_json::json!(counts.interval());
+        value
+    };
+    let many = |all: &std::collections::BTreeMap<String, Counts>| -> serde_json::Map<String, serde_json::Value> {
+        all.iter().map(|(name, counts)| (name.clone(), one(counts))).collect()
+    };
+    json(&serde_json::json!({
+        "all": one(&found.all),
+        "by_stage": many(&found.by_stage),
+        "by_agent": many(&found.by_agent),
+        "bound": BOUND,
+    }))
+}

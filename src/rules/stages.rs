@@ -1,0 +1,172 @@
+//! What the answers to a stage come to (seed 002, 2.2 and 3), as pure functions.
+
+use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
+
+/// How often one agent is asked in a stage at most: once, and twice again with what was wrong.
+pub const ATTEMPTS: u32 = 3;
+
+/// How often an arbiter is asked at most; a second invalid answer is a deadlock.
+pub const ARBITER_ATTEMPTS: u32 = 2;
+
+/// The verdict when everybody has answered or cannot.
+///
+/// It is ok with a summary, without conflicts, without a missing agent and with the required fields; a conflict if the
+/// aggregator names one or says so; and degraded otherwise.
+pub fn verdict(
+    synthesis: Option<&Synthesis>,
+    answers: &[&StageAnswer],
+    missing_agents: Vec<AgentName>,
+) -> StageVerdict {
+    let summary = synthesis.filter(|synthesis| !synthesis.summary.is_blank());
+    let (agreements, mut conflicts) =
+        synthesis.map(|synthesis| (synthesis.agreements.clone(), synthesis.conflicts.clone())).unwrap_or_default();
+    if conflicts.is_empty() && synthesis.is_some_and(|synthesis| synthesis.conflict) {
+        conflicts.push("the aggregator reports a conflict and does not say which".into());
+    }
+    let required_fields_ok = synthesis.is_some_and(|synthesis| synthesis.missing_fields.is_empty())
+        && answers.iter().all(|answer| answer.missing_fields.is_empty());
+    let ok = summary.is_some() && conflicts.is_empty() && missing_agents.is_empty() && required_fields_ok;
+    let status = match (ok, conflicts.is_empty()) {
+        (true, _) => StageStatus::Ok,
+        (false, false) => StageStatus::Conflict,
+        (false, true) => StageStatus::Degraded,
+    };
+    StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
+}
+
+/// Whether a stage's result may be the next one's input: nothing goes on over a conflict, and there is something to go
+/// on with. A missing agent alone does not hold it up.
+pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
+    let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
+    usable && (verdict.conflicts.is_empty() || decided)
+}
+
+/// What came of asking the arbiter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arbitration<'a> {
+    /// There is none.
+    NoArbiter,
+    /// It decided.
+    Decided(&'a Decision),
+    /// None of its answers was valid, or it failed; why.
+    Unanswered(&'a str),
+}
+
+/// Why a conflict is a deadlock, which only a person can end; `None` where the arbiter's decision holds.
+pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
+    match arbitration {
+        Arbitration::NoArbiter => Some("no arbiter is connected".to_owned()),
+        Arbitration::Decided(Decision { confidence: Certainty::Low, .. }) => {
+            Some("the arbiter's confidence is low".to_owned())
+        }
+        Arbitration::Decided(_) => None,
+        Arbitration::Unanswered(why) => Some(format!("the arbiter gave no valid decision: {why}")),
+    }
+}
+
+/// The approach that a word of the specification or an agent's name stands for: `approach_a` is that of the first
+/// agent who answered, `approach_b` of the second, and so on.
+pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
+    let word = word.trim();
+    if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {
+        return Some(Approach::Of(name.clone()));
+    }
+    let word = word.to_ascii_lowercase();
+    if word == "hybrid" {
+        return Some(Approach::Hybrid);
+    }
+    let letter = word.strip_prefix("approach_")?;
+    (0..answered.len()).find(|index| label(*index) == letter).map(|index| Approach::Of(answered[index].clone()))
+}
+
+/// The letter of the approach at an index: `a` to `z`, then by number.
+pub fn label(index: usize) -> String {
+    u8::try_from(index)
+        .ok()
+        .filter(|index| *index < 26)
+        .map_or_else(|| (index + 1).to_string(), |index| char::from(b'a' + index).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn synthesis(summary: &str, conflict: bool, conflicts: &[&str], missing: &[&str]) -> Synthesis {
+        Synthesis {
+            conflict,
+            summary: summary.into(),
+            conflicts: conflicts.iter().map(|text| (*text).into()).collect(),
+            missing_fields: missing.iter().map(|field| (*field).to_owned()).collect(),
+            ..Synthesis::default()
+        }
+    }
+
+    fn answer(missing: &[&str]) -> StageAnswer {
+        let missing_fields = missing.iter().map(|field| (*field).to_owned()).collect();
+        StageAnswer { content: "{}".into(), json: true, missing_fields }
+    }
+
+    #[test]
+    fn the_table_of_verdicts() {
+        use StageStatus::{Conflict, Degraded, Ok};
+        let good = synthesis("s", false, &[], &[]);
+        let (whole, partial) = (answer(&[]), answer(&["risks"]));
+        let gone = || vec![AgentName::from("c")];
+        for (synthesis, answers, missing, status, advance) in [
+            (Some(good.clone()), vec![&whole, &whole], vec![], Ok, true),
+            (Some(good.clone()), vec![&whole], gone(), Degraded, true),
+            (Some(good.clone()), vec![&whole, &partial], vec![], Degraded, false),
+            (Some(synthesis("s", false, &[], &["risks"])), vec![&whole], vec![], Degraded, false),
+            (Some(synthesis(" \n", false, &[], &[])), vec![&whole], vec![], Degraded, false),
+            (None, vec![&whole], vec![], Degraded, false),
+            (None, vec![], gone(), Degraded, false),
+            (Some(synthesis("s", false, &["x"], &[])), vec![&whole], vec![], Conflict, false),
+            (Some(synthesis("s", true, &["x"], &[])), vec![&whole], vec![], Conflict, false),
+            (Some(synthesis("s", true, &[], &[])), vec![&whole], vec![], Conflict, false),
+            (Some(synthesis("", true, &["x"], &["risks"])), vec![&whole], gone(), Conflict, false),
+        ] {
+            let verdict = verdict(synthesis.as_ref(), &answers, missing);
+            assert_eq!(verdict.status, status, "{synthesis:?}");
+            assert_eq!(verdict.conflicts.is_empty(), status != Conflict);
+            assert_eq!(advances(&verdict, synthesis.as_ref(), false), advance, "{synthesis:?}");
+        }
+    }
+
+    #[test]
+    fn a_decided_conflict_goes_on_if_there_is_something_to_go_on_with() {
+        let conflict = synthesis("s", true, &["x"], &[]);
+        let verdict_of = |synthesis: &Synthesis| verdict(Some(synthesis), &[], vec![]);
+        assert!(advances(&verdict_of(&conflict), Some(&conflict), true));
+        let bare = synthesis("", true, &["x"], &[]);
+        assert!(!advances(&verdict_of(&bare), Some(&bare), true));
+    }
+
+    #[test]
+    fn the_table_of_deadlocks() {
+        let decided = |confidence| Decision {
+            decision: Approach::Hybrid,
+            rationale: "r".into(),
+            modifications: vec![],
+            confidence,
+        };
+        let (high, medium, low) = (decided(Certainty::High), decided(Certainty::Medium), decided(Certainty::Low));
+        assert_eq!(deadlock(&Arbitration::Decided(&high)), None);
+        assert_eq!(deadlock(&Arbitration::Decided(&medium)), None);
+        assert!(deadlock(&Arbitration::Decided(&low)).is_some());
+        assert!(deadlock(&Arbitration::NoArbiter).is_some());
+        assert!(deadlock(&Arbitration::Unanswered("it hung")).is_some_and(|why| why.contains("it hung")));
+    }
+
+    #[test]
+    fn approaches_are_named_by_letter_or_agent() {
+        let names: Vec<AgentName> = ["claude", "gemini"].map(AgentName::from).to_vec();
+        let of = |name: &str| Some(Approach::Of(name.into()));
+        assert_eq!(approach("approach_a", &names), of("claude"));
+        assert_eq!(approach(" Approach_B", &names), of("gemini"));
+        assert_eq!(approach("GEMINI", &names), of("gemini"));
+        assert_eq!(approach("Hybrid", &names), Some(Approach::Hybrid));
+        for word in ["approach_c", "approach_", "", "both", "approach_a | approach_b | hybrid"] {
+            assert_eq!(approach(word, &names), None, "{word}");
+        }
+    }
+}

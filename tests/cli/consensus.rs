@@ -1,0 +1,391 @@
+//! Agreement before code: every row of the specification's tables, with agents that say what lies in a file.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::review::json;
+use crate::support::{Output, Sandbox};
+
+/// Says what lies in `~/said/<agent>.<task>`; when it is asked again, what lies in `<...>.again`.
+const SAY: &str = r#"#!/bin/sh
+prompt=$(cat)
+file="$HOME/said/$GLEE_AGENT.$GLEE_TASK"
+case $prompt in "You are asked again"*) [ -f "$file.again" ] && file="$file.again";; esac
+if [ ! -f "$file" ]; then echo "nothing to say" >&2; exit 1; fi
+if grep -q '^hang' "$file"; then sleep 100; fi
+sed "s/NONCE/$GLEE_NONCE/" "$file"
+"#;
+
+const PLAN: &str = "prompt: Plan it.\nrequired_fields: [steps]\n";
+const POSITION: &str = r#"{"nonce":"NONCE","steps":["a table"]}"#;
+const AGREED: &str = r#"{"nonce":"NONCE","status":"ok","summary":"A table.","steps":["a table"],
+ "consensus":{"agreements":["SQLite"],"conflicts":[]}}"#;
+const CONFLICT: &str = r#"{"nonce":"NONCE","status":"conflict","summary":"A store.","steps":["a store"],
+ "consensus":{"agreements":["a store"],"conflicts":["a takes SQLite, b takes Redis"]}}"#;
+
+fn decision(word: &str, confidence: &str) -> String {
+    format!(
+        r#"{{"nonce":"NONCE","decision":"{word}","rationale":"One store is enough.","modifications":["index it"],"confidence":"{confidence}"}}"#
+    )
+}
+
+/// Three who answer, an aggregator and a judge; all answer the stage `plan` alike.
+fn table() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.program("say", SAY).git_init();
+    let path = format!("{}:{}", sandbox.root().parent().expect("a base").join("bin").display(), env("PATH"));
+    sandbox.env("PATH", path);
+    connect(
+        &sandbox,
+        &[("a", "reviewer"), ("b", "reviewer"), ("c", "reviewer"), ("g", "aggregator"), ("j", "judge")],
+    );
+    sandbox.write(".glee/stages/plan.yml", PLAN);
+    for agent in ["a", "b", "c"] {
+        says(&sandbox, agent, "stage", POSITION);
+    }
+    says(&sandbox, "g", "aggregate", AGREED);
+    sandbox
+}
+
+fn env(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
+fn connect(sandbox: &Sandbox, agents: &[(&str, &str)]) {
+    let agent = |(name, role): &(&str, &str)| {
+        format!("  - {{name: {name}, role: {role}, adapter: text, command: [say]}}\n")
+    };
+    let config = sandbox.user_config();
+    fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
+    let text = format!("limits:\n  retries: 0\nagents:\n{}", agents.iter().map(agent).collect::<String>());
+    fs::write(config, text).expect("a written file");
+}
+
+fn says(sandbox: &Sandbox, agent: &str, task: &str, text: &str) {
+    let folder = sandbox.home().join("said");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join(format!("{agent}.{task}")), text).expect("a written file");
+}
+
+fn is_silent(sandbox: &Sandbox, agent: &str, task: &str) {
+    fs::remove_file(sandbox.home().join("said").join(format!("{agent}.{task}"))).expect("it said something");
+}
+
+fn ask(sandbox: &Sandbox) -> Output {
+    sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1", "--format", "json"])
+}
+
+fn file(sandbox: &Sandbox, name: &str) -> Value {
+    json(&sandbox.read(format!(".glee/stages-out/S1/plan/{name}.json")))
+}
+
+/// Exit code, status, and how many calls there were.
+fn came(output: &Output) -> (i32, Value, Value) {
+    assert!(output.stdout.starts_with('{'), "{output}");
+    let outcome = json(&output.stdout);
+    (output.code, outcome["status"].clone(), outcome["spent"]["calls"].clone())
+}
+
+#[test]
+fn all_agree() {
+    let sandbox = table();
+    let output = ask(&sandbox);
+    assert_eq!(came(&output), (0, "ok".into(), 4.into()), "{output}");
+    let verdict = file(&sandbox, "verdict");
+    assert_eq!(verdict["consensus_ok"], true);
+    assert_eq!((&verdict["missing_agents"], &verdict["conflicts"]), (&json("[]"), &json("[]")));
+    let synthesis = file(&sandbox, "synthesis");
+    assert_eq!((&synthesis["status"], &synthesis["steps"]), (&"ok".into(), &json(r#"["a table"]"#)));
+    assert_eq!(file(&sandbox, "b")["content"], json(r#"{"steps":["a table"]}"#));
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "?? .glee/\n", "the files are ignored, the stage is not");
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+}
+
+#[test]
+fn an_arbiter_decides_a_conflict() {
+    let sandbox = table();
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    says(&sandbox, "j", "arbitrate", &decision("approach_b", "high"));
+    let output = ask(&sandbox);
+    assert_eq!(came(&output), (0, "ok".into(), 5.into()), "{output}");
+    let decided = &file(&sandbox, "synthesis")["arbiter_decision"];
+    assert_eq!((&decided["decision"], &decided["by"]["name"]), (&"b".into(), &"j".into()));
+    assert_eq!(decided["modifications"], json(r#"["index it"]"#));
+    assert_eq!(file(&sandbox, "verdict")["aggregator_status"], "conflict");
+}
+
+#[test]
+fn a_status_of_conflict_without_one_is_a_conflict() {
+    let sandbox = table();
+    says(&sandbox, "g", "aggregate", &AGREED.replace("\"ok\"", "\"conflict\""));
+    says(&sandbox, "j", "arbitrate", &decision("hybrid", "medium"));
+    assert_eq!(came(&ask(&sandbox)), (0, "ok".into(), 5.into()));
+}
+
+#[test]
+fn an_arbiter_that_answers_rubbish_once_is_asked_again() {
+    let sandbox = table();
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    says(&sandbox, "j", "arbitrate", "Both have merit.");
+    says(&sandbox, "j", "arbitrate.again", &decision("a", "high"));
+    assert_eq!(came(&ask(&sandbox)), (0, "ok".into(), 6.into()));
+}
+
+#[test]
+fn every_deadlock_waits_for_a_person_who_ends_it() {
+    for (said, calls, reason) in [
+        (Some(decision("a", "low")), 5, "confidence is low"),
+        (Some("Both have merit.".to_owned()), 6, "no JSON object"),
+        (None, 5, "nothing to say"),
+    ] {
+        let sandbox = table();
+        says(&sandbox, "g", "aggregate", CONFLICT);
+        if let Some(said) = said {
+            says(&sandbox, "j", "arbitrate", &said);
+        }
+        let output = ask(&sandbox);
+        assert_eq!(came(&output), (3, "conflict".into(), calls.into()), "{output}");
+        let deadlock = json(&output.stdout)["deadlock"].to_string();
+        assert!(deadlock.contains(reason), "{deadlock}");
+        let again = ask(&sandbox);
+        assert_eq!(came(&again), (3, "conflict".into(), calls.into()), "nobody is asked again: {again}");
+
+        let wrong = sandbox.glee(&["consensus", "resolve", "S1", "nobody"]);
+        assert_eq!(wrong.code, 2, "{wrong}");
+        assert!(wrong.stderr.contains("`hybrid`, or one of a, b, c"), "{wrong}");
+        let resolved = sandbox.glee(&["consensus", "resolve", "S1", "c", "--reason", "I know it"]);
+        assert_eq!(resolved.code, 0, "{resolved}");
+        let synthesis = file(&sandbox, "synthesis");
+        assert_eq!(
+            (&synthesis["status"], &synthesis["arbiter_decision"]["by"]["kind"]),
+            (&"ok".into(), &"human".into())
+        );
+        assert_eq!(sandbox.glee(&["consensus", "resolve", "S1", "c"]).code, 2, "it is over");
+    }
+}
+
+#[test]
+fn an_arbiter_that_hangs_is_a_deadlock() {
+    let mut sandbox = table();
+    sandbox.env("GLEE_LIMITS_TOTAL", "2s");
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    says(&sandbox, "j", "arbitrate", "hang");
+    let output = ask(&sandbox);
+    assert_eq!(came(&output), (3, "conflict".into(), 5.into()), "{output}");
+    assert!(json(&output.stdout)["deadlock"].to_string().contains("2s"), "{output}");
+}
+
+#[test]
+fn without_an_arbiter_a_conflict_is_a_deadlock() {
+    let sandbox = table();
+    connect(&sandbox, &[("a", "reviewer"), ("b", "reviewer"), ("g", "aggregator")]);
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    let output = sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"]);
+    assert_eq!(output.code, 3, "{output}");
+    insta::assert_snapshot!(output.stdout);
+}
+
+#[test]
+fn a_missing_agent_degrades_and_says_so() {
+    let sandbox = table();
+    is_silent(&sandbox, "b", "stage");
+    let output = ask(&sandbox);
+    assert_eq!(came(&output), (4, "degraded".into(), 4.into()), "{output}");
+    let verdict = file(&sandbox, "verdict");
+    assert_eq!(verdict["missing_agents"], json(r#"["b"]"#));
+    assert_eq!(json(&output.stdout)["advances"], true);
+    assert_eq!((&file(&sandbox, "b")["answered"], &file(&sandbox, "a")["answered"]), (&false.into(), &true.into()));
+}
+
+#[test]
+fn an_answer_without_a_required_field_is_asked_for_twice_more() {
+    let sandbox = table();
+    says(&sandbox, "b", "stage", r#"{"nonce":"NONCE","steps":[]}"#);
+    let output = ask(&sandbox);
+    assert_eq!(came(&output), (4, "degraded".into(), 6.into()), "{output}");
+    assert_eq!(file(&sandbox, "verdict")["required_fields_ok"], false);
+    says(&sandbox, "b", "stage.again", POSITION);
+    assert_eq!(came(&ask(&sandbox)), (0, "ok".into(), 5.into()), "the reason in the prompt helps");
+}
+
+#[test]
+fn nobody_stands_in_for_the_aggregator() {
+    let sandbox = table();
+    is_silent(&sandbox, "g", "aggregate");
+    let failed = ask(&sandbox);
+    assert_eq!(came(&failed), (4, "degraded".into(), 4.into()), "{failed}");
+    assert!(!sandbox.exists(".glee/stages-out/S1/plan/synthesis.json"));
+    connect(&sandbox, &[("a", "reviewer"), ("b", "reviewer"), ("j", "judge")]);
+    let missing = ask(&sandbox);
+    assert_eq!(missing.code, 2, "{missing}");
+    assert!(missing.stderr.contains("--role aggregator"), "{missing}");
+    sandbox.write(".glee/stages/plan.yml", format!("{PLAN}aggregator: j\n"));
+    assert_eq!(sandbox.glee(&["consensus", "ask", "x", "--stage", "plan"]).code, 4, "named, it may be anybody");
+}
+
+#[test]
+fn who_decides_is_no_party() {
+    let sandbox = table();
+    sandbox.write(".glee/stages/plan.yml", format!("{PLAN}arbiter: a\n"));
+    let output = ask(&sandbox);
+    assert_eq!(output.code, 2, "{output}");
+    assert!(output.stderr.contains("`a` would decide about its own answer"), "{output}");
+}
+
+#[test]
+fn an_agent_that_writes_is_not_believed() {
+    let sandbox = table();
+    let mut sandbox = sandbox;
+    sandbox.env("GLEE_SANDBOX", "off");
+    sandbox.program("say", &SAY.replace("prompt=$(cat)", "prompt=$(cat); [ $GLEE_AGENT = b ] && echo x > written"));
+    let output = ask(&sandbox);
+    assert_eq!(output.code, 5, "{output}");
+}
+
+const QUESTIONS: &str = "questions:\n  - {id: db, question: Which database?, options: [SQLite, PostgreSQL]}\n";
+
+fn answers(sandbox: &Sandbox, words: [Option<&str>; 3]) {
+    for (agent, word) in ["a", "b", "c"].into_iter().zip(words) {
+        if let Some(word) = word {
+            let text = format!(r#"{{"nonce":"NONCE","answers":[{{"id":"db","answer":"{word}","reason":"so"}}]}}"#);
+            says(sandbox, agent, "questions", &text);
+        }
+    }
+}
+
+fn gate(sandbox: &Sandbox) -> Output {
+    sandbox.write("q.yml", QUESTIONS);
+    sandbox.glee(&["gate", "pre-planning", "--questions", "q.yml", "--id", "S1", "--format", "json"])
+}
+
+fn validates(sandbox: &Sandbox, agrees: bool) {
+    let text = format!(r#"{{"nonce":"NONCE","agrees_with_majority":{agrees},"reasoning":"one writer"}}"#);
+    says(sandbox, "j", "validate", &text);
+}
+
+#[test]
+fn the_table_of_checkpoints() {
+    let (s, p) = (Some("sqlite"), Some("PostgreSQL"));
+    for (words, agrees, code, by) in [
+        ([s, s, s], None, 0, "agents"),
+        ([s, s, p], Some(true), 0, "arbiter"),
+        ([s, s, None], Some(true), 0, "arbiter"),
+        ([s, s, p], Some(false), 3, ""),
+        ([s, s, p], None, 3, ""),
+        ([s, p, Some("both")], Some(true), 3, ""),
+        ([s, None, None], Some(true), 3, ""),
+        ([Some("maybe"), Some("perhaps"), Some("both")], Some(true), 3, ""),
+        ([None, None, None], Some(true), 4, ""),
+    ] {
+        let sandbox = table();
+        answers(&sandbox, words);
+        if let Some(agrees) = agrees {
+            validates(&sandbox, agrees);
+        }
+        let output = gate(&sandbox);
+        assert_eq!(output.code, code, "{words:?}: {output}");
+        let resolutions = json(&sandbox.read(".glee/stages-out/S1/pre-planning/resolutions.json"));
+        let resolved = &resolutions["resolved"];
+        if by.is_empty() {
+            assert_eq!((resolved, &resolutions["open"]), (&json("[]"), &json(r#"["db"]"#)), "{words:?}");
+        } else {
+            assert_eq!((&resolved[0]["answer"], &resolved[0]["by"]["kind"]), (&"SQLite".into(), &by.into()));
+        }
+    }
+}
+
+#[test]
+fn a_person_answers_what_agents_cannot() {
+    let sandbox = table();
+    answers(&sandbox, [Some("SQLite"), Some("PostgreSQL"), None]);
+    let asked =
+        sandbox.write("q.yml", QUESTIONS).glee(&["gate", "pre-planning", "--questions", "q.yml", "--id", "S1"]);
+    assert_eq!(asked.code, 3, "{asked}");
+    insta::assert_snapshot!(asked.stdout);
+    let wrong = sandbox.glee(&["gate", "answer", "S1", "db", "MySQL"]);
+    assert_eq!((wrong.code, wrong.stderr.contains("it allows SQLite, PostgreSQL")), (2, true), "{wrong}");
+    assert_eq!(sandbox.glee(&["gate", "answer", "S1", "other", "x"]).code, 2);
+    let answered = sandbox.glee(&["gate", "answer", "S1", "db", "postgresql", "--reason", "two writers"]);
+    assert_eq!(answered.code, 0, "{answered}");
+    let resolutions = json(&sandbox.read(".glee/stages-out/S1/pre-planning/resolutions.json"));
+    assert_eq!(resolutions["resolved"][0]["answer"], "PostgreSQL");
+    assert_eq!(sandbox.glee(&["gate", "answer", "S1", "db", "SQLite"]).code, 2, "it is answered");
+}
+
+#[test]
+fn a_pipeline_goes_on_where_it_stood() {
+    let sandbox = table();
+    sandbox.write("q.yml", QUESTIONS);
+    sandbox.write(
+        "p.yml",
+        "prompt: Build it.\nstages:\n  - plan\n  - {gate: post-plan, questions: q.yml}\n  - next\n",
+    );
+    sandbox.write(".glee/stages/next.yml", "prompt: Go on.\nagents: [a, b]\n");
+    answers(&sandbox, [Some("SQLite"), Some("PostgreSQL"), Some("SQLite")]);
+    let run = || sandbox.glee(&["consensus", "run", "p.yml", "--id", "S1", "--format", "json"]);
+    let first = run();
+    assert_eq!(first.code, 3, "the majority has no validator: {first}");
+    assert_eq!(json(&first.stdout).as_array().map(Vec::len), Some(2));
+    assert_eq!(sandbox.glee(&["gate", "answer", "S1", "db", "SQLite"]).code, 0);
+    // Whoever was asked before has nothing more to say.
+    ["a", "b", "c"].into_iter().for_each(|agent| is_silent(&sandbox, agent, "questions"));
+    says(&sandbox, "a", "stage", "Take a table.\nGLEE-STAGE-END nonce=NONCE answers=1\n");
+    is_silent(&sandbox, "c", "stage");
+    let second = run();
+    assert_eq!(second.code, 0, "{second}");
+    let outcomes = json(&second.stdout);
+    let calls: Vec<_> = outcomes.as_array().expect("outcomes").iter().map(|one| &one["spent"]["calls"]).collect();
+    assert_eq!(calls, [&Value::from(4), &Value::from(4), &Value::from(3)]);
+    let third = run();
+    assert_eq!((third.code, json(&third.stdout) == outcomes), (0, true), "everything is settled: {third}");
+}
+
+#[test]
+fn deadlocks_are_counted() {
+    let sandbox = table();
+    let none = sandbox.glee(&["stats", "deadlocks"]);
+    assert_eq!((none.code, none.stdout.starts_with("No stage")), (0, true), "{none}");
+    assert_eq!(ask(&sandbox).code, 0);
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    says(&sandbox, "j", "arbitrate", &decision("a", "high"));
+    assert_eq!(ask(&sandbox).code, 0);
+    says(&sandbox, "j", "arbitrate", &decision("a", "low"));
+    assert_eq!(ask(&sandbox).code, 3);
+    let table = sandbox.glee(&["stats", "deadlocks", "--fail-above", "5%"]);
+    assert_eq!(table.code, 1, "{table}");
+    insta::assert_snapshot!(table.stdout);
+    assert_eq!(sandbox.glee(&["stats", "deadlocks", "--fail-above", "34"]).code, 0);
+    assert_eq!(sandbox.glee(&["consensus", "resolve", "S1", "a"]).code, 0);
+    let counted = json(&sandbox.glee(&["stats", "deadlocks", "--json"]).stdout);
+    assert_eq!((&counted["all"]["deadlocks"], &counted["all"]["by_person"]), (&1.into(), &1.into()));
+    let listed = sandbox.glee(&["consensus"]);
+    assert!(
+        listed.stdout.contains("ok, decided by a person") && listed.stdout.contains("ok, decided by j"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn bad_input_has_one_clear_error() {
+    let sandbox = table();
+    for (args, part) in [
+        (&["consensus", "ask", "x", "--id", "../x"][..], "`../x` is no name"),
+        (&["consensus", "ask", "x", "--stage", "plann"], "did you mean `plan`?"),
+        (&["consensus", "ask", " "], "nothing is asked"),
+        (&["consensus", "ask", "x", "--agents", "a,z"], "`z` is not connected"),
+        (&["consensus", "ask", "x", "--agents", "a"], "at least 2 agents"),
+        (&["consensus", "run", "none.yml", "--id", "S1"], "there is no file"),
+        (&["consensus", "resolve", "S1", "a"], "no stage of `S1` waits"),
+        (&["gate", "post-plan", "--questions", "none.yml"], "there is no file"),
+        (&["gate", "later", "--questions", "q.yml"], "possible values"),
+        (&["stats", "deadlocks", "--fail-above", "much"], "percentage"),
+    ] {
+        let output = sandbox.glee(args);
+        assert_eq!(output.code, 2, "{args:?}: {output}");
+        assert!(output.stderr.contains(part), "{args:?}: {output}");
+    }
+    sandbox.write("q.yml", QUESTIONS);
+    let few = sandbox.glee(&["gate", "post-plan", "--questions", "q.yml", "--agents", "a,b"]);
+    assert!(few.stderr.contains("at least 3 agents"), "{few}");
+}
