@@ -143,6 +143,28 @@ fn codex_holds_a_judge_to_the_form_of_a_ruling() {
 }
 
 #[test]
+fn an_arbiter_thinks_hard_and_is_held_to_the_form_of_a_decision() {
+    let arbitrate = |adapter: AdapterKind, name: &str, flags: &str| {
+        let agent = samples::agent("it", "", &[name]);
+        let mut program = Program::new("/bin/it");
+        program.words = Some(words(flags));
+        let request = samples::request(&agent, samples::arbitrate());
+        adapter.adapter().command(&samples::query(&agent, &program, &request)).unwrap()
+    };
+    let needed = "--setting-sources --strict-mcp-config --tools --permission-mode";
+    let claude = line(&arbitrate(AdapterKind::Claude, "claude", &format!("{needed} --effort --json-schema")));
+    assert!(claude.contains("--tools ''") && claude.ends_with("--effort high"), "{claude}");
+    assert!(claude.contains("modifications") && !claude.contains("duplicate_of"), "{claude}");
+    let older = line(&arbitrate(AdapterKind::Claude, "claude", needed));
+    assert!(!older.contains("--effort"), "{older}");
+    let codex = arbitrate(AdapterKind::Codex, "codex", "--sandbox --json --output-schema");
+    let asked = line(&codex);
+    assert!(asked.contains("-c 'model_reasoning_effort=\"high\"'"), "{asked}");
+    let schema = crate::agents::schema::Form::Decision.strict();
+    assert_eq!(codex.files, [("/kept/decision-schema.json".into(), schema)]);
+}
+
+#[test]
 fn gemini() {
     let rest = "-e none --allowed-mcp-server-names none -o stream-json";
     let reads = format!("--skip-trust --approval-mode default {rest}");

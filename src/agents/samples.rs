@@ -7,7 +7,7 @@ use super::adapter::Query;
 use super::program::Program;
 use crate::config::settings::Limits;
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
-use crate::protocol::request::{Request, Task};
+use crate::protocol::request::{Request, StageSubject, Task};
 
 pub(super) const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
@@ -68,6 +68,19 @@ pub(super) fn request(agent: &Agent, task: Task) -> Request {
         task,
         again: None,
     }
+}
+
+/// Conflicts to decide.
+pub(super) fn arbitrate() -> Task {
+    let about = StageSubject {
+        id: "S1".to_owned(),
+        stage: "plan".to_owned(),
+        instructions: String::new(),
+        prompt: "Plan it.".to_owned(),
+        required_fields: Vec::new(),
+    };
+    let (positions, conflicts) = (Vec::new(), Vec::new());
+    Task::Arbitrate { about, positions, aggregator: "g".into(), summary: "".into(), conflicts }
 }
 
 /// The task to judge a dispute.

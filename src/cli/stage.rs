@@ -1,5 +1,7 @@
 //! What `consensus` and `gate` share: one stage or checkpoint, from its plan to files, a report and an exit reason.
 
+use std::path::PathBuf;
+
 use super::Globals;
 use super::error::CommandError;
 use super::sitting::{self, FormatArg};
@@ -24,6 +26,8 @@ pub(super) struct Table<'a> {
     pub(super) format: Format,
     pub(super) settings: Settings,
     pub(super) workspace: Workspace,
+    /// The folder whose `.glee` says how stages are and takes what they come to.
+    pub(super) project: PathBuf,
 }
 
 impl<'a> Table<'a> {
@@ -32,7 +36,8 @@ impl<'a> Table<'a> {
         let settings = super::load::runnable(globals, Vec::new(), None)?.1.settings;
         sitting::require_sandbox(&settings)?;
         sitting::refuse_inside(&workspace, &sitting::state_dir()?)?;
-        Ok(Self { globals, format: format.into(), settings, workspace })
+        let project = super::load::Places::find(globals)?.root;
+        Ok(Self { globals, format: format.into(), settings, workspace, project })
     }
 
     pub(super) fn journal(&self) -> Result<Journal, CommandError> {
@@ -70,7 +75,8 @@ impl<'a> Table<'a> {
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Person>);
         let (settings, workspace) = (self.settings.clone(), sitting::workspace(self.globals)?);
         let (rested, cause) = sitting::attend(settings.budget.wall, &terminal, |stop| {
-            let setup = Setup { workspace, state_dir, journal, agents, settings, sink, person, stop };
+            let templates = self.project.join(".glee").join("prompts");
+            let setup = Setup { workspace, state_dir, journal, agents, settings, templates, sink, person, stop };
             async move {
                 match new {
                     Some(plan) => stages::start(setup, run, plan).await,
@@ -98,7 +104,7 @@ impl<'a> Table<'a> {
 
     /// Writes what a stage or a checkpoint came to into the tree.
     pub(super) fn write(&self, outcome: &Outcome) -> Result<(), CommandError> {
-        files::write(self.workspace.root(), outcome).map(drop).map_err(|error| {
+        files::write(&self.project, outcome).map(drop).map_err(|error| {
             let hint = error.hint();
             CommandError::new(ExitReason::Usage, error).hint_if(hint)
         })

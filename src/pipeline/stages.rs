@@ -1,7 +1,7 @@
 //! Agreement before code: a stage or a checkpoint as a run of its own.
 //!
 //! Like a review it is a journal: [`start`] records the plan and hands over to the engine, [`resume`] folds the recorded
-//! events and hands over to the same engine. What it comes to is written into the tree as well ([`files`]).
+//! events and hands over to the same engine. What it comes to is written into the project as well ([`files`]).
 
 mod due;
 mod engine;
@@ -52,6 +52,8 @@ pub struct Setup {
     pub agents: Agents,
     /// The settings in force.
     pub settings: Settings,
+    /// The folder of the project's own templates for prompts.
+    pub templates: PathBuf,
     /// Who listens.
     pub sink: Box<dyn EventSink>,
     /// The person who decides what nobody else can; nobody where none can be asked.
@@ -257,7 +259,6 @@ fn settle(journal: &mut Journal, run: &RunId, mut state: State, event: EventKind
 }
 
 fn engine(setup: Setup, run: RunId, state: State) -> Engine {
-    let templates = setup.workspace.root().join(".glee").join("prompts");
     Engine {
         run,
         workspace: setup.workspace,
@@ -265,7 +266,7 @@ fn engine(setup: Setup, run: RunId, state: State) -> Engine {
         journal: setup.journal,
         agents: setup.agents,
         settings: setup.settings,
-        templates,
+        templates: setup.templates,
         state,
         sink: Arc::new(Mutex::new(setup.sink)),
         person: setup.person,

@@ -107,6 +107,20 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
     Ok(text)
 }
 
+/// The instructions of a stage out of the template in its file, which knows `id`, `stage` and `fields`.
+///
+/// # Errors
+/// When it is no template, or asks for a value that does not exist.
+pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
+    environment().render_str(template, minijinja::context! { id, stage, fields => fields.to_vec() }).map_err(
+        |error| PromptError::Template {
+            place: format!("`prompt` of stage {stage}"),
+            line: error.line().unwrap_or(1),
+            message: error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
+        },
+    )
+}
+
 /// The name and the built-in template of a task.
 fn template(task: &Task) -> (&'static str, &'static str) {
     match task {

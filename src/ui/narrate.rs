@@ -3,14 +3,16 @@
 //! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
 
 use crate::domain::{
-    AgentName, AnswerStatus, DebateMessage, Decision, Dispute, DisputeNumber, FileChange, Finding, Resolution,
-    Role, Ruler, RulingRecord, RulingWord, Said, Settler, StagePlan, StageStatus, StageVerdict, Subject, Tag,
+    AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Role, Ruler, RulingRecord,
+    RulingWord, Tag,
 };
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};
 use crate::protocol::printable;
 
 use super::screen::Verbosity;
+
+mod stages;
 
 /// How an agent's work is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,14 +147,14 @@ impl Narrator {
             EventKind::Notice { text } => {
                 vec![format!("{} {}", look.paint(Tone::Warn, "note:"), printable::line(text))]
             }
-            EventKind::StageStarted { plan } => vec![stage_started(look, plan)],
-            EventKind::StageJudged { verdict } => vec![judged(look, verdict)],
+            EventKind::StageStarted { plan } => vec![stages::started(look, plan)],
+            EventKind::StageJudged { verdict } => vec![stages::judged(look, verdict)],
             EventKind::StageDeadlocked { reason } => {
                 let mark = look.paint(Tone::Warn, look.glyph(Glyph::Attention));
                 vec![format!("{mark} Deadlock: {}", printable::line(reason))]
             }
-            EventKind::StageDecided { decision, by } => vec![decided(look, decision, by)],
-            EventKind::QuestionResolved { resolution } => vec![resolved(look, resolution)],
+            EventKind::StageDecided { decision, by } => vec![stages::decided(look, decision, by)],
+            EventKind::QuestionResolved { resolution } => vec![stages::resolved(look, resolution)],
             EventKind::RunEnded { exit, millis } => {
                 let ended = format!("Ended after {} with exit code {}", draw::duration(*millis), exit.code());
                 let mut lines = if verbose { vec![faint(ended)] } else { Vec::new() };
@@ -310,97 +312,11 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
             let what = format!("{resolved} of {} resolved", draw::count(checks.len(), "finding"));
             if resolved == checks.len() { done(what) } else { (Glyph::Attention, Tone::Warn, what) }
         }
-        CallAnswer::Stage { said } => said_in_stage(said),
+        CallAnswer::Stage { said } => stages::said(said),
         CallAnswer::Invalid { error } => {
             (Glyph::Failed, Tone::Bad, format!("no valid answer: {}", printable::line(error)))
         }
         CallAnswer::Failed { error, .. } => (Glyph::Failed, Tone::Bad, printable::line(error)),
-    }
-}
-
-/// What came of a part in a stage or at a checkpoint.
-fn said_in_stage(said: &Said) -> (Glyph, Tone, String) {
-    let done = |what: String| (Glyph::Done, Tone::Good, what);
-    let fields = |missing: &[String], what: &str| match missing {
-        [] => done(what.to_owned()),
-        missing => {
-            let missing = printable::line(&missing.join(", "));
-            (Glyph::Attention, Tone::Warn, format!("{what} without {missing}"))
-        }
-    };
-    match said {
-        Said::Position(position) => fields(&position.missing_fields, "answered"),
-        Said::Synthesis(synthesis) => fields(&synthesis.missing_fields, "synthesis"),
-        Said::Decision(decision) => {
-            let choice = printable::line(&decision.decision.to_string());
-            done(format!("decided for {choice}, confidence {}", decision.confidence.as_str()))
-        }
-        Said::Answers { answers } => done(draw::count(answers.len(), "answer")),
-        Said::Validation(validation) if validation.agrees_with_majority => {
-            done("agrees with the majority".to_owned())
-        }
-        Said::Validation(_) => (Glyph::Attention, Tone::Warn, "does not agree with the majority".to_owned()),
-    }
-}
-
-fn stage_started(look: Look, plan: &StagePlan) -> String {
-    let what = match &plan.subject {
-        Subject::Stage { .. } => "Stage",
-        Subject::Checkpoint { .. } => "Checkpoint",
-    };
-    let name = look.paint(Tone::Strong, &printable::line(&plan.stage));
-    let names = |agents: &mut dyn Iterator<Item = &crate::domain::Agent>| {
-        agents.map(|agent| printable::line(&agent.name.0)).collect::<Vec<_>>().join(", ")
-    };
-    let role = |role: &str, names: String| if names.is_empty() { names } else { format!("{role} {names}") };
-    let decides = if matches!(plan.subject, Subject::Stage { .. }) { "arbiter" } else { "validator" };
-    look.facts(&[
-        format!("{what} {name} of {}", printable::line(&plan.id)),
-        role("agents", names(&mut plan.agents.iter())),
-        role("aggregator", names(&mut plan.aggregator.iter())),
-        role(decides, names(&mut plan.arbiter.iter())),
-    ])
-}
-
-fn judged(look: Look, verdict: &StageVerdict) -> String {
-    let (glyph, tone) = match verdict.status {
-        StageStatus::Ok => (Glyph::Done, Tone::Good),
-        StageStatus::Conflict | StageStatus::Degraded => (Glyph::Attention, Tone::Warn),
-    };
-    let missing = match verdict.missing_agents.len() {
-        0 => String::new(),
-        missing => format!("no answer of {}", draw::count(missing, "agent")),
-    };
-    look.facts(&[
-        format!("{} {}", look.paint(tone, look.glyph(glyph)), look.paint(Tone::Strong, verdict.status.as_str())),
-        draw::count(verdict.agreements.len(), "agreement"),
-        draw::count(verdict.conflicts.len(), "conflict"),
-        missing,
-        if verdict.required_fields_ok { String::new() } else { "required fields are absent".to_owned() },
-    ])
-}
-
-fn decided(look: Look, decision: &Decision, by: &Settler) -> String {
-    let choice = look.paint(Tone::Strong, &printable::line(&decision.decision.to_string()));
-    format!("{} Decided by {}: {choice}", look.paint(Tone::Good, look.glyph(Glyph::Done)), settler(by))
-}
-
-fn resolved(look: Look, resolution: &Resolution) -> String {
-    let line = format!(
-        "{} Question {}: {} ({})",
-        look.paint(Tone::Good, look.glyph(Glyph::Done)),
-        look.paint(Tone::Strong, &printable::line(&resolution.question)),
-        printable::line(&resolution.answer),
-        settler(&resolution.by)
-    );
-    look.cut(&line, look.width.max(60))
-}
-
-fn settler(by: &Settler) -> String {
-    match by {
-        Settler::Agents => "all agents agree".to_owned(),
-        Settler::Arbiter { name } => printable::line(&name.0),
-        Settler::Human => "a person".to_owned(),
     }
 }
 

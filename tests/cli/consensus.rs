@@ -32,10 +32,8 @@ fn decision(word: &str, confidence: &str) -> String {
 
 /// Three who answer, an aggregator and a judge; all answer the stage `plan` alike.
 fn table() -> Sandbox {
-    let mut sandbox = Sandbox::new();
+    let sandbox = Sandbox::new();
     sandbox.program("say", SAY).git_init();
-    let path = format!("{}:{}", sandbox.root().parent().expect("a base").join("bin").display(), env("PATH"));
-    sandbox.env("PATH", path);
     connect(
         &sandbox,
         &[("a", "reviewer"), ("b", "reviewer"), ("c", "reviewer"), ("g", "aggregator"), ("j", "judge")],
@@ -46,10 +44,6 @@ fn table() -> Sandbox {
     }
     says(&sandbox, "g", "aggregate", AGREED);
     sandbox
-}
-
-fn env(name: &str) -> String {
-    std::env::var(name).unwrap_or_default()
 }
 
 fn connect(sandbox: &Sandbox, agents: &[(&str, &str)]) {
@@ -70,6 +64,15 @@ fn says(sandbox: &Sandbox, agent: &str, task: &str, text: &str) {
 
 fn is_silent(sandbox: &Sandbox, agent: &str, task: &str) {
     fs::remove_file(sandbox.home().join("said").join(format!("{agent}.{task}"))).expect("it said something");
+}
+
+/// The text of a file of this name below a folder.
+fn kept(folder: &std::path::Path, name: &str) -> Option<String> {
+    fs::read_dir(folder).ok()?.flatten().find_map(|entry| match entry.path() {
+        path if path.is_dir() => kept(&path, name),
+        path if path.ends_with(name) => fs::read_to_string(path).ok(),
+        _ => None,
+    })
 }
 
 fn ask(sandbox: &Sandbox) -> Output {
@@ -111,6 +114,7 @@ fn an_arbiter_decides_a_conflict() {
     assert_eq!(came(&output), (0, "ok".into(), 5.into()), "{output}");
     let decided = &file(&sandbox, "synthesis")["arbiter_decision"];
     assert_eq!((&decided["decision"], &decided["by"]["name"]), (&"b".into(), &"j".into()));
+    assert_eq!(decided["approach"], json(r#"{"steps":["a table"]}"#), "the next stage can go on with it");
     assert_eq!(decided["modifications"], json(r#"["index it"]"#));
     assert_eq!(file(&sandbox, "verdict")["aggregator_status"], "conflict");
 }
@@ -388,4 +392,129 @@ fn bad_input_has_one_clear_error() {
     sandbox.write("q.yml", QUESTIONS);
     let few = sandbox.glee(&["gate", "post-plan", "--questions", "q.yml", "--agents", "a,b"]);
     assert!(few.stderr.contains("at least 3 agents"), "{few}");
+}
+
+#[test]
+fn killed_in_the_middle_nobody_is_asked_again_who_answered() {
+    let mut sandbox = table();
+    sandbox.env("GLEE_SANDBOX", "off");
+    sandbox.program("say", &SAY.replace("prompt=$(cat)", "prompt=$(cat); echo $GLEE_TASK $GLEE_AGENT >> ~/asked"));
+    sandbox.write("p.yml", "prompt: Build it.\nstages: [plan, next]\n");
+    sandbox.write(".glee/stages/next.yml", "prompt: Go on.\nagents: [d, e]\n");
+    connect(
+        &sandbox,
+        &[
+            ("a", "reviewer"),
+            ("b", "reviewer"),
+            ("c", "reviewer"),
+            ("d", "coder"),
+            ("e", "coder"),
+            ("g", "aggregator"),
+        ],
+    );
+    says(&sandbox, "d", "stage", POSITION);
+    says(&sandbox, "e", "stage", "hang");
+    let mut killed = sandbox.command(&["consensus", "run", "p.yml", "--id", "S1"]).spawn().expect("it starts");
+    let events = || sandbox.glee(&["consensus", "--json"]).stdout;
+    let begun = std::time::Instant::now();
+    // The last stage is at work, and one of its agents has answered.
+    while json(&events()).as_array().is_none_or(|all| all.len() < 2 || all[0]["spent"]["calls"] != 1) {
+        assert!(begun.elapsed().as_secs() < 60, "it never came so far");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    killed.kill().expect("it runs");
+    killed.wait().expect("it is a child");
+    says(&sandbox, "e", "stage", POSITION);
+    let carried_on = sandbox.glee(&["consensus", "run", "p.yml", "--id", "S1"]);
+    assert_eq!(carried_on.code, 0, "{carried_on}");
+    let asked = fs::read_to_string(sandbox.home().join("asked")).expect("they were asked");
+    let mut asked: Vec<&str> = asked.lines().collect();
+    asked.sort_unstable();
+    let expected = ["aggregate g", "aggregate g", "stage a", "stage b", "stage c", "stage d", "stage e", "stage e"];
+    assert_eq!(asked, expected, "only whom the kill cut off is asked again");
+}
+
+/// The README's example of agreement, with its scripted agents.
+#[test]
+fn the_example_is_agreed_on() {
+    let sandbox = Sandbox::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/queue");
+    for (path, text) in crate::shop::files(std::path::Path::new(example)) {
+        if !path.contains("stages-out") {
+            sandbox.write(format!("examples/queue/{path}"), text);
+        }
+    }
+    let agent = sandbox.read("examples/queue/agent.sh");
+    sandbox.script("examples/queue/agent.sh", &agent).git_init();
+    let refused = sandbox.glee(&["-C", "examples/queue", "consensus", "run", "pipeline.yml", "--id", "retries"]);
+    assert_eq!(refused.code, 8, "{refused}");
+    let readme = include_str!("../../README.md");
+    let hash =
+        readme.split("--trust ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("the command");
+    let args = ["-C", "examples/queue", "consensus", "run", "pipeline.yml", "--id", "retries", "--trust", hash];
+    let output = sandbox.glee(&args);
+    assert_eq!(output.code, 0, "{output}");
+    insta::assert_snapshot!(output.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_deadlock_is_ended_at_the_terminal() {
+    use crate::dialog::Pty;
+    let mut sandbox = table();
+    sandbox.env("TERM", "xterm-256color");
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    says(&sandbox, "j", "arbitrate", &decision("a", "low"));
+    let mut pty = Pty::open(&sandbox, &["consensus", "ask", "Plan it", "--stage", "plan", "--id", "S1"]);
+    pty.expect("Deadlock in stage plan").expect("The arbiter would take a").expect("Your decision?");
+    pty.until_it_reads().send("2").expect("Reason").send("cheaper\r").expect("a person decided: b");
+    assert_eq!(pty.end().0, 0);
+    assert_eq!(file(&sandbox, "synthesis")["arbiter_decision"]["rationale"], "cheaper");
+
+    // Left open, and taken up again.
+    says(&sandbox, "c", "stage", &POSITION.replace("table", "tree"));
+    let ask = ["consensus", "ask", "Plan it", "--stage", "plan", "--id", "S1", "--afresh"];
+    let mut pty = Pty::open(&sandbox, &ask);
+    pty.expect("Your decision?").until_it_reads().send("\u{1b}").expect("left open");
+    assert_eq!(pty.end().0, 3);
+    let mut pty = Pty::open(&sandbox, &["consensus", "resolve", "S1"]);
+    pty.expect("Your decision?").until_it_reads().send("4").expect("Reason").send("both\r").expect("hybrid");
+    assert_eq!(pty.end().0, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_question_is_answered_at_the_terminal() {
+    use crate::dialog::Pty;
+    let mut sandbox = table();
+    sandbox.env("TERM", "xterm-256color");
+    answers(&sandbox, [Some("SQLite"), Some("PostgreSQL"), Some("SQLite")]);
+    validates(&sandbox, false);
+    sandbox.write("q.yml", QUESTIONS);
+    let mut pty = Pty::open(&sandbox, &["gate", "post-plan", "--questions", "q.yml", "--id", "S1"]);
+    pty.expect("The validator does not agree with the majority").expect("Your answer?");
+    pty.until_it_reads().send("2").expect("Reason").send("\r").expect("db: PostgreSQL (a person");
+    assert_eq!(pty.end().0, 0);
+}
+
+#[test]
+fn a_stage_brings_its_checkpoints_and_its_template() {
+    let sandbox = table();
+    answers(&sandbox, [Some("SQLite"); 3]);
+    sandbox.write(".glee/stages/q.yml", QUESTIONS);
+    let gates = "gates:\n  - {gate: post-plan, questions: q.yml}\n";
+    sandbox
+        .write(".glee/stages/plan.yml", format!("prompt: 'Plan {{{{ id }}}}.'\nrequired_fields: [steps]\n{gates}"));
+    sandbox.write("p.yml", "prompt: Build it.\nstages: [plan]\n");
+    let output = sandbox.glee(&["consensus", "run", "p.yml", "--id", "S1", "--format", "json"]);
+    assert_eq!(output.code, 0, "{output}");
+    let outcomes = json(&output.stdout);
+    assert_eq!((&outcomes[0]["stage"], &outcomes[1]["stage"]), (&"plan".into(), &"post-plan".into()));
+    let prompts = kept(&sandbox.state(), "position.a.1.prompt").expect("the prompt is kept");
+    assert!(prompts.contains("Plan S1."), "{prompts}");
+
+    sandbox.write(".glee/stages/plan.yml", "prompt: 'Plan {{ it }}.'\n");
+    let wrong = sandbox.glee(&["consensus", "ask", "x", "--stage", "plan"]);
+    assert_eq!(wrong.code, 2, "{wrong}");
+    assert!(wrong.stderr.contains("`prompt` of stage plan:1"), "{wrong}");
 }

@@ -69,13 +69,13 @@ fn project(app: &str, judge: Option<&str>) -> Sandbox {
 }
 
 /// A pseudo-terminal with Glee in it, and everything it has shown.
-struct Pty {
+pub(crate) struct Pty {
     session: OsSession,
     shown: String,
 }
 
 impl Pty {
-    fn open(sandbox: &Sandbox, args: &[&str]) -> Self {
+    pub(crate) fn open(sandbox: &Sandbox, args: &[&str]) -> Self {
         let mut session = Session::spawn(sandbox.command(args)).expect("a pseudo-terminal");
         session.set_expect_timeout(Some(Duration::from_secs(60)));
         Self { session, shown: String::new() }
@@ -85,7 +85,7 @@ impl Pty {
         Self::open(sandbox, &["review", "app.py", "--arbitrate"])
     }
 
-    fn expect(&mut self, what: &str) -> &mut Self {
+    pub(crate) fn expect(&mut self, what: &str) -> &mut Self {
         match self.session.expect(what) {
             Ok(found) => self.shown.push_str(&String::from_utf8_lossy(found.as_bytes())),
             Err(error) => panic!("no `{what}` ({error}) after:\n{}", self.shown),
@@ -93,7 +93,7 @@ impl Pty {
         self
     }
 
-    fn send(&mut self, keys: &str) -> &mut Self {
+    pub(crate) fn send(&mut self, keys: &str) -> &mut Self {
         self.session.send(keys).expect("the terminal takes keys");
         self
     }
@@ -104,7 +104,7 @@ impl Pty {
     }
 
     /// Waits until Glee reads a key, so that Ctrl-C is a key as well.
-    fn until_it_reads(&mut self) -> &mut Self {
+    pub(crate) fn until_it_reads(&mut self) -> &mut Self {
         let begun = Instant::now();
         while !self.is_raw() {
             assert!(begun.elapsed() < Duration::from_secs(60), "nobody reads keys:\n{}", self.shown);
@@ -114,7 +114,7 @@ impl Pty {
     }
 
     /// The exit code, and all that was shown, with the terminal left as it was.
-    fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(mut self) -> (i32, String) {
         let rest = self.session.expect(Eof).expect("Glee ends");
         self.shown.push_str(&String::from_utf8_lossy(rest.as_bytes()));
         assert!(!self.is_raw(), "the terminal is left in another mode");

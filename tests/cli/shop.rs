@@ -9,7 +9,7 @@ use crate::support::Sandbox;
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop");
 
 /// The files below a folder, by path.
-fn files(folder: &Path) -> BTreeMap<String, String> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a readable folder") {
         let path = entry.expect("a readable folder").path();

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let id = args.id.as_deref().unwrap_or(new.short());
     files::name(id).map_err(stage::stages_error)?;
     let root = table.workspace.root();
-    let described = files::stage(root, &args.stage).map_err(stage::stages_error)?;
+    let described = files::stage(&table.project, &args.stage).map_err(stage::stages_error)?;
     let asking = Asking { id, agents: &args.agents, prompt, input: None, resolved: None };
     let plan = stages::stage(&table.settings, root, &described, asking).map_err(stage::plan_error)?;
     let outcome = table.ask(plan, args.afresh)?;

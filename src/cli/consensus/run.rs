@@ -91,9 +91,8 @@ fn steps(table: &Table<'_>, steps: &[Step], beside: &Path) -> Result<Vec<Due>, C
         match step {
             Step::Gate(gate) => all.push(Due::Gate(gate.clone(), beside.join(&gate.questions))),
             Step::Stage(name) => {
-                let root = table.workspace.root();
-                let described = files::stage(root, name).map_err(stage::stages_error)?;
-                let folder = root.join(files::FOLDER);
+                let described = files::stage(&table.project, name).map_err(stage::stages_error)?;
+                let folder = table.project.join(files::FOLDER);
                 let gates: Vec<Due> = described
                     .gates
                     .iter()

@@ -1,4 +1,4 @@
-//! What a stage or a checkpoint came to, as files in the tree: `.glee/stages-out/<id>/<stage>/`.
+//! What a stage or a checkpoint came to, as files of the project: `.glee/stages-out/<id>/<stage>/`.
 //!
 //! They are copies of what the journal says, for people, scripts and the next stage; each is replaced as a whole. They
 //! are ignored by git, as they can be made again.
@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::outcome::Outcome;
 use crate::config::file::{self, FileError, Links};
+use crate::domain::StageAnswer;
 
-/// The folder, below the root of the tree.
+/// The folder, below that of the project.
 pub const FOLDER: &str = ".glee/stages-out";
 
 /// Writes the files; returns their folder.
@@ -32,10 +33,7 @@ pub fn write(root: &Path, outcome: &Outcome) -> Result<PathBuf, FileError> {
     }
     for (name, answer) in &outcome.answers {
         let why = outcome.failures.iter().find(|(agent, _)| agent == name).map(|(_, why)| why);
-        let content = answer.as_ref().map(|answer| match serde_json::from_str(answer.content.as_written()) {
-            Ok(value) if answer.json => value,
-            _ => json!(answer.content),
-        });
+        let content = answer.as_ref().map(StageAnswer::value);
         let value = json!({
             "agent": name,
             "stage": outcome.stage,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::{
-    AgentName, Decision, ExitReason, FailureKind, Opinion, Question, Resolution, RunId, Settler, Spent,
+    AgentName, Approach, Decision, ExitReason, FailureKind, Opinion, Question, Resolution, RunId, Settler, Spent,
     StageAnswer, StageStatus, StageVerdict, Synthesis, Untrusted,
 };
 use crate::event::{CallAnswer, Part};
@@ -191,6 +191,14 @@ pub(super) fn open_question(state: &State, id: &str) -> Option<OpenQuestion> {
     Some(OpenQuestion { question: question.clone(), opinions, validator })
 }
 
+impl StageAnswer {
+    /// The answer as JSON: the object that it is, or prose as text.
+    pub fn value(&self) -> Value {
+        let object = serde_json::from_str(self.content.as_written()).ok().filter(|_| self.json);
+        object.unwrap_or_else(|| json!(self.content))
+    }
+}
+
 impl Outcome {
     /// `verdict.json`: the specification's verdict.
     pub fn verdict_json(&self) -> Option<Value> {
@@ -226,8 +234,15 @@ impl Outcome {
         fields.insert("stage".to_owned(), json!(self.stage));
         fields.insert("status".to_owned(), json!(status));
         if let Some((decision, by)) = decision {
+            // Whoever goes on has to know the approach, not only whose it is.
+            let of = |name: &AgentName| self.answers.iter().find(|(other, _)| other == name)?.1.as_ref();
+            let approach = match &decision.decision {
+                Approach::Of(name) => of(name).map(StageAnswer::value),
+                Approach::Hybrid => None,
+            };
             let decided = json!({
                 "decision": decision.decision.to_string(),
+                "approach": approach,
                 "rationale": decision.rationale,
                 "modifications": decision.modifications,
                 "confidence": decision.confidence,

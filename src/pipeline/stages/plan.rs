@@ -1,21 +1,26 @@
 //! Who takes part in a stage or a checkpoint, decided before anything costs money. Nobody stands in.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::config::settings::Settings;
 use crate::config::stages::Stage;
 use crate::domain::{Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
 use crate::pipeline::plan::{self, PlanError as ReviewPlanError};
+use crate::protocol::prompts::{self, PromptError};
 
 /// How many agents a checkpoint asks at least, by the specification.
 const AT_LEAST: usize = 3;
 
 /// Why a stage or a checkpoint cannot be planned.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum PlanError {
     /// As in a review.
     #[error(transparent)]
     Review(#[from] ReviewPlanError),
+    /// The stage's prompt is no template.
+    #[error(transparent)]
+    Prompt(Arc<PromptError>),
     /// A named agent is not connected.
     #[error("`{0}` is not connected")]
     Unknown(String),
@@ -42,6 +47,7 @@ impl PlanError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Review(error) => return error.hint(),
+            Self::Prompt(error) => return error.hint(),
             Self::Unknown(_) => "`glee agents` lists who is connected".to_owned(),
             Self::Embedded(_) => "name agents that read a prompt, with `--agents a,b,c`".to_owned(),
             Self::TooFew { .. } => {
@@ -50,6 +56,12 @@ impl PlanError {
             }
             Self::Party(_) => "name another one in the stage's file".to_owned(),
         })
+    }
+}
+
+impl From<PromptError> for PlanError {
+    fn from(error: PromptError) -> Self {
+        Self::Prompt(Arc::new(error))
     }
 }
 
@@ -83,7 +95,7 @@ pub fn stage(settings: &Settings, root: &Path, stage: &Stage, asking: Asking<'_>
     let parties: Vec<&Agent> = agents.iter().chain([&aggregator]).collect();
     let arbiter = one(settings, stage.arbiter.as_deref(), Role::Judge, &parties)?;
     let subject = Subject::Stage {
-        instructions: stage.prompt.clone(),
+        instructions: prompts::instructions(&stage.prompt, asking.id, &stage.name, &stage.required_fields)?,
         prompt: asking.prompt,
         input: asking.input,
         resolved: asking.resolved,
