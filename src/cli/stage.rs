@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::Globals;
 use super::error::CommandError;
 use super::sitting::{self, FormatArg};
+use crate::config::file::FileError;
 use crate::config::settings::Settings;
 use crate::config::stages::StagesError;
 use crate::domain::{ExitReason, RunId, StagePlan};
@@ -61,6 +62,8 @@ impl<'a> Table<'a> {
     }
 
     fn sit(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<Outcome, CommandError> {
+        // What would keep the files from being written is told before anything costs money.
+        files::folder(&self.project, &plan.id, &plan.stage).map_err(file_error)?;
         let root = self.workspace.root();
         let agents = sitting::programs(&stages::agents_of(plan), &plan.backups, root)?;
         let state_dir = sitting::state_dir()?;
@@ -104,10 +107,7 @@ impl<'a> Table<'a> {
 
     /// Writes what a stage or a checkpoint came to into the tree.
     pub(super) fn write(&self, outcome: &Outcome) -> Result<(), CommandError> {
-        files::write(&self.project, outcome).map(drop).map_err(|error| {
-            let hint = error.hint();
-            CommandError::new(ExitReason::Usage, error).hint_if(hint)
-        })
+        files::write(&self.project, outcome).map_err(file_error)
     }
 
     /// Prints what several stages and checkpoints came to.
@@ -121,6 +121,11 @@ impl<'a> Table<'a> {
         };
         Ok(stream::out(&text)?)
     }
+}
+
+fn file_error(error: FileError) -> CommandError {
+    let hint = error.hint();
+    CommandError::new(ExitReason::Usage, error).hint_if(hint)
 }
 
 pub(super) fn plan_error(error: PlanError) -> CommandError {

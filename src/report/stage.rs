@@ -176,7 +176,13 @@ pub fn deadlocks(found: &Deadlocks) -> String {
         );
     }
     let word = if rate > BOUND { "above" } else { "within" };
-    let _ = writeln!(out, "\nThe rate is {word} the specification's bound of 5%.");
+    let _ = write!(out, "\nThe rate is {word} the specification's bound of 5%");
+    let _ = match found.all.interval() {
+        Some((low, high)) if low <= BOUND && high > BOUND => {
+            writeln!(out, "; so few stages do not show on which side of it the true rate lies.")
+        }
+        _ => writeln!(out, "."),
+    };
     out
 }
 

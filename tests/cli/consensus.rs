@@ -389,6 +389,10 @@ fn bad_input_has_one_clear_error() {
         assert_eq!(output.code, 2, "{args:?}: {output}");
         assert!(output.stderr.contains(part), "{args:?}: {output}");
     }
+    std::os::unix::fs::symlink("/tmp", sandbox.root().join(".glee/stages-out")).expect("a link");
+    let linked = ask(&sandbox);
+    assert_eq!((linked.code, linked.stderr.contains("stages-out")), (2, true), "{linked}");
+    assert_eq!(sandbox.glee(&["consensus"]).stdout, "Nothing was asked yet. Ask with `glee consensus ask`.\n");
     sandbox.write("q.yml", QUESTIONS);
     let few = sandbox.glee(&["gate", "post-plan", "--questions", "q.yml", "--agents", "a,b"]);
     assert!(few.stderr.contains("at least 3 agents"), "{few}");
@@ -517,4 +521,25 @@ fn a_stage_brings_its_checkpoints_and_its_template() {
     let wrong = sandbox.glee(&["consensus", "ask", "x", "--stage", "plan"]);
     assert_eq!(wrong.code, 2, "{wrong}");
     assert!(wrong.stderr.contains("`prompt` of stage plan:1"), "{wrong}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_it_and_the_same_command_carries_it_on() {
+    let sandbox = table();
+    says(&sandbox, "b", "stage", "hang");
+    let args = ["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"];
+    let mut command = sandbox.command(&args);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    let begun = std::time::Instant::now();
+    let listed = || json(&sandbox.glee(&["consensus", "--json"]).stdout);
+    while listed()[0]["spent"]["calls"] != 2 {
+        assert!(begun.elapsed().as_secs() < 60, "it never came so far");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    assert_eq!(child.wait().expect("it is a child").code(), Some(130));
+    says(&sandbox, "b", "stage", POSITION);
+    assert_eq!(came(&ask(&sandbox)), (0, "ok".into(), 4.into()), "two answers are kept");
 }

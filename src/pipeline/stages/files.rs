@@ -14,19 +14,27 @@ use crate::domain::StageAnswer;
 /// The folder, below that of the project.
 pub const FOLDER: &str = ".glee/stages-out";
 
-/// Writes the files; returns their folder.
+/// The folder of a stage or a checkpoint, which need not be there yet.
 ///
 /// # Errors
-/// When a file cannot be written, or a link stands in the way.
-pub fn write(root: &Path, outcome: &Outcome) -> Result<PathBuf, FileError> {
+/// When a link stands in the way, by which Glee would write elsewhere.
+pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> {
     let mut folder = root.to_owned();
-    for part in [".glee", "stages-out", &outcome.id, &outcome.stage] {
+    for part in FOLDER.split('/').chain([id, stage]) {
         folder.push(part);
-        // A link here would have Glee write elsewhere.
         if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(FileError::Link(folder));
         }
     }
+    Ok(folder)
+}
+
+/// Writes the files.
+///
+/// # Errors
+/// When a file cannot be written, or a link stands in the way.
+pub fn write(root: &Path, outcome: &Outcome) -> Result<(), FileError> {
+    let folder = folder(root, &outcome.id, &outcome.stage)?;
     let ignore = root.join(FOLDER).join(".gitignore");
     if !ignore.exists() {
         file::write(&ignore, "*\n", Links::Refused)?;
@@ -56,7 +64,7 @@ pub fn write(root: &Path, outcome: &Outcome) -> Result<PathBuf, FileError> {
             put(&folder, name, &value)?;
         }
     }
-    Ok(folder)
+    Ok(())
 }
 
 fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
