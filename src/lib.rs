@@ -10,6 +10,9 @@
 //! [`agents::process`], behind one trait with a scripted twin. An agent is never spawned bare: Glee runs a
 //! re-execution of itself that leads the agent's session and leaves no descendant behind.
 //!
+//! **Agreement is a run as well.** A stage or a checkpoint ([`pipeline::stages`]) is recorded, folded and carried on like
+//! a review: agents answer, an aggregator names conflicts, an arbiter or a person decides them.
+//!
 //! **Rules are tables.** What is mandatory, what is a dispute, what is due: pure functions in [`rules`] and
 //! [`pipeline`], each with the table of its specification as its test.
 //!
@@ -27,7 +30,7 @@
 //! | [`cli`] | one file a command: arguments, help, run; errors with hints; exit codes |
 //! | [`ui`], [`report`] | live progress and dialogs; outcome to bytes, one file a format |
 //! | [`draw`] | text for people as pure functions: colour, width, code with carets |
-//! | [`pipeline`] | plan, state, due, engine; one file a stage |
+//! | [`pipeline`] | plan, state, due, engine of a review, one file a phase; the same of agreement in `stages` |
 //! | [`agents`] | adapters, the embedded agents, the process runner |
 //! | [`workspace`] | target selection, git plumbing, before-images, enclosing blocks, lock files and advisories |
 //! | [`journal`] | the history store: append, queries, hash chain |

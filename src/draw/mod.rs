@@ -12,7 +12,8 @@ use std::fmt::Write as _;
 
 use console::{measure_text_width, truncate_str};
 
-use crate::domain::{Severity, Tag};
+use crate::domain::{Settler, Severity, Tag};
+use crate::protocol::printable;
 
 /// How text may look where it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,6 +229,15 @@ pub fn duration(millis: u64) -> String {
         0..60 => format!("{seconds}.{}s", millis % 1000 / 100),
         60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Who decided, as it is told.
+pub fn settler(by: &Settler) -> String {
+    match by {
+        Settler::Agents => "all agents".to_owned(),
+        Settler::Arbiter { name } => printable::line(&name.0),
+        Settler::Human => "a person".to_owned(),
     }
 }
 

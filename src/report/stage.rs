@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::domain::{ExitReason, Settler, StageStatus, Untrusted};
+use crate::domain::{ExitReason, StageStatus, Untrusted};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::pipeline::stages::stats::{BOUND, Counts, Deadlocks};
 use crate::pipeline::stages::{OpenQuestion, Outcome, Step, files};
@@ -22,20 +22,12 @@ pub fn state(outcome: &Outcome) -> String {
         _ if !outcome.ended => "interrupted".to_owned(),
         (_, ExitReason::ReadOnlyViolation) => "an agent wrote".to_owned(),
         (Step::Stage { decision: Some((_, by)), status: Some(status), .. }, _) => {
-            format!("{status}, decided by {}", settler(by))
+            format!("{status}, decided by {}", draw::settler(by))
         }
         (Step::Stage { deadlock: Some(_), .. }, _) => "deadlock".to_owned(),
         (Step::Stage { status, .. }, _) => status.map_or("not asked", StageStatus::as_str).to_owned(),
         (Step::Checkpoint { open, .. }, _) if open.is_empty() => "resolved".to_owned(),
         (Step::Checkpoint { open, .. }, _) => format!("{} open", draw::count(open.len(), "question")),
-    }
-}
-
-fn settler(by: &Settler) -> String {
-    match by {
-        Settler::Agents => "all agents".to_owned(),
-        Settler::Arbiter { name } => printable::line(&name.0),
-        Settler::Human => "a person".to_owned(),
     }
 }
 
@@ -68,8 +60,11 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
             }
             if let Some((decision, by)) = decision {
                 let choice = printable::line(&decision.decision.to_string());
-                let line =
-                    format!("{} decided: {choice} (confidence {})", settler(by), decision.confidence.as_str());
+                let line = format!(
+                    "{} decided: {choice} (confidence {})",
+                    draw::settler(by),
+                    decision.confidence.as_str()
+                );
                 let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, &line));
                 paragraph(&mut out, look, "  ", &printable::block(&decision.rationale));
                 list(&mut out, look, "Modifications", &decision.modifications);
@@ -86,7 +81,7 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
                     "{}: {} ({}, confidence {})",
                     printable::line(&resolution.question),
                     printable::line(&resolution.answer),
-                    settler(&resolution.by),
+                    draw::settler(&resolution.by),
                     resolution.confidence.as_str()
                 );
                 paragraph(&mut out, look, &format!("  {} ", look.glyph(Glyph::Done)), &line);

@@ -71,7 +71,7 @@ pub(super) fn judged(look: Look, verdict: &StageVerdict) -> String {
 /// Who decided the conflicts, and how.
 pub(super) fn decided(look: Look, decision: &Decision, by: &Settler) -> String {
     let choice = look.paint(Tone::Strong, &printable::line(&decision.decision.to_string()));
-    format!("{} Decided by {}: {choice}", look.paint(Tone::Good, look.glyph(Glyph::Done)), settler(by))
+    format!("{} Decided by {}: {choice}", look.paint(Tone::Good, look.glyph(Glyph::Done)), draw::settler(by))
 }
 
 /// The answer to a question.
@@ -81,15 +81,7 @@ pub(super) fn resolved(look: Look, resolution: &Resolution) -> String {
         look.paint(Tone::Good, look.glyph(Glyph::Done)),
         look.paint(Tone::Strong, &printable::line(&resolution.question)),
         printable::line(&resolution.answer),
-        settler(&resolution.by)
+        draw::settler(&resolution.by)
     );
     look.cut(&line, look.width.max(60))
-}
-
-fn settler(by: &Settler) -> String {
-    match by {
-        Settler::Agents => "all agents agree".to_owned(),
-        Settler::Arbiter { name } => printable::line(&name.0),
-        Settler::Human => "a person".to_owned(),
-    }
 }
