@@ -37,6 +37,10 @@ impl Redaction {
         }
         match kind {
             plan @ EventKind::RunStarted { .. } => plan,
+            EventKind::StageStarted { mut plan } => {
+                plan.subject = secrets::redact_value(plan.subject);
+                EventKind::StageStarted { plan }
+            }
             EventKind::CallFinished {
                 call,
                 answer: CallAnswer::Review { status, findings, notes },

@@ -543,3 +543,31 @@ fn an_interrupt_stops_it_and_the_same_command_carries_it_on() {
     says(&sandbox, "b", "stage", POSITION);
     assert_eq!(came(&ask(&sandbox)), (0, "ok".into(), 4.into()), "two answers are kept");
 }
+
+#[test]
+fn a_budget_holds_it_up_and_more_carries_it_on() {
+    let mut sandbox = table();
+    sandbox.env("GLEE_BUDGET_CALLS", "2");
+    let short = ask(&sandbox);
+    assert_eq!(short.code, 75, "{short}");
+    assert_eq!(json(&short.stdout)["spent"]["calls"], 2);
+    assert!(short.stdout.contains("`budget.calls` is used up"), "{short}");
+    sandbox.env("GLEE_BUDGET_CALLS", "9");
+    assert_eq!(came(&ask(&sandbox)), (0, "ok".into(), 4.into()), "two answers are kept");
+}
+
+#[test]
+fn a_secret_reaches_no_agent_and_no_file_and_what_was_asked_is_still_known() {
+    let sandbox = table();
+    let secret = format!("AKIA{}", "Z7VK2QLM3XW5TRNB");
+    says(&sandbox, "b", "stage", "hang");
+    let prompt = format!("Use the key {secret}");
+    let args = ["consensus", "ask", &prompt, "--stage", "plan", "--id", "S1", "--format", "json"];
+    let mut limited = sandbox.command(&args);
+    let stopped = limited.env("GLEE_BUDGET_WALL", "2s").output().expect("it runs");
+    assert_eq!(stopped.status.code(), Some(75));
+    says(&sandbox, "b", "stage", POSITION);
+    assert_eq!(came(&sandbox.glee(&args)), (0, "ok".into(), 4.into()), "it is carried on");
+    let prompt = kept(&sandbox.state(), "position.a.1.prompt").expect("the prompt is kept");
+    assert!(!prompt.contains(&secret) && prompt.contains("[secret:"), "{prompt}");
+}
