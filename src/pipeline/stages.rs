@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub use engine::Rest;
-pub use outcome::{OpenQuestion, Outcome, Step};
+pub use outcome::{OpenQuestion, Outcome, Resolved, Step};
 pub use plan::{Asking, PlanError, checkpoint, stage};
 
 use crate::agents::{Agents, Stop};

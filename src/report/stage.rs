@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::domain::{ExitReason, StageStatus, Untrusted};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::pipeline::stages::stats::{BOUND, Counts, Deadlocks};
-use crate::pipeline::stages::{OpenQuestion, Outcome, Step, files};
+use crate::pipeline::stages::{OpenQuestion, Outcome, Resolved, Step, files};
 use crate::protocol::printable;
 
 /// An outcome, or several, as indented JSON with a line end.
@@ -76,7 +76,7 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
             }
         }
         Step::Checkpoint { resolved, open } => {
-            for resolution in resolved {
+            for Resolved { resolution, .. } in resolved {
                 let line = format!(
                     "{}: {} ({}, confidence {})",
                     printable::line(&resolution.question),

@@ -75,6 +75,14 @@ fn kept(folder: &std::path::Path, name: &str) -> Option<String> {
     })
 }
 
+/// The same of the last run of a stage.
+fn kept_of(sandbox: &Sandbox, stage: &str, name: &str) -> String {
+    let listed = json(&sandbox.glee(&["consensus", "--json"]).stdout);
+    let run = listed.as_array().into_iter().flatten().find(|one| one["stage"] == stage).expect("it was asked");
+    let run = run["run"].as_str().expect("an id");
+    kept(&sandbox.state(), &format!("{run}/{name}")).expect("the prompt is kept")
+}
+
 fn ask(sandbox: &Sandbox) -> Output {
     sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1", "--format", "json"])
 }
@@ -342,6 +350,11 @@ fn a_pipeline_goes_on_where_it_stood() {
     let calls: Vec<_> = outcomes.as_array().expect("outcomes").iter().map(|one| &one["spent"]["calls"]).collect();
     assert_eq!(calls, [&Value::from(4), &Value::from(4), &Value::from(3)]);
     let third = run();
+    let prompts = ["a", "b"].map(|agent| kept_of(&sandbox, "next", &format!("position.{agent}.1.prompt")));
+    assert!(
+        prompts.iter().all(|prompt| prompt.contains("Which database?") && prompt.contains("SQLite")),
+        "{prompts:?}"
+    );
     assert_eq!((third.code, json(&third.stdout) == outcomes), (0, true), "everything is settled: {third}");
 }
 

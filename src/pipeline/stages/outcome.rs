@@ -64,10 +64,20 @@ pub enum Step {
     /// A checkpoint.
     Checkpoint {
         /// The answers that hold, in the order of the questions.
-        resolved: Vec<Resolution>,
+        resolved: Vec<Resolved>,
         /// What only a person can answer.
         open: Vec<OpenQuestion>,
     },
+}
+
+/// A question that has its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Resolved {
+    /// The question in words; `question` is its id.
+    pub asked: String,
+    /// The answer.
+    #[serde(flatten)]
+    pub resolution: Resolution,
 }
 
 /// A question that only a person can answer.
@@ -137,10 +147,13 @@ pub(super) fn outcome(state: &State, run: &RunId, millis: u64) -> Option<Outcome
             advances: state.verdict.as_ref().is_some_and(advances),
         }
     } else {
-        let ids = || state.questions().iter().map(|question| question.id.as_str());
+        let resolved = |question: &Question| {
+            let resolution = state.resolutions.get(&question.id)?.clone();
+            Some(Resolved { asked: question.question.clone(), resolution })
+        };
         Step::Checkpoint {
-            resolved: ids().filter_map(|id| state.resolutions.get(id).cloned()).collect(),
-            open: ids().filter_map(|id| open_question(state, id)).collect(),
+            resolved: state.questions().iter().filter_map(resolved).collect(),
+            open: state.questions().iter().filter_map(|question| open_question(state, &question.id)).collect(),
         }
     };
     let answer =
