@@ -124,7 +124,11 @@ fn an_arbiter_decides_a_conflict() {
     assert_eq!((&decided["decision"], &decided["by"]["name"]), (&"b".into(), &"j".into()));
     assert_eq!(decided["approach"], json(r#"{"steps":["a table"]}"#), "the next stage can go on with it");
     assert_eq!(decided["modifications"], json(r#"["index it"]"#));
-    assert_eq!(file(&sandbox, "verdict")["aggregator_status"], "conflict");
+    let verdict = file(&sandbox, "verdict");
+    assert_eq!(
+        (&verdict["aggregator_status"], &verdict["arbiter"]["step"]),
+        (&"conflict".into(), &"arbiter-plan".into())
+    );
 }
 
 #[test]

@@ -69,6 +69,28 @@ fn every_golden_history_is_shown_and_decided_as_it_was() {
 }
 
 #[test]
+fn every_golden_stage_came_to_what_it_came_to() {
+    let mut stages = 0;
+    for golden in folders().into_iter().filter(|golden| golden.join("stages.json").is_file()) {
+        let sandbox = Sandbox::new();
+        let place = sandbox.state().join("golden");
+        copy(&golden, &place);
+        let history = place.join("history.db").display().to_string();
+        let commands =
+            [("stages.json", &["consensus", "--json"][..]), ("deadlocks.json", &["stats", "deadlocks", "--json"])];
+        for (name, command) in commands {
+            let recorded: Value =
+                serde_json::from_slice(&fs::read(golden.join(name)).expect("a record")).expect("JSON");
+            let output = sandbox.glee(&[&["--history", &history], command].concat());
+            let now: Value = serde_json::from_str(&output.stdout).expect("JSON");
+            assert!(holds(&recorded, &now), "{name}\n{now:#}\n{}", output.stderr);
+            stages += recorded.as_array().map_or(0, Vec::len);
+        }
+    }
+    assert!(stages >= 5, "golden histories hold {stages} stages");
+}
+
+#[test]
 fn other_rules_decide_a_golden_run_otherwise() {
     let sandbox = Sandbox::new();
     let place = sandbox.state().join("golden");

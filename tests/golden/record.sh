@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Records a golden history with the `glee` of this tree into tests/golden/NAME: three runs over examples/shop and what
-# came of each. A golden history never changes afterwards; a new form of the events or the database gets a new one.
+# Records a golden history with the `glee` of this tree into tests/golden/NAME: three reviews, a pipeline of stages and a
+# deadlock that a person ended, and what came of each. A golden history never changes afterwards; a new form of the events or the database gets a new one.
 #
 #   tests/golden/record.sh NAME
 set -euo pipefail
@@ -17,6 +17,8 @@ export HOME=$work/home GLEE_STATE_DIR=$work/state GIT_CONFIG_NOSYSTEM=1 GIT_AUTH
 export GIT_COMMITTER_NAME=golden GIT_COMMITTER_EMAIL=golden@example.org
 mkdir -p "$HOME" "$work/shop" "$into/runs" "$into/outcomes"
 cp -r examples/shop/. "$work/shop/"
+mkdir -p "$work/plan/examples" && cp -r examples/queue "$work/plan/examples/" && rm -rf "$work/plan/examples/queue/.glee/stages-out"
+trust=$(sed -n 's/.*--trust \(blake3:[0-9a-f]*\).*/\1/p' README.md)
 cp -r .glee "$work/shop/.glee"
 cd "$work/shop"
 git init -q . && git add -A && git commit -qm "The shop"
@@ -61,6 +63,16 @@ for who in ada:reviewer bob:reviewer cyd:coder amy:judge bea:judge cal:judge; do
 done
 "$glee" config set review.judge.panel '[amy, bea, cal]' >/dev/null 2>&1
 run review . --arbitrate --debate --no-input
+
+# Agreement: a conflict that an arbiter decides, questions, and a conflict that only a person can decide.
+cd "$work/plan"
+git init -q . && git add -A && git commit -qm "The queue"
+run -C examples/queue --trust "$trust" consensus run pipeline.yml --id retries
+sed -i 's/"confidence": "high"/"confidence": "low"/' examples/queue/answers/arbitrate-plan
+run -C examples/queue --trust "$trust" consensus ask "How are orders retried?" --stage plan --id unsure
+run -C examples/queue --trust "$trust" consensus resolve unsure gemini --reason "Redis runs already"
+"$glee" --history "$into/history.db" consensus --json > "$into/stages.json" 2>/dev/null
+"$glee" --history "$into/history.db" stats deadlocks --json > "$into/deadlocks.json" 2>/dev/null
 
 cd "$work"
 "$glee" --history "$into/history.db" runs --json > "$into/runs.json" 2>/dev/null

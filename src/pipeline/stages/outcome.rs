@@ -233,7 +233,8 @@ impl Outcome {
             value["deadlock"] = json!(deadlock);
         }
         if let Some((decision, by)) = decision {
-            value["arbiter"] = json!({ "by": by, "confidence": decision.confidence });
+            let step = format!("arbiter-{}", self.stage);
+            value["arbiter"] = json!({ "step": step, "by": by, "confidence": decision.confidence });
         }
         Some(value)
     }
