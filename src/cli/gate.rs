@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::sitting::FormatArg;
-use super::stage::{self, Table};
+use super::stage::{self, Asked, Table};
 use crate::config::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::pipeline;
@@ -47,18 +47,8 @@ struct Ask {
     /// The questions, YAML or JSON
     #[arg(long, value_name = "FILE", required = true)]
     questions: Option<PathBuf>,
-    /// What the work is called; the same again carries on what was interrupted
-    #[arg(long, value_name = "ID")]
-    id: Option<String>,
-    /// Ask these agents instead of all reviewers
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    agents: Vec<String>,
-    /// Ask everybody anew, whatever was answered before
-    #[arg(long)]
-    afresh: bool,
-    /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[command(flatten)]
+    asked: Asked,
 }
 
 #[derive(Debug, clap::Args)]
@@ -97,10 +87,10 @@ fn ask(args: &Ask, globals: &Globals) -> CommandResult {
         ));
     };
     let new = pipeline::new_run();
-    let id = args.id.as_deref().unwrap_or(new.short());
-    let table = Table::new(globals, args.format)?;
-    let plan = plan(&table, id, checkpoint, &globals.directory().join(questions), &args.agents)?;
-    let outcome = table.ask(plan, args.afresh)?;
+    let id = args.asked.id.as_deref().unwrap_or(new.short());
+    let table = Table::new(globals, args.asked.format)?;
+    let plan = plan(&table, id, checkpoint, &globals.directory().join(questions), &args.asked.agents)?;
+    let outcome = table.ask(plan, args.asked.afresh)?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;
     Ok(exit)

@@ -21,6 +21,23 @@ use crate::ui::stream;
 use crate::ui::terminal::Terminal;
 use crate::workspace::Workspace;
 
+/// What every question to agents is asked with.
+#[derive(Debug, clap::Args)]
+pub(super) struct Asked {
+    /// What the work is called; the same again carries on what was interrupted
+    #[arg(long, value_name = "ID")]
+    pub(super) id: Option<String>,
+    /// Ask these agents instead of those that would be asked
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(super) agents: Vec<String>,
+    /// Ask everybody anew, whatever was answered before
+    #[arg(long)]
+    pub(super) afresh: bool,
+    /// The form of the report
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
+    pub(super) format: FormatArg,
+}
+
 /// Everything that one command asks about stages.
 pub(super) struct Table<'a> {
     pub(super) globals: &'a Globals,

@@ -11,9 +11,6 @@ mod plan;
 mod state;
 pub mod stats;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

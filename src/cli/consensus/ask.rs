@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::Globals;
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::sitting::FormatArg;
-use crate::cli::stage::{self, Table};
+use crate::cli::stage::{self, Asked, Table};
 use crate::config::stages as files;
 use crate::domain::ExitReason;
 use crate::pipeline;
@@ -27,31 +26,21 @@ pub(super) struct Args {
     /// The stage: ask, plan, tasks, implement, validate, audit, unlock, or one of .glee/stages
     #[arg(long, value_name = "NAME", default_value = "ask")]
     stage: String,
-    /// What the work is called; the same again carries on what was interrupted
-    #[arg(long, value_name = "ID")]
-    id: Option<String>,
-    /// Ask these agents instead of those of the stage
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    agents: Vec<String>,
-    /// Ask everybody anew, whatever was answered before
-    #[arg(long)]
-    afresh: bool,
-    /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[command(flatten)]
+    asked: Asked,
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let prompt = prompt(args.prompt.as_deref(), args.file.as_deref())?;
-    let table = Table::new(globals, args.format)?;
+    let table = Table::new(globals, args.asked.format)?;
     let new = pipeline::new_run();
-    let id = args.id.as_deref().unwrap_or(new.short());
+    let id = args.asked.id.as_deref().unwrap_or(new.short());
     files::name(id).map_err(stage::stages_error)?;
     let root = table.workspace.root();
     let described = files::stage(&table.project, &args.stage).map_err(stage::stages_error)?;
-    let asking = Asking { id, agents: &args.agents, prompt, input: None, resolved: None };
+    let asking = Asking { id, agents: &args.asked.agents, prompt, input: None, resolved: None };
     let plan = stages::stage(&table.settings, root, &described, asking).map_err(stage::plan_error)?;
-    let outcome = table.ask(plan, args.afresh)?;
+    let outcome = table.ask(plan, args.asked.afresh)?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;
     Ok(exit)

@@ -1,3 +1,5 @@
+//! What counts as an answer in a stage or at a checkpoint, and that a repeated prompt is none.
+
 use super::*;
 use crate::domain::{Approach, Opinion};
 use crate::protocol::prompts;

@@ -1,0 +1,219 @@
+//! Calls of agents: what for, which attempt, what was read in the answer and what the process left behind.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    AgentName, AnswerStatus, Defended, DisputeNumber, Examined, FailureKind, RawFinding, Recheck, Response, Ruling,
+    Said,
+};
+
+/// What a call of an agent is for; together with the agent it identifies the call within a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "purpose", rename_all = "snake_case")]
+pub enum Purpose {
+    /// A reviewer reads one shard.
+    Review {
+        /// The round, counted from 1.
+        round: u32,
+        /// The shard's index, counted from 0.
+        shard: u32,
+    },
+    /// A reviewer examines what others raised (round 2 of a debate).
+    Examine {
+        /// The round of the run.
+        round: u32,
+    },
+    /// A reviewer defends its challenged findings (round 3 of a debate).
+    Defend {
+        /// The round of the run.
+        round: u32,
+    },
+    /// The coder answers the findings of a round.
+    Respond {
+        /// The round.
+        round: u32,
+    },
+    /// The coder is called again with binding rulings.
+    Enforce {
+        /// The round.
+        round: u32,
+    },
+    /// A judge rules on a dispute.
+    Judge {
+        /// The dispute.
+        dispute: DisputeNumber,
+    },
+    /// A reviewer looks at the changes made for its findings.
+    Recheck {
+        /// The round.
+        round: u32,
+    },
+    /// A part in a stage or at a checkpoint.
+    Stage {
+        /// Which.
+        part: Part,
+    },
+}
+
+/// What an agent is asked for in a stage or at a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// An agent answers a stage.
+    Position,
+    /// The aggregator synthesises the answers to a stage.
+    Aggregate,
+    /// The arbiter decides a stage's conflicts.
+    Arbitrate,
+    /// An agent answers the questions of a checkpoint.
+    Questions,
+    /// A validator is asked whether a majority is right.
+    Validate {
+        /// The question's id.
+        question: String,
+    },
+}
+
+impl Purpose {
+    /// The round it belongs to; a judge is asked per dispute.
+    pub fn round(&self) -> Option<u32> {
+        match self {
+            Self::Review { round, .. }
+            | Self::Examine { round }
+            | Self::Defend { round }
+            | Self::Respond { round }
+            | Self::Enforce { round }
+            | Self::Recheck { round } => Some(*round),
+            Self::Judge { .. } | Self::Stage { .. } => None,
+        }
+    }
+
+    /// Whether it is the coder that is asked, who may edit the tree.
+    pub fn is_coder(&self) -> bool {
+        matches!(self, Self::Respond { .. } | Self::Enforce { .. })
+    }
+}
+
+/// One call: an agent, what it is asked for, and which attempt this is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CallId {
+    /// The agent.
+    pub agent: AgentName,
+    /// What for.
+    #[serde(flatten)]
+    pub purpose: Purpose,
+    /// The attempt, counted from 1; in a review a call is repeated at most once, for a missing or invalid answer.
+    pub attempt: u32,
+}
+
+impl CallId {
+    /// A name for the call's files beside the journal: letters, digits, `-` and `.` only.
+    pub fn file_stem(&self) -> String {
+        let purpose = match &self.purpose {
+            Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
+            Purpose::Examine { round } => format!("examine-{round}"),
+            Purpose::Defend { round } => format!("defend-{round}"),
+            Purpose::Respond { round } => format!("respond-{round}"),
+            Purpose::Enforce { round } => format!("enforce-{round}"),
+            Purpose::Judge { dispute } => format!("judge-{dispute}"),
+            Purpose::Recheck { round } => format!("recheck-{round}"),
+            Purpose::Stage { part } => match part {
+                Part::Position => "position".to_owned(),
+                Part::Aggregate => "aggregate".to_owned(),
+                Part::Arbitrate => "arbitrate".to_owned(),
+                Part::Questions => "questions".to_owned(),
+                Part::Validate { question } => format!("validate-{}", plain(question)),
+            },
+        };
+        let agent = plain(&self.agent.0);
+        format!("{purpose}.{agent}.{}", self.attempt)
+    }
+}
+
+/// A name as a part of a file's.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
+}
+
+/// What an agent's process left behind: sizes, hashes and the exit, never the bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Transcript {
+    /// All bytes written to stdout, also those beyond the cap.
+    pub stdout_bytes: u64,
+    /// The BLAKE3 hash (hex) of all of them.
+    pub stdout_hash: String,
+    /// All bytes written to stderr.
+    pub stderr_bytes: u64,
+    /// The exit code, if the program ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether the sandbox held it back from writing.
+    #[serde(default)]
+    pub held: bool,
+}
+
+/// What was read in the answer to a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum CallAnswer {
+    /// A review.
+    Review {
+        /// Whether it can be relied on.
+        status: AnswerStatus,
+        /// What it raises.
+        findings: Vec<RawFinding>,
+        /// Text that belongs to no finding.
+        notes: String,
+    },
+    /// A reviewer's words on the findings of others; a missing one is no agreement.
+    Examine {
+        /// The words.
+        examinations: Vec<Examined>,
+        /// What nobody had raised.
+        observations: Vec<RawFinding>,
+    },
+    /// A reviewer's words on its own challenged findings; a missing one is no concession.
+    Defend {
+        /// The words.
+        defences: Vec<Defended>,
+    },
+    /// A coder's answers; findings that are missing here were not answered.
+    Respond {
+        /// The answers.
+        responses: Vec<Response>,
+        /// Whether the closing line or the nonce was right.
+        complete: bool,
+    },
+    /// A judge's ruling.
+    Judge {
+        /// The ruling.
+        ruling: Ruling,
+    },
+    /// A reviewer's word on changes.
+    Recheck {
+        /// The words; findings that are missing here were not checked.
+        checks: Vec<Recheck>,
+    },
+    /// What an agent says in a stage or at a checkpoint.
+    Stage {
+        /// The words.
+        said: Box<Said>,
+    },
+    /// The process ended well, but its answer is not one.
+    Invalid {
+        /// What is wrong with it, in one line.
+        error: String,
+    },
+    /// The process did not end well.
+    Failed {
+        /// What happened, in one line.
+        error: String,
+        /// What to do about it.
+        hint: Option<String>,
+        /// The kind of failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<FailureKind>,
+    },
+}
