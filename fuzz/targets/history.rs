@@ -46,6 +46,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             drop(journal.events(&row.run));
         }
     }
-    let is_older = bytes.get(FORM).is_some_and(|form| form > &[0; 4] && form < newest());
+    let is_older = bytes.get(FORM).is_some_and(|form| form > [0; 4].as_slice() && form < newest());
     assert!(is_older || fs::read(&path).expect("it is there") == bytes, "reading changed it");
 });

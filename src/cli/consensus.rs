@@ -13,8 +13,9 @@ use super::error::CommandResult;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Several agents answer the same request side by side. The aggregator (an agent with that role) synthesises their answers and
-names agreements and conflicts; conflicts are decided by an arbiter (a judge), whose decision binds, or by you.
+Several agents answer the same request side by side. The aggregator (an agent with that role)
+synthesises their answers and names agreements and conflicts; conflicts are decided by an arbiter
+(a judge), whose decision binds, or by you.
 
 Examples:
   glee consensus ask 'How should orders be retried?'

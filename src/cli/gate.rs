@@ -19,8 +19,9 @@ use crate::pipeline::stages::{self, Step};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-Every question goes to three or more agents. All agree: resolved. A majority: a validator (a judge) is asked whether it is
-right. Otherwise, or if it says no, you are asked; without a terminal the exit code is 3.
+Every question goes to three or more agents. All agree: resolved. A majority: a validator (a
+judge) is asked whether it is right. Otherwise, or if it says no, you are asked; without a
+terminal the exit code is 3.
 
 Examples:
   glee gate pre-planning --questions questions.yml --id SPEC-25
