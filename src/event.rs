@@ -6,7 +6,7 @@
 
 mod call;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
 
@@ -15,9 +15,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Advised, Agent, AgentName, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber, ExitReason,
-    FileChange, Finding, FindingId, RawFinding, Resolution, Role, Route, Ruler, RulingRecord, RunId, Settler, Skip,
-    StagePlan, StageVerdict, Told, Untrusted, Usage,
+    Action, Advised, Agent, AgentEvent, AgentName, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
+    DisputeNumber, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution, ReviewRequest, Role, Route,
+    Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Told, Trigger, Untrusted, Usage, WatchPlan,
+    WatchStatus,
 };
 
 /// One thing that happened in a run.
@@ -286,6 +287,76 @@ pub enum EventKind {
     QuestionResolved {
         /// The answer.
         resolution: Resolution,
+    },
+    /// A watch begins, or is started again.
+    WatchStarted {
+        /// What it goes by from now on.
+        plan: Box<WatchPlan>,
+    },
+    /// An agent, or a person, told a watch something.
+    EventReceived {
+        /// What.
+        #[serde(flatten)]
+        said: AgentEvent,
+    },
+    /// A review cycle of a watch begins.
+    CycleStarted {
+        /// Its number, from 1.
+        cycle: u32,
+        /// Why.
+        triggers: BTreeSet<Trigger>,
+    },
+    /// The reviewers of a cycle are about to be asked.
+    ReviewRequested {
+        /// The cycle.
+        cycle: u32,
+        /// What each reviewer is sent.
+        requests: Vec<ReviewRequest>,
+        /// The id of the tree's content; absent where it could not be recorded.
+        tree: Option<String>,
+    },
+    /// A review cycle has ended.
+    CycleDecided {
+        /// Its number.
+        cycle: u32,
+        /// What is done.
+        action: Action,
+        /// How the work stands now: what a person or a blocker stopped, no review lets go on.
+        status: WatchStatus,
+        /// What each reviewer brought.
+        ballots: Vec<Ballot>,
+    },
+    /// The agents concerned are asked to clear up what reviewers do not agree with.
+    ClarificationAsked {
+        /// The cycle.
+        cycle: u32,
+        /// Who is asked.
+        agents: Vec<AgentName>,
+        /// What they are asked.
+        prompt: Untrusted,
+    },
+    /// A person pauses the work of a watch.
+    WatchPaused {
+        /// Who.
+        by: Untrusted,
+        /// Why; may be empty.
+        reason: Untrusted,
+    },
+    /// A person lets the work of a watch go on, whatever paused it.
+    WatchResumed {
+        /// Who.
+        by: Untrusted,
+        /// Why; may be empty.
+        reason: Untrusted,
+    },
+    /// A person closes an issue of a watch.
+    IssueClosed {
+        /// Its number.
+        issue: u32,
+        /// Who.
+        by: Untrusted,
+        /// Why; may be empty.
+        reason: Untrusted,
     },
     /// The run has ended.
     RunEnded {

@@ -13,6 +13,9 @@
 //! **Agreement is a run as well.** A stage or a checkpoint ([`pipeline::stages`]) is recorded, folded and carried on like
 //! a review: agents answer, an aggregator names conflicts, an arbiter or a person decides them.
 //!
+//! **A watch is a run without an end.** Agents tell what they do, triggers begin review cycles, and what the verdicts come
+//! to is recorded before it is done ([`watch`]); started again, a watch stands where it stood.
+//!
 //! **Rules are tables.** What is mandatory, what is a dispute, what is due: pure functions in [`rules`] and
 //! [`pipeline`], each with the table of its specification as its test.
 //!
@@ -30,6 +33,7 @@
 //! | [`cli`] | one file a command: arguments, help, run; errors with hints; exit codes |
 //! | [`ui`], [`report`] | live progress and dialogs; outcome to bytes, one file a format |
 //! | [`draw`] | text for people as pure functions: colour, width, code with carets |
+//! | [`watch`] | event-driven peer review: a long-lived loop over calls of the pipeline |
 //! | [`pipeline`] | plan, state, due, engine of a review, one file a phase; the same of agreement in `stages` |
 //! | [`agents`] | adapters, the embedded agents, the process runner |
 //! | [`workspace`] | target selection, git plumbing, before-images, enclosing blocks, lock files and advisories |
@@ -52,4 +56,5 @@ pub mod protocol;
 pub mod report;
 pub mod rules;
 pub mod ui;
+pub mod watch;
 pub mod workspace;

@@ -9,6 +9,7 @@ const LAYERS: &[&[&str]] = &[
     &["cli"],
     &["ui", "report"],
     &["draw"],
+    &["watch"],
     &["pipeline"],
     &["agents"],
     &["workspace"],
@@ -108,8 +109,17 @@ fn a_crate_stays_where_it_belongs() {
 }
 
 /// The places that may read what agents wrote as it is written: they compare and search it, or make it harmless.
-const READERS: &[&str] =
-    &["agents/builtin", "domain", "journal/view.rs", "pipeline", "protocol", "rules", "workspace/blocks.rs"];
+const READERS: &[&str] = &[
+    "agents/builtin",
+    "domain",
+    "journal/view.rs",
+    "pipeline",
+    "protocol",
+    "rules",
+    "watch/cycle.rs",
+    "watch/state.rs",
+    "workspace/blocks.rs",
+];
 
 #[test]
 fn what_others_wrote_is_shown_and_sent_only_by_what_makes_it_harmless() {

@@ -342,6 +342,7 @@ impl Agents {
         let talk = adapter.talk(&query);
         let job = Job {
             invocation: &invocation,
+            stands: None,
             talk: talk.as_deref(),
             marks: adapter.marks(),
             request: Some(ask.request),

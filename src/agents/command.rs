@@ -48,6 +48,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            stands: None,
             talk: None,
             marks: Marks::default(),
             confinement: None,

@@ -36,7 +36,7 @@ pub const ALLOWED_PREFIX: &str = "LC_";
 /// The environment of an agent, of its adapter's `extra` names too, out of `vars`.
 ///
 /// On top of what it may see come, for the convenience of scripts, `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`,
-/// `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`, `arbitrate`, `questions` or `validate`),
+/// `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`, `arbitrate`, `questions` or `validate`; `peer`),
 /// `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a judge, `GLEE_DISPUTE`, each where
 /// there is something to say; and at last what its configuration sets.
 pub(super) fn environment(
@@ -58,7 +58,8 @@ pub(super) fn environment(
         | Task::Aggregate { .. }
         | Task::Arbitrate { .. }
         | Task::Questions { .. }
-        | Task::Validate { .. } => String::new(),
+        | Task::Validate { .. }
+        | Task::Peer { .. } => String::new(),
     };
     let told = [
         ("GLEE_AGENT", agent.name.0.as_str()),

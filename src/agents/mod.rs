@@ -47,6 +47,7 @@ mod runnable;
 #[cfg(test)]
 pub(crate) mod samples;
 mod spool;
+mod steady;
 mod stream;
 mod strict;
 mod text;

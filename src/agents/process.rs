@@ -6,7 +6,7 @@
 //! daemon may hold that open for ever.
 
 use std::future::Future;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
@@ -15,7 +15,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::adapter::{Invocation, Output};
 use super::clock::{Clock, Due, Source};
@@ -68,6 +69,8 @@ pub struct Job<'a> {
     pub stderr: &'a Path,
     /// Gets signs of life.
     pub activity: Activity<'a>,
+    /// Whether it, with all it started, stands still at the moment; `None` where nobody will ever ask for that.
+    pub stands: Option<watch::Receiver<bool>>,
     /// Ends the program.
     pub stop: Stop,
 }
@@ -191,6 +194,7 @@ impl Running {
         let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
         let mut heads = Heads::new(job.marks);
         let mut cause: Option<Cause> = None;
+        let mut stands = job.stands.clone();
 
         let status = loop {
             let mut ending: Option<Cause> = None;
@@ -227,6 +231,14 @@ impl Running {
                     leaving = None;
                     self.liveness = None;
                 }
+                word = told_to_stand(&mut stands) => match (word, &mut self.liveness) {
+                    (Some(still), Some(pipe)) => {
+                        let order = if still { supervise::STAND } else { supervise::GO_ON };
+                        // A supervisor that is gone has nobody left to hold.
+                        drop(pipe.write_all(&[order]));
+                    }
+                    _ => stands = None,
+                },
                 () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
                 () = sleep_until(clock.next().min(clock.tick())) => match clock.wake(Instant::now()) {
                     Due::Nothing => {}
@@ -253,7 +265,18 @@ impl Running {
         };
 
         let until = Instant::now() + DRAIN;
-        let drained = [out.drain(until).await, err.drain(until).await];
+        let last_words = |bytes: &[u8]| {
+            if let Some(relay) = &mut relay {
+                relay.pass(bytes);
+            }
+        };
+        let drained = [out.drain(until, last_words).await, err.drain(until, |_| {}).await];
+        if job.talk.is_some() && !fed {
+            // What it said last has still to be heard.
+            drop(relay);
+            hush.stop();
+            drop(timeout(DRAIN, &mut feed).await);
+        }
         for result in drained {
             if let (None, Err(error)) = (&cause, result) {
                 cause = Some(Cause::Io(error));
@@ -356,6 +379,14 @@ fn tell<'a>(
             (talk.hold(ear, Box::new(stdin), hushed), Some(relay))
         }
         (_, stdin) => (Box::pin(feed(stdin, &job.invocation.stdin)), None),
+    }
+}
+
+/// The next word on whether a program stands still; `None` when there will be none. Waits for ever where nobody asks.
+async fn told_to_stand(stands: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
+    match stands {
+        Some(stands) => stands.changed().await.ok().map(|()| *stands.borrow_and_update()),
+        None => std::future::pending().await,
     }
 }
 

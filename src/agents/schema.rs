@@ -5,7 +5,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Certainty, DisputeNumber, QuestionAnswer, Recheck, Response, Ruling, Validation};
+use crate::domain::{Certainty, DisputeNumber, QuestionAnswer, Recheck, Response, Ruling, Validation, Verdict};
 use crate::protocol::request::{Request, Task};
 
 /// The forms that have a schema.
@@ -29,11 +29,13 @@ pub enum Form {
     Answers,
     /// What a judge answers to `validate`.
     Validation,
+    /// What a reviewer answers to `peer`.
+    Peer,
 }
 
 impl Form {
     /// All forms.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Request,
         Self::Review,
         Self::Response,
@@ -43,6 +45,7 @@ impl Form {
         Self::Decision,
         Self::Answers,
         Self::Validation,
+        Self::Peer,
     ];
 
     /// The form that a program's answer to a task is held to, where it can be: what decides, and has no free fields.
@@ -51,6 +54,7 @@ impl Form {
             Task::Judge { .. } => Some(Self::Ruling),
             Task::Arbitrate { .. } => Some(Self::Decision),
             Task::Validate { .. } => Some(Self::Validation),
+            Task::Peer { .. } => Some(Self::Peer),
             _ => None,
         }
     }
@@ -67,6 +71,7 @@ impl Form {
             Self::Decision => "decision",
             Self::Answers => "answers",
             Self::Validation => "validation",
+            Self::Peer => "peer",
         }
     }
 
@@ -89,6 +94,7 @@ impl Form {
             Self::Decision => schemars::schema_for!(DecisionReply),
             Self::Answers => schemars::schema_for!(AnswersReply),
             Self::Validation => schemars::schema_for!(ValidationReply),
+            Self::Peer => schemars::schema_for!(PeerReply),
         }
     }
 }
@@ -228,6 +234,54 @@ pub struct ValidationReply {
     pub validation: Validation,
 }
 
+/// A `review_result` in a cycle of a watch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// Always `review_result`.
+    #[serde(rename = "type")]
+    pub form: PeerForm,
+    /// The name of who is asked.
+    pub reviewer: String,
+    /// When it was made; Glee sets it where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
+    /// The review.
+    pub payload: PeerPayload,
+}
+
+/// The word in the `type` of a [`PeerReply`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PeerForm {
+    /// The only one.
+    ReviewResult,
+}
+
+/// The review in a [`PeerReply`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerPayload {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The review in a few sentences.
+    pub summary: String,
+    /// The issues: one at least unless the verdict is `approved`, and then none that is critical or high.
+    pub issues: Vec<PeerReplyIssue>,
+}
+
+/// One issue in a [`PeerPayload`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerReplyIssue {
+    /// `critical`, `high`, `medium` or `low`.
+    pub severity: String,
+    /// What is wrong, and what to do.
+    pub description: String,
+    /// Where, as a path inside the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -280,6 +334,11 @@ mod tests {
                     "grounds": "factual_error", "citations": ["a.rs:3"]}),
             ),
             (Form::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1", "resolved": true, "reason": "r"}]})),
+            (
+                Form::Peer,
+                json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "timestamp": "...", "payload": {
+                    "verdict": "blocker", "summary": "s", "issues": [{"severity": "high", "description": "d"}]}}),
+            ),
         ];
         for (form, value) in &good {
             assert!(valid(*form, value), "{form:?} {value}");
@@ -293,6 +352,16 @@ mod tests {
             (Form::Response, json!({"nonce": "n", "answers": [{"finding": "F1", "answer": "MAYBE", "text": ""}]})),
             (Form::Ruling, json!({"nonce": "n", "dispute": 1, "ruling": "PERHAPS"})),
             (Form::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1"}]})),
+            (
+                Form::Peer,
+                json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "payload": {
+                    "verdict": "no blocker", "summary": "s", "issues": []}}),
+            ),
+            (
+                Form::Peer,
+                json!({"nonce": "n", "type": "review_request", "reviewer": "codex", "payload": {
+                "verdict": "approved", "summary": "s", "issues": []}}),
+            ),
         ];
         for (form, value) in &bad {
             assert!(!valid(*form, value), "{form:?} {value}");

@@ -122,13 +122,16 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         &self.buffer[..self.fresh]
     }
 
-    /// Takes what is left, without waiting for whoever still holds the other end.
-    pub(super) async fn drain(&mut self, until: Instant) -> io::Result<()> {
+    /// Takes what is left and hands it on, without waiting for whoever still holds the other end.
+    pub(super) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {
             match timeout_at(until, self.pull()).await {
                 Ok(Ok(0)) | Err(_) => break,
-                Ok(Ok(read)) => room = room.saturating_sub(read),
+                Ok(Ok(read)) => {
+                    room = room.saturating_sub(read);
+                    on(self.fresh());
+                }
                 Ok(Err(error)) => return Err(error),
             }
         }

@@ -282,11 +282,18 @@ enum Note {
     Alone,
     /// The agent is to be ended.
     Stop,
+    /// The agent and all it started are to stand still, or to go on.
+    Hold(bool),
 }
+
+/// Written to the liveness pipe to have the agent stand still.
+pub(super) const STAND: u8 = b's';
+/// Written to the liveness pipe to have it go on.
+pub(super) const GO_ON: u8 = b'c';
 
 /// Hears of what happens.
 struct Watch {
-    /// Nothing is ever written to it; gone once it has ended.
+    /// [`STAND`] and [`GO_ON`] come through it; gone once it has ended.
     liveness: Option<File>,
     /// Gets a byte when a child may have ended.
     children: UnixStream,
@@ -339,8 +346,17 @@ impl Watch {
                 return Some(Note::Stop);
             }
             if ended {
-                self.liveness = None;
-                return Some(Note::Stop);
+                let mut orders = [0; 64];
+                let read = self.liveness.as_mut().map_or(Ok(0), |pipe| pipe.read(&mut orders));
+                match read {
+                    // Only the last word counts.
+                    Ok(length @ 1..) => return Some(Note::Hold(orders[length - 1] == STAND)),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Ok(_) | Err(_) => {
+                        self.liveness = None;
+                        return Some(Note::Stop);
+                    }
+                }
             }
         }
     }
@@ -428,7 +444,10 @@ fn wait(agent: Pid, grace: Duration, watch: &mut Watch) -> End {
                 signal(agent, Signal::SIGCONT);
                 deadline = Some(Instant::now() + grace);
             }
-            Some(Note::Stop) => {}
+            Some(Note::Hold(stands)) if deadline.is_none() => {
+                signal(agent, if stands { Signal::SIGSTOP } else { Signal::SIGCONT });
+            }
+            Some(Note::Stop | Note::Hold(_)) => {}
             Some(Note::Alone) | None => return End::Unknown,
         }
     }
@@ -444,7 +463,7 @@ fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>)
         match watch.next(agent, Some(deadline.min(Instant::now() + pause))) {
             Some(Note::Alone) => return (end, None),
             Some(Note::Ended(ended)) => end = ended,
-            Some(Note::Stop) | None => {
+            Some(Note::Stop | Note::Hold(_)) | None => {
                 signal(agent, Signal::SIGKILL);
                 pause = (pause * 2).min(Duration::from_millis(50));
             }

@@ -68,6 +68,8 @@ enum FormName {
     Answers,
     /// A validator's answer
     Validation,
+    /// A reviewer's answer in a watch
+    Peer,
 }
 
 impl From<FormName> for Form {
@@ -82,6 +84,7 @@ impl From<FormName> for Form {
             FormName::Decision => Self::Decision,
             FormName::Answers => Self::Answers,
             FormName::Validation => Self::Validation,
+            FormName::Peer => Self::Peer,
         }
     }
 }

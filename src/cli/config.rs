@@ -199,7 +199,9 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         .iter()
         .map(|(key, setting)| (format!("{key} = {}", plain(key, &loaded.settings.flat[key])), &setting.origin))
         .collect();
-    let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default();
+    // A long value does not push all origins out of sight.
+    let lengths = rows.iter().map(|(row, _)| row.chars().count());
+    let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows
         .iter()
         .map(|(row, from)| if origin { format!("{row:width$}  {from}\n") } else { format!("{row}\n") })

@@ -14,6 +14,7 @@ mod disconnect;
 mod disputes;
 mod doctor;
 mod dry_run;
+mod emit;
 mod error;
 mod gate;
 mod history;
@@ -31,6 +32,7 @@ mod stage;
 mod stats;
 mod trust;
 mod vote;
+mod watch;
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -154,6 +156,10 @@ enum Command {
     Consensus(consensus::Args),
     /// Put questions about the requirements to three agents; a person answers what they cannot
     Gate(gate::Args),
+    /// Watch agents at work and have their work reviewed by the others, triggered by events
+    Watch(watch::Args),
+    /// Tell the watch what an agent does: a milestone, a blocker, a note
+    Emit(emit::Args),
     /// Count over the history
     Stats(stats::Args),
     /// Decide by the votes of three, by fixed rules
@@ -209,6 +215,8 @@ fn run(command: &Command, globals: &Globals) -> error::CommandResult {
         Command::Parse(args) => parse::run(args, globals),
         Command::Consensus(args) => consensus::run(args, globals),
         Command::Gate(args) => gate::run(args, globals),
+        Command::Watch(args) => watch::run(args, globals),
+        Command::Emit(args) => emit::run(args, globals),
         Command::Stats(args) => stats::run(args, globals),
         Command::Vote(args) => vote::run(args, globals),
         Command::Rules(args) => rules::run(args, globals),

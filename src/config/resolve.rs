@@ -10,7 +10,8 @@ use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
 use super::load::ConfigError;
 use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
 use super::settings::{
-    Advisories, Budget, Limits, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Validate,
+    Advisories, Budget, Limits, Pause, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Validate,
+    WatchSettings,
 };
 use super::suggest::closest;
 use super::units;
@@ -291,6 +292,21 @@ impl Resolved {
                 secrets: self.switch("redaction.secrets"),
                 block_private_keys: self.switch("redaction.block_private_keys"),
             },
+            watch: WatchSettings {
+                agents: self.list("watch.agents"),
+                reviewers: self.list("watch.reviewers"),
+                settle: self.time("watch.settle"),
+                fallback: self.time("watch.fallback"),
+                pause: match self.get("watch.pause").as_str() {
+                    Some("message") => Pause::Message,
+                    Some("none") => Pause::None,
+                    _ => Pause::Signal,
+                },
+                clarify: self.time("watch.clarify"),
+                focus_areas: self.list("watch.focus_areas"),
+                max_words: self.count("watch.max_words").unwrap_or(1),
+                notify: self.get("watch.notify").as_array().into_iter().flatten().map(words).collect(),
+            },
             budget: Budget {
                 wall: self.time("budget.wall"),
                 caps: Caps {
@@ -437,6 +453,7 @@ mod tests {
                 advisories: Advisories::default(),
                 sandbox: Sandbox::Auto,
                 redaction: Redaction { secrets: true, block_private_keys: true },
+                watch: WatchSettings::default(),
                 budget: Budget { wall: seconds(3600), caps: Caps::default() },
                 limits: Limits {
                     total: seconds(1800),

@@ -143,6 +143,25 @@ pub(crate) const KEYS: &[Key] = &[
         Guard::StaysOn,
         "code with a private key is shown to no agent",
     ),
+    key("watch.agents", Kind::Words, "[]", "connected agents that `glee watch` starts and reads events from"),
+    key("watch.reviewers", Kind::Words, "[]", "who reviews in a watch; none: every connected reviewer"),
+    key("watch.settle", Kind::TimeOrNone, "2s", "from the first event of a burst to the review"),
+    key("watch.fallback", Kind::Time, "15m", "a review after so long without any event from any agent"),
+    key(
+        "watch.pause",
+        Kind::OneOf(&["signal", "message", "none"]),
+        "signal",
+        "how agents that the watch started are paused: stopped as a group, told on stdin, or not",
+    ),
+    key("watch.clarify", Kind::Time, "5m", "how long answers to a clarification are awaited"),
+    key(
+        "watch.focus_areas",
+        Kind::Words,
+        "[Security vulnerabilities, Spec compliance, Integration correctness]",
+        "what reviewers look at in a watch",
+    ),
+    key("watch.max_words", Kind::Count(10_000), "200", "how long the summary of a review may be"),
+    key("watch.notify", Kind::Commands, "[]", "commands that are run on STOP & ESCALATE"),
     guarded("budget.tokens", Kind::Cap, "none", Guard::Smaller, "tokens read and written in a whole run"),
     guarded("budget.usd", Kind::Money, "none", Guard::Smaller, "US dollars of a whole run, where they are known"),
     guarded("budget.calls", Kind::Cap, "none", Guard::Smaller, "calls of agents in a whole run, retries counted"),
@@ -321,7 +340,7 @@ mod tests {
     fn sections_know_their_children() {
         assert_eq!(
             children(""),
-            ["version", "agents", "review", "advisories", "sandbox", "redaction", "budget", "limits"]
+            ["version", "agents", "review", "advisories", "sandbox", "redaction", "watch", "budget", "limits"]
         );
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
         assert_eq!(children("review.rounds"), Vec::<&str>::new());

@@ -22,6 +22,8 @@ pub struct Settings {
     pub sandbox: Sandbox,
     /// What is kept from agents and from the record.
     pub redaction: Redaction,
+    /// How agents are watched.
+    pub watch: WatchSettings,
     /// What a run may cost.
     pub budget: Budget,
     /// What one agent process may take.
@@ -109,6 +111,58 @@ pub enum Sandbox {
     Auto,
     /// They are held, or not asked.
     Required,
+}
+
+/// `watch.*`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchSettings {
+    /// `watch.agents`: who is started, by name.
+    pub agents: Vec<String>,
+    /// `watch.reviewers`: who reviews, by name; nobody is every connected reviewer.
+    pub reviewers: Vec<String>,
+    /// `watch.settle`
+    pub settle: Duration,
+    /// `watch.fallback`
+    pub fallback: Duration,
+    /// `watch.pause`
+    pub pause: Pause,
+    /// `watch.clarify`
+    pub clarify: Duration,
+    /// `watch.focus_areas`
+    pub focus_areas: Vec<String>,
+    /// `watch.max_words`
+    pub max_words: u32,
+    /// `watch.notify`: commands, each split into words.
+    pub notify: Vec<Vec<String>>,
+}
+
+impl Default for WatchSettings {
+    fn default() -> Self {
+        let areas = ["Security vulnerabilities", "Spec compliance", "Integration correctness"];
+        Self {
+            agents: Vec::new(),
+            reviewers: Vec::new(),
+            settle: Duration::from_secs(2),
+            fallback: Duration::from_secs(15 * 60),
+            pause: Pause::Signal,
+            clarify: Duration::from_secs(5 * 60),
+            focus_areas: areas.map(str::to_owned).into(),
+            max_words: 200,
+            notify: Vec::new(),
+        }
+    }
+}
+
+/// `watch.pause`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pause {
+    /// Their processes are stopped, and continued.
+    #[default]
+    Signal,
+    /// They are told on stdin.
+    Message,
+    /// They work on.
+    None,
 }
 
 /// `redaction.*`

@@ -1,7 +1,7 @@
 //! Trust: a project's file that makes Glee run a program or set a variable is refused until somebody has read it.
 //!
 //! What counts is what the project's file itself says (design 3.8): a command that is not an embedded agent or the
-//! bare name of a known program, an adapter other than the command's own, `env`, `review.verify`, and a server to talk
+//! bare name of a known program, an adapter other than the command's own, `env`, `review.verify`, `watch.notify`, and a server to talk
 //! to (`advisories.url`). Templates under `.glee/prompts` and rules under `.glee/rules` are data and run nothing. The
 //! hash covers exactly that content, in one form: comments, order and other settings may change without asking again.
 //! Records lie in the state folder, one file for each project and hash, out of every repository's reach.
@@ -51,11 +51,12 @@ pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
             content.insert(format!("agents.{}", agent.name), Value::Object(relevant));
         }
     }
-    if let Some(given) = project.values.get("review.verify").filter(|given| given.value != json!([])) {
+    for key in ["review.verify", "watch.notify"] {
+        let Some(given) = project.values.get(key).filter(|given| given.value != json!([])) else { continue };
         for command in given.value.as_array().into_iter().flatten() {
-            runs.push(format!("{} (review.verify)", command_line(command)));
+            runs.push(format!("{} ({key})", command_line(command)));
         }
-        content.insert("review.verify".to_owned(), given.value.clone());
+        content.insert(key.to_owned(), given.value.clone());
     }
     if let Some(given) = project.values.get("advisories.url").filter(|given| given.value != json!("none")) {
         runs.push(format!(

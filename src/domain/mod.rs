@@ -12,6 +12,7 @@ mod failing;
 mod finding;
 mod location;
 mod outcome;
+mod peer;
 mod response;
 mod ruling;
 mod severity;
@@ -30,6 +31,10 @@ pub use location::{Location, meanings};
 pub use outcome::{
     AnswerStatus, Coverage, ExitReason, Failure, FileChange, Outcome, Proof, ReviewerReport, RunId, SettledFinding,
     Skip, SkipReason,
+};
+pub use peer::{
+    Action, AgentEvent, Ballot, EventType, PeerIssue, PeerReview, ReviewRequest, Trigger, Verdict, WatchPlan,
+    WatchStatus,
 };
 pub use response::{Answer, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};

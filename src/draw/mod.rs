@@ -4,6 +4,7 @@
 //! colours, so the only escape sequences in what these functions return are their own.
 
 pub mod snippet;
+pub mod standing;
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, AnswerStatus, Defended, DisputeNumber, Examined, FailureKind, RawFinding, Recheck, Response, Ruling,
-    Said,
+    AgentName, AnswerStatus, Defended, DisputeNumber, Examined, FailureKind, PeerReview, RawFinding, Recheck,
+    Response, Ruling, Said,
 };
 
 /// What a call of an agent is for; together with the agent it identifies the call within a run.
@@ -54,6 +54,11 @@ pub enum Purpose {
         /// Which.
         part: Part,
     },
+    /// A reviewer is sent the review request of a watch's cycle.
+    Peer {
+        /// The cycle.
+        cycle: u32,
+    },
 }
 
 /// What an agent is asked for in a stage or at a checkpoint.
@@ -85,7 +90,7 @@ impl Purpose {
             | Self::Respond { round }
             | Self::Enforce { round }
             | Self::Recheck { round } => Some(*round),
-            Self::Judge { .. } | Self::Stage { .. } => None,
+            Self::Judge { .. } | Self::Stage { .. } | Self::Peer { .. } => None,
         }
     }
 
@@ -125,6 +130,7 @@ impl CallId {
                 Part::Questions => "questions".to_owned(),
                 Part::Validate { question } => format!("validate-{}", plain(question)),
             },
+            Purpose::Peer { cycle } => format!("peer-{cycle}"),
         };
         let agent = plain(&self.agent.0);
         format!("{purpose}.{agent}.{}", self.attempt)
@@ -200,6 +206,11 @@ pub enum CallAnswer {
     Stage {
         /// The words.
         said: Box<Said>,
+    },
+    /// A reviewer's `review_result` in a cycle of a watch.
+    Peer {
+        /// The review.
+        review: Box<PeerReview>,
     },
     /// The process ended well, but its answer is not one.
     Invalid {

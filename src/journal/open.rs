@@ -14,7 +14,8 @@ use super::{Journal, JournalError};
 use crate::domain::RunId;
 
 /// The forms of the database: step `n` turns form `n` into form `n + 1`. A step that was released never changes.
-pub(super) const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+pub(super) const STEPS: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 const KNOWN: i64 = STEPS.len() as i64;
 
 /// The mark in the file's header that says whose database it is: `glee`.

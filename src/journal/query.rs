@@ -24,6 +24,32 @@ impl Journal {
         self.events_where(run, ALL)
     }
 
+    /// Hands the events of a run over, in order, without holding all of them.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
+        let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
+        let mut all = || -> rusqlite::Result<()> {
+            let mut statement = self.db.prepare_cached(&sql)?;
+            let mut rows = statement.query([&run.0])?;
+            while let Some(row) = rows.next()? {
+                take(&event(row)?);
+            }
+            Ok(())
+        };
+        all().map_err(|error| self.fault(error))
+    }
+
+    /// The last watch of a work tree.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn last_watch(&self, root: &str) -> Result<Option<RunId>, JournalError> {
+        let sql = "SELECT run FROM watch WHERE root = ?1 ORDER BY number DESC LIMIT 1";
+        Ok(self.rows(sql, [root], |row| Ok(RunId(row.get("run")?)))?.pop())
+    }
+
     /// The runs of stages and checkpoints, the oldest first.
     ///
     /// # Errors

@@ -12,12 +12,13 @@ use crate::domain::{Dispute, Finding, RunId};
 use crate::event::{Event, EventKind, Plan};
 
 /// The tables that [`apply`] writes, each with its key.
-pub(super) const VIEWS: [(&str, &str); 5] = [
+pub(super) const VIEWS: [(&str, &str); 6] = [
     ("run", "number"),
     ("finding", "run, number"),
     ("dispute", "number"),
     ("raiser", "reviewer, dispute"),
     ("stage", "number"),
+    ("watch", "number"),
 ];
 
 /// Writes into the views what an event says.
@@ -65,6 +66,10 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             .prepare_cached("INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![run.0, plan.id, plan.stage, time(*at)])
             .map(drop),
+        EventKind::WatchStarted { plan } => db
+            .prepare_cached("INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)")?
+            .execute(params![run.0, plan.root, time(*at)])
+            .map(drop),
         EventKind::RoundStarted { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallFinished { .. }
@@ -83,6 +88,14 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::StageDeadlocked { .. }
         | EventKind::StageDecided { .. }
         | EventKind::QuestionResolved { .. }
+        | EventKind::EventReceived { .. }
+        | EventKind::CycleStarted { .. }
+        | EventKind::ReviewRequested { .. }
+        | EventKind::CycleDecided { .. }
+        | EventKind::ClarificationAsked { .. }
+        | EventKind::WatchPaused { .. }
+        | EventKind::WatchResumed { .. }
+        | EventKind::IssueClosed { .. }
         | EventKind::RunPruned { .. } => Ok(()),
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
+use jiff::Timestamp;
+
 use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
@@ -12,7 +14,7 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
-use crate::protocol::{debate, recheck, response, review, ruling, stage};
+use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
 
 /// What the requests of a run are made from.
 pub(crate) struct Desk<'a> {
@@ -40,7 +42,9 @@ impl Desk<'_> {
                 self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
             }
             Purpose::Recheck { .. } => self.recheck(call),
-            Purpose::Stage { .. } => unreachable!("no part of a stage is due in a review"),
+            Purpose::Stage { .. } | Purpose::Peer { .. } => {
+                unreachable!("nothing of another run is due in a review")
+            }
         }
     }
 
@@ -64,6 +68,7 @@ impl Desk<'_> {
             | CallAnswer::Judge { .. }
             | CallAnswer::Recheck { .. }
             | CallAnswer::Stage { .. }
+            | CallAnswer::Peer { .. }
             | CallAnswer::Failed { .. } => return None,
         })
     }
@@ -250,6 +255,10 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         | Task::Questions { .. }
         | Task::Validate { .. }) => match stage::parse(answer, nonce, task)? {
             Ok(said) => CallAnswer::Stage { said: Box::new(said) },
+            Err(error) => CallAnswer::Invalid { error: error.to_string() },
+        },
+        Task::Peer { request, .. } => match peer::parse(answer, nonce, request, Timestamp::now())? {
+            Ok(review) => CallAnswer::Peer { review: Box::new(review) },
             Err(error) => CallAnswer::Invalid { error: error.to_string() },
         },
     })

@@ -13,7 +13,7 @@ use crate::domain::{Agent, RunId, Told, Usage};
 use crate::event::{CallAnswer, CallId, Transcript};
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::asks;
-use crate::pipeline::engine::Sink;
+use crate::pipeline::ports::Sink;
 use crate::pipeline::redaction::Redaction;
 use crate::protocol::request::Request;
 use crate::workspace::Workspace;

@@ -7,7 +7,7 @@ mod waiting;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::Instant;
 
 use futures_util::StreamExt as _;
@@ -22,7 +22,7 @@ use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::Called;
 use crate::pipeline::due::{self, Policy, Step};
-use crate::pipeline::ports::{Choice, Decider, EventSink, HumanRuling, PersonAnswer};
+use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Sink};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
@@ -31,9 +31,6 @@ use crate::pipeline::watch::{self, Found, Watch};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
 use crate::rules::budget;
 use crate::workspace::Workspace;
-
-/// The listeners of a run, shared with the calls at work.
-pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 
 /// Everything a run works with.
 pub(crate) struct Engine {

@@ -4,7 +4,7 @@
 //! and hands over to the same engine. Whoever calls supplies the two edges of [`ports`].
 
 mod asks;
-mod call;
+pub(crate) mod call;
 mod debate;
 mod due;
 mod edits;
@@ -16,7 +16,7 @@ mod plan;
 pub mod ports;
 mod preview;
 mod prune;
-mod redaction;
+pub(crate) mod redaction;
 mod replay;
 mod resolve;
 mod sources;
@@ -336,4 +336,4 @@ fn budget_notices(engine: &Engine, rest: Rest) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -50,7 +50,8 @@ fn agent_failed(state: &State) -> bool {
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
                 | Purpose::Recheck { .. }
-                | Purpose::Stage { .. } => false,
+                | Purpose::Stage { .. }
+                | Purpose::Peer { .. } => false,
             }
     })
 }
@@ -173,7 +174,8 @@ fn reviewers(state: &State) -> Vec<ReviewerReport> {
                 | CallAnswer::Respond { .. }
                 | CallAnswer::Judge { .. }
                 | CallAnswer::Recheck { .. }
-                | CallAnswer::Stage { .. } => continue,
+                | CallAnswer::Stage { .. }
+                | CallAnswer::Peer { .. } => continue,
             };
             if rank(status) < rank(report.status) {
                 report.status = status;
@@ -205,7 +207,8 @@ fn failures(state: &State) -> Vec<Failure> {
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
                 | Purpose::Recheck { .. }
-                | Purpose::Stage { .. } => Role::Reviewer,
+                | Purpose::Stage { .. }
+                | Purpose::Peer { .. } => Role::Reviewer,
                 Purpose::Respond { .. } | Purpose::Enforce { .. } => Role::Coder,
                 Purpose::Judge { .. } => Role::Judge,
             };

@@ -1,5 +1,7 @@
 //! The two edges that lead out of a run: events to listeners, and one kind of question to whoever decides.
 
+use std::sync::{Arc, Mutex};
+
 use crate::domain::{Approach, Decision, Dispute, Route, RulingWord, Untrusted};
 use crate::event::{CallId, Event};
 use crate::pipeline::stages::OpenQuestion;
@@ -15,6 +17,9 @@ pub trait EventSink: Send {
         let _ = (call, line);
     }
 }
+
+/// The listeners of a run, shared with the calls at work.
+pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 
 /// The code around a finding, as it stood when it was reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -36,7 +36,13 @@ impl Redaction {
             return kind;
         }
         match kind {
-            plan @ EventKind::RunStarted { .. } => plan,
+            plan @ (EventKind::RunStarted { .. } | EventKind::WatchStarted { .. }) => plan,
+            // There may be ten thousand a second.
+            EventKind::EventReceived { mut said } => {
+                let texts = said.summary.iter_mut().chain(&mut said.files);
+                texts.for_each(|text| *text = self.text(text.as_written()).into());
+                EventKind::EventReceived { said }
+            }
             EventKind::StageStarted { mut plan } => {
                 plan.subject = secrets::redact_value(plan.subject);
                 EventKind::StageStarted { plan }

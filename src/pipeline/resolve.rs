@@ -131,7 +131,8 @@ fn counted(
             | CallAnswer::Defend { .. }
             | CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
-            | CallAnswer::Stage { .. },
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Peer { .. },
         )
         | None => Err("the judge gave no ruling".to_owned()),
     }

@@ -140,7 +140,16 @@ impl State {
             | EventKind::StageJudged { .. }
             | EventKind::StageDeadlocked { .. }
             | EventKind::StageDecided { .. }
-            | EventKind::QuestionResolved { .. } => {}
+            | EventKind::QuestionResolved { .. }
+            | EventKind::WatchStarted { .. }
+            | EventKind::EventReceived { .. }
+            | EventKind::CycleStarted { .. }
+            | EventKind::ReviewRequested { .. }
+            | EventKind::CycleDecided { .. }
+            | EventKind::ClarificationAsked { .. }
+            | EventKind::WatchPaused { .. }
+            | EventKind::WatchResumed { .. }
+            | EventKind::IssueClosed { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, disposition } => {
                 self.ruled.insert(*finding, (*dispute, disposition.clone()));
             }
@@ -229,6 +238,7 @@ impl State {
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
             | CallAnswer::Stage { .. }
+            | CallAnswer::Peer { .. }
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}
         }
@@ -317,7 +327,8 @@ impl State {
                 | Purpose::Defend { .. }
                 | Purpose::Judge { .. }
                 | Purpose::Recheck { .. }
-                | Purpose::Stage { .. } => false,
+                | Purpose::Stage { .. }
+                | Purpose::Peer { .. } => false,
             }
         };
         self.findings.iter().filter(asked).map(|finding| finding.id).collect()

@@ -17,7 +17,7 @@ use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
 use crate::workspace::{SelectOptions, TargetSpec};
 
-mod bench;
+pub(crate) mod bench;
 mod budget;
 mod debates;
 mod judged_first;

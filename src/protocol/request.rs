@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Opinion, Question,
-    Role, Untrusted,
+    ReviewRequest, Role, Untrusted,
 };
 
 /// A file, or a part of one, that an agent is shown.
@@ -203,6 +203,16 @@ pub enum Task {
         /// What the others say.
         minority: Vec<Opinion>,
     },
+    /// Review what other agents did since the last cycle of a watch (role reviewer). The answer is a `review_result`: a
+    /// JSON object with `nonce`, `type`, `reviewer` and `payload`.
+    Peer {
+        /// The request in the form of the specification.
+        request: ReviewRequest,
+        /// The unified diff of the tree since the last cycle; it may be cut.
+        changes: Untrusted,
+        /// Issues that a person closed; they are not raised again.
+        closed: Vec<Untrusted>,
+    },
 }
 
 impl Task {
@@ -220,6 +230,7 @@ impl Task {
             Self::Arbitrate { .. } => "arbitrate",
             Self::Questions { .. } => "questions",
             Self::Validate { .. } => "validate",
+            Self::Peer { .. } => "peer",
         }
     }
 
@@ -231,7 +242,8 @@ impl Task {
             | Self::Defend { .. }
             | Self::Recheck { .. }
             | Self::Stage { .. }
-            | Self::Questions { .. } => Role::Reviewer,
+            | Self::Questions { .. }
+            | Self::Peer { .. } => Role::Reviewer,
             Self::Respond { .. } => Role::Coder,
             Self::Judge { .. } | Self::Arbitrate { .. } | Self::Validate { .. } => Role::Judge,
             Self::Aggregate { .. } => Role::Aggregator,
@@ -251,7 +263,8 @@ impl Task {
             | Self::Aggregate { .. }
             | Self::Arbitrate { .. }
             | Self::Questions { .. }
-            | Self::Validate { .. } => Vec::new(),
+            | Self::Validate { .. }
+            | Self::Peer { .. } => Vec::new(),
             Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
             Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),
             Self::Respond { items } => items.iter().map(|item| item.finding.id).collect(),

@@ -88,13 +88,14 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
         | Task::Defend { .. }
         | Task::Respond { .. }
         | Task::Judge { .. }
-        | Task::Recheck { .. } => unreachable!("reviews have parsers of their own"),
+        | Task::Recheck { .. }
+        | Task::Peer { .. } => unreachable!("reviews have parsers of their own"),
     })
 }
 
 /// What an answer holds.
 #[derive(Debug, Default)]
-struct Found {
+pub(super) struct Found {
     objects: Vec<Map<String, Value>>,
     /// Whether text follows the last of them.
     text_behind: bool,
@@ -114,7 +115,7 @@ impl Found {
         }
     }
 
-    fn last_object(&self) -> Result<Map<String, Value>, StageError> {
+    pub(super) fn last_object(&self) -> Result<Map<String, Value>, StageError> {
         match self.object() {
             Ok(_) if self.text_behind => Err(StageError::TextBehind),
             found => found,
@@ -140,7 +141,7 @@ impl Found {
     }
 }
 
-fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Found> {
+pub(super) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Found> {
     let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new("GLEE-STAGE-END", "answers", nonce);
     let mut found = Found::default();

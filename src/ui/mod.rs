@@ -1,6 +1,7 @@
 //! The terminal: streams, live progress and dialogs. Nothing else in Glee writes to it.
 
 pub mod ask;
+pub mod board;
 pub mod dispute;
 pub mod jsonl;
 mod menu;

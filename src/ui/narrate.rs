@@ -13,6 +13,7 @@ use crate::protocol::printable;
 use super::screen::Verbosity;
 
 mod stages;
+mod watches;
 
 /// How an agent's work is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,7 @@ impl Narrator {
                 Part::Questions => "answering the questions".to_owned(),
                 Part::Validate { question } => format!("validating question {}", printable::line(question)),
             },
+            Purpose::Peer { cycle } => format!("reviewing cycle {cycle}"),
         };
         if call.attempt > 1 { format!("{doing}, asked once more") } else { doing }
     }
@@ -155,6 +157,19 @@ impl Narrator {
             }
             EventKind::StageDecided { decision, by } => vec![stages::decided(look, decision, by)],
             EventKind::QuestionResolved { resolution } => vec![stages::resolved(look, resolution)],
+            EventKind::WatchStarted { plan } => watches::started(look, plan),
+            EventKind::EventReceived { said } => vec![watches::received(look, said)],
+            EventKind::CycleStarted { cycle, triggers, .. } => vec![watches::cycle(look, *cycle, triggers)],
+            EventKind::ReviewRequested { .. } => Vec::new(),
+            EventKind::CycleDecided { cycle, action, status, ballots } => {
+                watches::decided(look, *cycle, *action, *status, ballots)
+            }
+            EventKind::ClarificationAsked { agents, .. } => vec![watches::clarification(look, agents)],
+            EventKind::WatchPaused { by, reason } => vec![watches::by_hand(look, "Paused", by, reason)],
+            EventKind::WatchResumed { by, reason } => vec![watches::by_hand(look, "Resumed", by, reason)],
+            EventKind::IssueClosed { issue, by, reason } => {
+                vec![watches::by_hand(look, &format!("Issue {issue} closed"), by, reason)]
+            }
             EventKind::RunEnded { exit, millis } => {
                 let ended = format!("Ended after {} with exit code {}", draw::duration(*millis), exit.code());
                 let mut lines = if verbose { vec![faint(ended)] } else { Vec::new() };
@@ -182,6 +197,10 @@ impl Narrator {
             }
             EventKind::StageStarted { plan } => {
                 let names = plan.all().map(|agent| draw::columns(&printable::line(&agent.name.0)));
+                self.names = names.max().unwrap_or(0).min(24);
+            }
+            EventKind::WatchStarted { plan } => {
+                let names = plan.reviewers.iter().map(|agent| draw::columns(&printable::line(&agent.name.0)));
                 self.names = names.max().unwrap_or(0).min(24);
             }
             EventKind::RoundStarted { shards, .. } => self.shards = shards.len(),
@@ -313,6 +332,7 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
             if resolved == checks.len() { done(what) } else { (Glyph::Attention, Tone::Warn, what) }
         }
         CallAnswer::Stage { said } => stages::said(said),
+        CallAnswer::Peer { review } => watches::said(review),
         CallAnswer::Invalid { error } => {
             (Glyph::Failed, Tone::Bad, format!("no valid answer: {}", printable::line(error)))
         }

@@ -66,6 +66,16 @@ impl Terminal {
         open(&Term::stderr())
     }
 
+    /// Sets the terminal so that keys come one by one and are not shown, until [`Self::restore`]; Ctrl-C stays the
+    /// signal that it is.
+    pub(super) fn take_keys(&self) {
+        let before = settings::now();
+        if let Some(before) = &before {
+            settings::one_by_one(before);
+        }
+        *self.settings() = before;
+    }
+
     /// Leaves the terminal as an open dialog found it, from any thread: for a signal that ends the process while a
     /// person is asked. Nothing happens where no dialog is open.
     pub fn restore(&self) {
@@ -117,13 +127,19 @@ fn target(screen: &Screen) -> ProgressDrawTarget {
 mod settings {
     use std::io;
 
-    use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+    use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
     pub(super) type Settings = Termios;
 
     /// `None` if stdin is no terminal.
     pub(super) fn now() -> Option<Settings> {
         tcgetattr(io::stdin()).ok()
+    }
+
+    pub(super) fn one_by_one(settings: &Settings) {
+        let mut settings = settings.clone();
+        settings.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
+        restore(&settings);
     }
 
     pub(super) fn restore(settings: &Settings) {
@@ -139,6 +155,8 @@ mod settings {
     pub(super) fn now() -> Option<Settings> {
         Some(())
     }
+
+    pub(super) fn one_by_one((): &Settings) {}
 
     pub(super) fn restore((): &Settings) {}
 }

@@ -15,3 +15,4 @@ mod shop;
 mod steering;
 mod support;
 mod vote;
+mod watch;

@@ -83,6 +83,7 @@ impl Scene {
             .run(Job {
                 invocation: &self.invocation,
                 request: None,
+                stands: None,
                 talk: self.talk.as_deref(),
                 marks: Default::default(),
                 confinement: self.confinement.clone(),

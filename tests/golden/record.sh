@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Records a golden history with the `glee` of this tree into tests/golden/NAME: three reviews, a pipeline of stages and a
-# deadlock that a person ended, and what came of each. A golden history never changes afterwards; a new form of the events or the database gets a new one.
+# Records a golden history with the `glee` of this tree into tests/golden/NAME: three reviews, a pipeline of stages, a
+# deadlock that a person ended and a watch, and what came of each. A golden history never changes afterwards; a new form of the events or the database gets a new one.
 #
 #   tests/golden/record.sh NAME
 set -euo pipefail
@@ -18,8 +18,10 @@ export GIT_COMMITTER_NAME=golden GIT_COMMITTER_EMAIL=golden@example.org
 mkdir -p "$HOME" "$work/shop" "$into/runs" "$into/outcomes"
 cp -r examples/shop/. "$work/shop/"
 mkdir -p "$work/plan/examples" && cp -r examples/queue "$work/plan/examples/" && rm -rf "$work/plan/examples/queue/.glee/stages-out"
-trust=$(sed -n 's/.*--trust \(blake3:[0-9a-f]*\).*/\1/p' README.md)
+trust=$(sed -n 's/.*consensus.*--trust \(blake3:[0-9a-f]*\).*/\1/p' README.md)
+watched=$(sed -n 's/^glee watch --trust \(blake3:[0-9a-f]*\).*/\1/p' README.md)
 cp -r .glee "$work/shop/.glee"
+cp -r examples/watch "$work/watch"
 cd "$work/shop"
 git init -q . && git add -A && git commit -qm "The shop"
 
@@ -73,6 +75,17 @@ run -C examples/queue --trust "$trust" consensus ask "How are orders retried?" -
 run -C examples/queue --trust "$trust" consensus resolve unsure gemini --reason "Redis runs already"
 "$glee" --history "$into/history.db" consensus --json > "$into/stages.json" 2>/dev/null
 "$glee" --history "$into/history.db" stats deadlocks --json > "$into/deadlocks.json" 2>/dev/null
+
+# A watch: two concerns, a clarification, a review that approves; a person pauses, resumes and closes an issue.
+cd "$work/watch"
+git init -q . && git add -A && git commit -qm "The watch"
+"$glee" --history "$into/history.db" watch --trust "$watched" 2>"$work/told" &
+until grep -q "Cycle 2: CONTINUE" "$work/told"; do sleep 0.2; done
+run watch pause --reason "lunch"
+run watch resume --reason "back"
+run watch issues close 1 --reason "done"
+run watch stop
+wait
 
 cd "$work"
 "$glee" --history "$into/history.db" runs --json > "$into/runs.json" 2>/dev/null

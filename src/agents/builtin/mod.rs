@@ -117,7 +117,7 @@ pub enum BuiltinError {
     #[error("an embedded agent takes no part in a debate")]
     Argues,
     /// An embedded analyser knows code, not requirements.
-    #[error("an embedded agent answers no stage and no checkpoint")]
+    #[error("an embedded agent answers no stage, no checkpoint and no review request of a watch")]
     Plans,
     /// This Glee was built without ast-grep's engine.
     #[error("this glee was built without its embedded agents (feature `astgrep`)")]
@@ -172,7 +172,8 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         | Task::Aggregate { .. }
         | Task::Arbitrate { .. }
         | Task::Questions { .. }
-        | Task::Validate { .. } => return Err(BuiltinError::Plans),
+        | Task::Validate { .. }
+        | Task::Peer { .. } => return Err(BuiltinError::Plans),
         Task::Respond { items } => fixer::respond(items, root)?,
         Task::Judge { dispute, files } => referee::judge(dispute, files, root),
     };

@@ -60,7 +60,7 @@ pub(super) fn agent(name: &str, role: Role) -> Agent {
     Agent { role, ..samples::agent(name, "text", &[name]) }
 }
 
-pub(super) fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     let words = |list: &[&str]| list.iter().map(ToString::to_string).collect();
     Settings {
         agents: vec![agent("r", Role::Reviewer), agent("c", Role::Coder), agent("j", Role::Judge)],
@@ -84,6 +84,7 @@ pub(super) fn settings() -> Settings {
             require_evidence: true,
         },
         advisories: crate::config::settings::Advisories::default(),
+        watch: crate::config::settings::WatchSettings::default(),
         sandbox: crate::config::settings::Sandbox::Auto,
         redaction: Redaction { secrets: true, block_private_keys: true },
         budget: Budget { wall: Duration::from_secs(60), caps: Caps::default() },

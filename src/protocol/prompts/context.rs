@@ -33,7 +33,11 @@ pub(super) fn closing(request: &Request) -> String {
         Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
         Task::Stage { .. } => format!("GLEE-STAGE-END nonce={nonce} answers=<n>"),
         // What is only answered as an object is told from others by this member.
-        Task::Aggregate { .. } | Task::Arbitrate { .. } | Task::Questions { .. } | Task::Validate { .. } => {
+        Task::Aggregate { .. }
+        | Task::Arbitrate { .. }
+        | Task::Questions { .. }
+        | Task::Validate { .. }
+        | Task::Peer { .. } => {
             format!("\"nonce\": \"{nonce}\"")
         }
     }
@@ -112,6 +116,21 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("question", fence.question(question));
             values.insert("majority", json!(fence.opinion("majority", majority)));
             values.insert("minority", minority.iter().map(|one| fence.opinion("minority", one)).collect());
+        }
+        Task::Peer { request, changes, closed } => {
+            let shown = serde_json::to_string_pretty(request).unwrap_or_default();
+            values.insert("request", json!(fence.around("review request", &shown)));
+            let targets: Vec<String> = request.targets.iter().map(|name| fence.line(&name.0)).collect();
+            values.insert("targets", json!(targets.join(", ")));
+            values.insert(
+                "areas",
+                json!(request.focus_areas.iter().map(|area| fence.line(area)).collect::<Vec<_>>()),
+            );
+            values.insert("max_words", json!(request.max_words));
+            let changes = (!changes.is_blank()).then_some(changes);
+            values.insert("changes", json!(fence.maybe("changes", changes)));
+            let closed = (!closed.is_empty()).then(|| Untrusted::joined(closed, "\n"));
+            values.insert("closed", json!(fence.maybe("closed issues", closed.as_ref())));
         }
     }
     values

@@ -286,7 +286,8 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
             | Task::Aggregate { .. }
             | Task::Arbitrate { .. }
             | Task::Questions { .. }
-            | Task::Validate { .. } => panic!("so have these"),
+            | Task::Validate { .. }
+            | Task::Peer { .. } => panic!("so have these"),
             Task::Recheck { .. } => {
                 let text = behind("[F1] RESOLVED: bound\nGLEE-RECHECK-END nonce=NONCE answers=1\n");
                 let read = recheck::parse_any(text.as_bytes(), Some(NONCE)).unwrap();

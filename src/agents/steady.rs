@@ -1,0 +1,68 @@
+//! Agents that run for as long as a watch does: no prompt, no answer, a conversation without an end.
+
+use std::path::Path;
+
+use tokio::sync::watch;
+
+use super::adapter::Invocation;
+use super::ask::{Agents, TranscriptFiles};
+use super::environment;
+use super::heads::Marks;
+use super::process::Job;
+use super::stop::Stop;
+use super::talk::Talk;
+use crate::config::settings::Limits;
+use crate::domain::Agent;
+
+impl Agents {
+    /// Runs an agent's command as it stands, in the tree, until it ends or `stop` asks for it. It may write there, and
+    /// stands still for as long as `stands` says so. Returns how it ended, in words.
+    #[expect(clippy::too_many_arguments, reason = "each is another matter")]
+    pub async fn keep_running(
+        &self,
+        agent: &Agent,
+        root: &Path,
+        variables: impl IntoIterator<Item = (String, String)>,
+        limits: &Limits,
+        files: &TranscriptFiles,
+        talk: &dyn Talk,
+        stands: watch::Receiver<bool>,
+        stop: Stop,
+    ) -> String {
+        let program = match self.runner().find(&agent.command, root) {
+            Ok(program) => program,
+            Err(error) => return error.to_string(),
+        };
+        let mut env = environment::allowed(&[], std::env::vars_os());
+        let told = [("GLEE_AGENT", agent.name.0.as_str()), ("GLEE_ROLE", agent.role.as_str())];
+        env.extend(told.map(|(name, value)| (name.into(), value.into())));
+        env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
+        let invocation = Invocation {
+            program,
+            args: agent.command.iter().skip(1).map(Into::into).collect(),
+            env,
+            cwd: root.to_owned(),
+            stdin: Vec::new(),
+            streams: false,
+            files: Vec::new(),
+        };
+        let job = Job {
+            invocation: &invocation,
+            request: None,
+            stands: Some(stands),
+            talk: Some(talk),
+            marks: Marks::default(),
+            confinement: None,
+            limits: *limits,
+            stdout: &files.stdout,
+            stderr: &files.stderr,
+            activity: &|_| true,
+            stop,
+        };
+        match self.runner().run(job).await {
+            Ok(_) => "ended".to_owned(),
+            Err(failed) => failed.error.to_string(),
+        }
+    }
+}

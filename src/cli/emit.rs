@@ -1,0 +1,150 @@
+//! `glee emit`: tells the watch of this work tree what an agent does.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use serde_json::{Value, json};
+
+use super::Globals;
+use super::error::{CommandError, CommandResult};
+use super::watch::{self as watching, socket_error};
+use crate::domain::{EventType, ExitReason};
+use crate::protocol::printable;
+use crate::ui::stream;
+use crate::watch::intake;
+use crate::watch::socket::Client;
+
+/// Arguments of `glee emit`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A milestone, a blocker or a request_review begins a review by the other agents once a burst of
+events has settled; note and done tell only. When the command returns, the event is on the disk.
+What reviewers want cleared up is printed on stdout: answer it with a note that has --clarifies.
+
+Examples:
+  glee emit milestone --agent claude --summary 'auth controller with JWT' --file src/auth.py
+  glee emit blocker --agent codex --summary 'which of the two schemas is right?'
+  glee emit note --agent claude --clarifies 3 --summary 'Argon2 it is'
+  tail -f events.jsonl | glee emit --from -")]
+pub(crate) struct Args {
+    /// What the event is about
+    #[arg(
+        value_name = "TYPE",
+        required_unless_present = "from",
+        value_parser = PossibleValuesParser::new(EventType::ALL.map(EventType::as_str))
+    )]
+    kind: Option<String>,
+    /// Who tells; an agent that a watch started need not say it
+    #[arg(long, value_name = "NAME", env = "GLEE_AGENT")]
+    agent: Option<String>,
+    /// What there is to say
+    #[arg(long, value_name = "TEXT")]
+    summary: Option<String>,
+    /// A file it is about; may be given several times
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+    /// The cycle whose clarification it answers
+    #[arg(long, value_name = "CYCLE")]
+    clarifies: Option<u32>,
+    /// Tell many events, a JSON object a line; `-`: standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "summary", "files", "clarifies"])]
+    from: Option<PathBuf>,
+    /// End quietly with 0 where no watch runs: for hooks
+    #[arg(long)]
+    if_watched: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let client = match watching::connect(globals)? {
+        Ok(client) => client,
+        Err(_) if args.if_watched => return Ok(ExitReason::Clean),
+        Err(error) => return Err(socket_error(error)),
+    };
+    match (&args.from, &args.kind) {
+        (Some(path), _) => all(client, path),
+        (None, Some(kind)) => one(client, args, kind, globals),
+        (None, None) => Err(CommandError::usage("nothing is told")),
+    }
+}
+
+fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> CommandResult {
+    if kind != EventType::UserManual.as_str() && args.agent.is_none() {
+        return Err(CommandError::usage("nobody tells it").hint("name the agent: `--agent NAME`"));
+    }
+    if let Some(name) = &args.agent {
+        intake::name(name).map_err(|_| {
+            let shown = printable::line(name);
+            CommandError::usage(format!("`{shown}` is no name of an agent"))
+                .hint("a name has up to 64 letters, digits, `.`, `_` and `-`")
+        })?;
+    }
+    let line = json!({"type": kind, "agent": args.agent, "summary": args.summary, "files": args.files,
+        "clarifies": args.clarifies});
+    let answer = client.ask(&line.to_string()).map_err(socket_error)?;
+    let answer = watching::accepted(answer)?;
+    if let Some(prompt) = answer["clarify"]["prompt"].as_str() {
+        stream::out(&format!("{}\n", printable::block(prompt).trim_end()))?;
+    }
+    if answer["status"] == "PAUSED" && !globals.quiet {
+        stream::err("note: the work is PAUSED\n");
+    }
+    Ok(ExitReason::Clean)
+}
+
+/// Tells every line of a file; the watch answers while it is still read.
+fn all(mut client: Client, path: &PathBuf) -> CommandResult {
+    let mut source: Box<dyn io::BufRead + Send> = if path.as_os_str() == "-" {
+        Box::new(BufReader::new(io::stdin()))
+    } else {
+        let file = std::fs::File::open(path)
+            .map_err(|error| CommandError::usage(format!("cannot read `{}`: {error}", path.display())))?;
+        Box::new(BufReader::with_capacity(64 << 10, file))
+    };
+    let mut speaker = client.speaker().map_err(socket_error)?;
+    let telling = std::thread::spawn(move || -> io::Result<u64> {
+        let mut told = 0;
+        loop {
+            let piece = source.fill_buf()?;
+            let length = piece.len();
+            if length == 0 {
+                return Ok(told);
+            }
+            speaker.write_all(piece)?;
+            told += length as u64;
+            source.consume(length);
+        }
+    });
+    let (mut taken, mut refused, mut last) = (0_u64, 0_u64, String::new());
+    let mut hushed = false;
+    loop {
+        if !hushed && telling.is_finished() {
+            client.hush();
+            hushed = true;
+        }
+        match client.answer().map_err(socket_error)? {
+            Some(answer) if answer.starts_with(r#"{"ok":true"#) => taken += 1,
+            Some(answer) => {
+                refused += 1;
+                let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+                last = answer["error"].as_str().unwrap_or_default().to_owned();
+            }
+            None => break,
+        }
+    }
+    telling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    if !hushed {
+        return Err(CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended meanwhile"))
+            .hint(format!("{taken} events were recorded; tell the rest when it runs again")));
+    }
+    stream::err(&format!(
+        "{} recorded\n",
+        crate::draw::count(usize::try_from(taken).unwrap_or(usize::MAX), "event")
+    ));
+    if refused > 0 {
+        let shown = printable::line(&last);
+        return Err(CommandError::usage(format!("{refused} lines were no events; the last one: {shown}"))
+            .hint("docs/watch.md shows what a line looks like"));
+    }
+    Ok(ExitReason::Clean)
+}

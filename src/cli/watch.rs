@@ -1,0 +1,115 @@
+//! `glee watch`: supervises long-running agents, and what a person tells a watch that runs.
+
+mod command;
+mod run;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::Globals;
+use super::error::{CommandError, CommandResult};
+use super::sitting::{self, FormatArg};
+use crate::domain::ExitReason;
+use crate::watch::socket::{self, Client, SocketError};
+use crate::workspace::Workspace;
+
+/// Arguments of `glee watch`.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Agents tell what they do: those of `watch.agents` on their stdout, others by `glee emit` from hooks
+and scripts. A milestone, a blocker, a request, you, or 15 quiet minutes begin a review by the
+connected reviewers. Any blocker stops the work, two concerns pause it, one is put on the list.
+Started again, a watch stands where it stood. docs/watch.md tells all of it.
+
+Examples:
+  glee watch
+  glee watch --agents claude,codex
+  glee watch status
+  glee watch resume --reason 'checked by hand'"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<command::Command>,
+    #[command(flatten)]
+    watch: Watch,
+}
+
+#[derive(Debug, clap::Args)]
+struct Watch {
+    /// Start these connected agents instead of those of `watch.agents`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    agents: Option<Vec<String>>,
+    /// Have these review instead of those of `watch.reviewers`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    reviewers: Option<Vec<String>>,
+    /// Take in events from here too, a JSON object a line; `-`: standard input
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// Begin anew: no pause, no issue and no event of an earlier watch counts
+    #[arg(long)]
+    afresh: bool,
+    /// What is printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
+    format: FormatArg,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    match &args.command {
+        None => run::run(&args.watch, globals),
+        Some(command) => command::run(command, globals),
+    }
+}
+
+/// The address of the watch of a work tree.
+pub(super) fn address(workspace: &Workspace) -> Result<PathBuf, CommandError> {
+    Ok(socket::address(&sitting::state_dir()?, workspace.root()))
+}
+
+/// Goes to the watch of this work tree, or to the one that started this program.
+pub(super) fn connect(globals: &Globals) -> Result<Result<Client, SocketError>, CommandError> {
+    if let Some(path) = std::env::var_os(socket::VARIABLE).filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        return Ok(Client::connect(&path, &globals.directory()));
+    }
+    let workspace = sitting::workspace(globals)?;
+    Ok(Client::connect(&address(&workspace)?, workspace.root()))
+}
+
+pub(super) fn socket_error(error: SocketError) -> CommandError {
+    let (exit, hint) = match &error {
+        SocketError::NoWatch(_) => {
+            (ExitReason::Usage, Some("start one in another terminal: `glee watch`".to_owned()))
+        }
+        SocketError::Taken(_) => (ExitReason::Locked, Some("`glee watch status` shows how it stands".to_owned())),
+        SocketError::Foreign(_) => {
+            (ExitReason::Usage, Some("`GLEE_STATE_DIR` names a folder of your own with a short path".to_owned()))
+        }
+        SocketError::Io { .. } => (ExitReason::Usage, None),
+    };
+    CommandError::new(exit, error).hint_if(hint)
+}
+
+/// What a watch answered, unless it refused.
+pub(super) fn accepted(answer: Option<String>) -> Result<Value, CommandError> {
+    let Some(answer) = answer else {
+        return Err(CommandError::usage("the watch ended before it answered"));
+    };
+    let answer: Value = serde_json::from_str(&answer).map_err(unreadable)?;
+    match answer["error"].as_str() {
+        Some(error) => Err(CommandError::usage(crate::protocol::printable::line(error))),
+        None => Ok(answer),
+    }
+}
+
+/// A part of what a watch answered.
+pub(super) fn asked_for<T: serde::de::DeserializeOwned>(part: &Value) -> Result<T, CommandError> {
+    T::deserialize(part).map_err(unreadable)
+}
+
+fn unreadable(error: serde_json::Error) -> CommandError {
+    CommandError::usage(format!("the watch answered what cannot be read: {error}"))
+        .hint("is it of another version? `glee watch stop`, then start it again")
+}

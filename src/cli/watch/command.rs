@@ -1,0 +1,170 @@
+//! What a person tells a watch: how does it stand, review now, pause, resume, close an issue, stop.
+
+use serde_json::json;
+
+use super::{accepted, asked_for, connect, socket_error};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::{Globals, history, sitting};
+use crate::domain::{ExitReason, RunId, WatchStatus};
+use crate::draw::standing as drawn;
+use crate::event::EventKind;
+use crate::report::stage::json as json_report;
+use crate::ui::stream;
+use crate::watch::intake::Command as Order;
+use crate::watch::socket::{SocketError, own_name};
+use crate::watch::standing::{IssueStanding, Standing};
+use crate::watch::{record, recorded};
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// Say how the watch stands
+    Status {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Review now
+    Review,
+    /// Pause the work
+    Pause(Why),
+    /// Let the work go on, whatever paused it
+    Resume(Why),
+    /// List the issues that reviews raised, or close one
+    Issues {
+        #[command(subcommand)]
+        command: Option<Issues>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// End the watch; started again, it stands where it stood
+    Stop,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Issues {
+    /// List them, the closed ones too
+    List,
+    /// Close one
+    Close {
+        /// Its number
+        #[arg(value_name = "NUMBER")]
+        issue: u32,
+        #[command(flatten)]
+        why: Why,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Why {
+    /// Why; recorded with who said it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    reason: String,
+}
+
+pub(super) fn run(command: &Command, globals: &Globals) -> CommandResult {
+    match command {
+        Command::Status { json } => {
+            let (standing, runs) = standing(globals, &Order::Status)?;
+            let look = sitting::stdout_look(globals);
+            stream::out(&if *json { json_report(&standing) } else { drawn::text(look, &standing, runs) })?;
+            Ok(exit(&standing))
+        }
+        Command::Issues { command: Some(Issues::Close { issue, why }), .. } => {
+            change(globals, &Order::Close { issue: *issue, reason: why.reason.clone() })
+        }
+        Command::Issues { json, .. } => issues(globals, *json),
+        Command::Review => tell(globals, &Order::Review),
+        Command::Pause(why) => tell(globals, &Order::Pause { reason: why.reason.clone() }),
+        Command::Resume(why) => change(globals, &Order::Resume { reason: why.reason.clone() }),
+        Command::Stop => tell(globals, &Order::Stop),
+    }
+}
+
+fn exit(standing: &Standing) -> ExitReason {
+    match standing.status {
+        WatchStatus::Running => ExitReason::Clean,
+        WatchStatus::Paused => ExitReason::DisputeOpen,
+    }
+}
+
+/// Tells it to a watch that has to run.
+fn tell(globals: &Globals, order: &Order) -> CommandResult {
+    let mut client = connect(globals)?.map_err(socket_error)?;
+    said(globals, client.ask(&json!(order).to_string()).map_err(socket_error)?)
+}
+
+fn said(globals: &Globals, answer: Option<String>) -> CommandResult {
+    let answer = accepted(answer)?;
+    let standing: Standing = asked_for(&answer["standing"])?;
+    shown(globals, &standing)
+}
+
+fn shown(globals: &Globals, standing: &Standing) -> CommandResult {
+    if !globals.quiet {
+        stream::err(&format!("{}\n", drawn::line(sitting::screen(globals).look(), standing)));
+    }
+    Ok(ExitReason::Clean)
+}
+
+/// How the watch stands, or stood when it ended; and whether it runs.
+fn standing(globals: &Globals, order: &Order) -> Result<(Standing, bool), CommandError> {
+    match connect(globals)? {
+        Ok(mut client) => {
+            let answer = accepted(client.ask(&json!(order).to_string()).map_err(socket_error)?)?;
+            Ok((asked_for(&answer["standing"])?, true))
+        }
+        Err(error @ SocketError::NoWatch(_)) => {
+            let workspace = sitting::workspace(globals)?;
+            let journal = history::open_read(globals, &workspace)?;
+            let root = workspace.root().to_string_lossy();
+            let stood = journal.map(|journal| recorded(&journal, &root)).transpose()?.flatten();
+            stood.map(|stood| (stood, false)).ok_or_else(|| socket_error(error))
+        }
+        Err(error) => Err(socket_error(error)),
+    }
+}
+
+fn issues(globals: &Globals, as_json: bool) -> CommandResult {
+    let issues: Vec<IssueStanding> = match connect(globals)? {
+        Ok(mut client) => {
+            let answer = accepted(client.ask(&json!(Order::Issues).to_string()).map_err(socket_error)?)?;
+            asked_for(&answer["issues"])?
+        }
+        Err(_) => standing(globals, &Order::Status)?.0.issues,
+    };
+    let look = sitting::stdout_look(globals);
+    stream::out(&if as_json { json_report(&issues) } else { drawn::issues(look, &issues) })?;
+    Ok(ExitReason::Clean)
+}
+
+/// Tells it to the watch, or writes it into the record of one that does not run: a pause can always be lifted.
+fn change(globals: &Globals, order: &Order) -> CommandResult {
+    let error = match connect(globals)? {
+        Ok(mut client) => return said(globals, client.ask(&json!(order).to_string()).map_err(socket_error)?),
+        Err(error @ SocketError::NoWatch(_)) => error,
+        Err(error) => return Err(socket_error(error)),
+    };
+    let workspace = sitting::workspace(globals)?;
+    let root = workspace.root().to_string_lossy();
+    let mut journal = history::open(globals, &workspace)?;
+    let Some(stood) = recorded(&journal, &root)? else { return Err(socket_error(error)) };
+    let by = own_name().into();
+    let event = match order {
+        Order::Resume { .. } if stood.status == WatchStatus::Running => {
+            return Err(CommandError::usage("the work is not paused"));
+        }
+        Order::Resume { reason } => EventKind::WatchResumed { by, reason: reason.as_str().into() },
+        Order::Close { issue, .. } if stood.issues.iter().all(|known| known.number != *issue) => {
+            return Err(CommandError::usage(format!("there is no open issue {issue}"))
+                .hint("`glee watch issues` lists them"));
+        }
+        Order::Close { issue, reason } => {
+            EventKind::IssueClosed { issue: *issue, by, reason: reason.as_str().into() }
+        }
+        _ => return Err(socket_error(error)),
+    };
+    record(&mut journal, &RunId(stood.run), event)?;
+    let now: Option<Standing> = recorded(&journal, &root)?;
+    now.map_or(Ok(ExitReason::Clean), |standing| shown(globals, &standing))
+}

@@ -1,0 +1,154 @@
+//! The watch itself: settings, plan, socket, screen, and the loop until somebody ends it.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::{oneshot, watch as channel};
+
+use super::{Watch, address, socket_error};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::sitting::{self, FormatArg};
+use crate::cli::{Globals, history, load};
+use crate::domain::{Agent, ExitReason};
+use crate::draw::standing as drawn;
+use crate::pipeline::ports::EventSink;
+use crate::report::stage::json as json_report;
+use crate::ui::board::{self, Board};
+use crate::ui::jsonl::JsonLines;
+use crate::ui::stream;
+use crate::ui::terminal::Terminal;
+use crate::watch::intake::{self, Batch, Intake};
+use crate::watch::socket::{Listener, own_name};
+use crate::watch::{self, PlanError, Setup};
+
+/// The lines of a file that are handed over at a time.
+const PIECE: usize = 1_000;
+/// Nobody bounds the wall time of a watch.
+const FOR_EVER: Duration = Duration::MAX;
+
+pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
+    let workspace = sitting::workspace(globals)?;
+    let mut flags = Vec::new();
+    let mut list = |key: &str, names: &Option<Vec<String>>| {
+        flags.extend(names.as_ref().map(|names| (key.to_owned(), json!(names))));
+    };
+    list("watch.agents", &args.agents);
+    list("watch.reviewers", &args.reviewers);
+    let settings = load::runnable(globals, flags, None)?.1.settings;
+    sitting::require_sandbox(&settings)?;
+    let state_dir = sitting::state_dir()?;
+    sitting::refuse_inside(&workspace, &state_dir)?;
+    let plan = watch::plan(&settings, &workspace).map_err(plan_error)?;
+    let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.agents).cloned().collect();
+    let agents = sitting::programs(&all, &plan.backups, workspace.root())?;
+    let templates = load::Places::find(globals)?.root.join(".glee").join("prompts");
+    let events = args.events.as_deref().map(open).transpose()?;
+    let journal = history::open(globals, &workspace)?;
+    let path = address(&workspace)?;
+    let terminal = Terminal::new(sitting::screen(globals));
+    let sink: Box<dyn EventSink> = match args.format {
+        FormatArg::Jsonl => Box::new(JsonLines::new()),
+        FormatArg::Text | FormatArg::Json => Box::new(Board::new(&terminal)),
+    };
+    let shows = globals.interactive() && args.format != FormatArg::Jsonl;
+    let root = workspace.root().to_owned();
+    let (ended, cause) = sitting::attend(FOR_EVER, &terminal, |stop| {
+        let terminal = terminal.clone();
+        async move {
+            // In the runtime, which it belongs to.
+            let listener = Listener::bind(&path, &root).map_err(socket_error)?;
+            let (intake, said) = intake::intake();
+            let owed = listener.owed();
+            let serving = tokio::spawn(listener.serve(intake.clone()));
+            let (standing, stands) = channel::channel(Default::default());
+            let (typed, typing) = channel::channel(String::new());
+            let drawing = shows.then(|| tokio::spawn(board::draw(terminal.clone(), stands, typing)));
+            // Standard input is either events or keys.
+            match events {
+                Some(source) => read_in(source, intake.clone()),
+                None if shows => board::keys(&terminal, intake.clone(), own_name(), typed),
+                None => {}
+            }
+            let setup = Setup {
+                workspace,
+                state_dir,
+                journal,
+                agents,
+                settings,
+                templates,
+                sink,
+                standing,
+                intake: (intake, said),
+                socket: Some(path),
+                stop,
+            };
+            let ended = watch::run(setup, plan, args.afresh).await.map_err(sitting::run_error);
+            owed.given().await;
+            serving.abort();
+            if let Some(drawing) = drawing {
+                // The sender is gone with the watch.
+                drop(drawing.await);
+            }
+            ended
+        }
+    })?;
+    let ended = ended?;
+    if args.format == FormatArg::Json {
+        stream::out(&json_report(&ended.standing))?;
+    } else if args.format == FormatArg::Text && !globals.quiet {
+        stream::err(&format!("{}\n", drawn::line(sitting::screen(globals).look(), &ended.standing)));
+        stream::err("Stopped; `glee watch` goes on from here\n");
+    }
+    Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause) })
+}
+
+fn open(path: &Path) -> Result<Box<dyn io::BufRead + Send>, CommandError> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    let file = File::open(path)
+        .map_err(|error| CommandError::usage(format!("cannot read `{}`: {error}", path.display())))?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
+/// Hands over the lines of a file or of standard input, in a thread of its own; at its end the watch goes on.
+fn read_in(mut source: Box<dyn io::BufRead + Send>, intake: Intake) {
+    let by = own_name();
+    std::thread::spawn(move || {
+        loop {
+            let mut items = Vec::new();
+            let mut line = Vec::new();
+            // What is there already goes together; nobody waits for more than one line.
+            while items.len() < PIECE {
+                line.clear();
+                let limit = intake::LONGEST as u64 + 1;
+                match io::Read::take(&mut *source, limit).read_until(b'\n', &mut line) {
+                    Ok(0) | Err(_) => break,
+                    Ok(_) if line.trim_ascii().is_empty() => {}
+                    Ok(_) => items.push(intake::read(line.trim_ascii(), None)),
+                }
+                if !matches!(source.fill_buf(), Ok(rest) if rest.contains(&b'\n')) {
+                    break;
+                }
+            }
+            let ended = items.is_empty() && matches!(source.fill_buf(), Ok([]) | Err(_));
+            if ended {
+                return;
+            }
+            let (answer, answered) = oneshot::channel();
+            if intake.blocking_send(Batch { items, by: by.clone(), answer: Some(answer) }).is_err()
+                || answered.blocking_recv().is_err()
+            {
+                return;
+            }
+        }
+    });
+}
+
+fn plan_error(error: PlanError) -> CommandError {
+    let hint = error.hint();
+    CommandError::new(ExitReason::Usage, error).hint(hint)
+}

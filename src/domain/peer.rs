@@ -1,0 +1,280 @@
+//! Event-driven peer review: what agents tell while they work, the reviews that follow, and what these come to.
+//!
+//! The words are those of the review system's specification (seed 004): milestone, review request, review result,
+//! verdict, STOP & ESCALATE.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Agent, AgentName, Untrusted};
+
+/// What an agent's event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EventType {
+    /// A major task is complete.
+    Milestone,
+    /// The agent is stuck or confused.
+    Blocker,
+    /// It asks for feedback.
+    RequestReview,
+    /// Its user asks for a review.
+    UserManual,
+    /// Something worth knowing; it triggers nothing.
+    Note,
+    /// The agent has ended its work; it triggers nothing.
+    Done,
+}
+
+impl EventType {
+    /// All types, in the order of the specification.
+    pub const ALL: [Self; 6] =
+        [Self::Milestone, Self::Blocker, Self::RequestReview, Self::UserManual, Self::Note, Self::Done];
+
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Milestone => "milestone",
+            Self::Blocker => "blocker",
+            Self::RequestReview => "request_review",
+            Self::UserManual => "user_manual",
+            Self::Note => "note",
+            Self::Done => "done",
+        }
+    }
+
+    /// The type of this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == word)
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One thing that an agent tells while it works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentEvent {
+    /// What it is about.
+    #[serde(rename = "type")]
+    pub kind: EventType,
+    /// Who tells; absent where a person does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// What there is to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Untrusted>,
+    /// The files it is about, as paths inside the tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Untrusted>,
+    /// The cycle whose clarification it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clarifies: Option<u32>,
+}
+
+/// Why a cycle begins: the five of the specification, and the review after a clarification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Trigger {
+    /// An agent has completed a major task.
+    Milestone,
+    /// An agent is stuck.
+    Blocker,
+    /// An agent asks for feedback.
+    RequestReview,
+    /// A person asks for a review.
+    UserManual,
+    /// Nothing was heard from any agent for a long time.
+    TimeoutFallback,
+    /// The agents concerned have answered a clarification.
+    Clarified,
+}
+
+impl Trigger {
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Milestone => "MILESTONE",
+            Self::Blocker => "BLOCKER",
+            Self::RequestReview => "REQUEST_REVIEW",
+            Self::UserManual => "USER_MANUAL",
+            Self::TimeoutFallback => "TIMEOUT_FALLBACK",
+            Self::Clarified => "CLARIFIED",
+        }
+    }
+}
+
+/// What a reviewer is sent, exactly as the specification has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewRequest {
+    /// Always `review_request`.
+    #[serde(rename = "type")]
+    pub form: String,
+    /// Who is asked.
+    pub reviewer: AgentName,
+    /// Whose work is reviewed; never the reviewer itself.
+    pub targets: Vec<AgentName>,
+    /// For each target `<name>_summary`: what it told since the last cycle.
+    pub context: BTreeMap<String, Untrusted>,
+    /// What to look at.
+    pub focus_areas: Vec<String>,
+    /// How long the summary may be, in words.
+    pub max_words: u32,
+}
+
+impl ReviewRequest {
+    /// The word in `type`.
+    pub const FORM: &str = "review_request";
+}
+
+/// What a reviewer concludes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Nothing stands against the work.
+    Approved,
+    /// Something should be looked at.
+    Concerns,
+    /// The work must not go on like this.
+    Blocker,
+}
+
+impl Verdict {
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Concerns => "concerns",
+            Self::Blocker => "blocker",
+        }
+    }
+
+    /// The verdict of this word, which has to be the whole of it.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Approved, Self::Concerns, Self::Blocker].into_iter().find(|known| known.as_str() == word)
+    }
+}
+
+/// One issue of a review.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerIssue {
+    /// How bad it is, in the reviewer's word.
+    pub severity: Untrusted,
+    /// What it is.
+    pub description: Untrusted,
+    /// Where, as a path inside the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Untrusted>,
+}
+
+/// The payload of a `review_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerReview {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The review in a few sentences.
+    pub summary: Untrusted,
+    /// The issues; there is one at least unless the verdict is `approved`.
+    pub issues: Vec<PeerIssue>,
+    /// When the reviewer says it was made, or when Glee got it.
+    #[schemars(with = "String")]
+    pub timestamp: Timestamp,
+}
+
+/// What one reviewer brought to a cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ballot {
+    /// Who was asked.
+    pub reviewer: AgentName,
+    /// The verdict; without one the reviewer is *absent*, which is never `approved`.
+    pub verdict: Option<Verdict>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<Untrusted>,
+}
+
+/// What is done about the verdicts of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Rule 1.
+    StopAndEscalate,
+    /// Rule 2.
+    PauseAndClarify,
+    /// Rule 3, and rule 4 where somebody is absent.
+    LogAndContinue,
+    /// Rule 4.
+    Continue,
+    /// Nobody gave a usable verdict.
+    NotReviewed,
+}
+
+impl Action {
+    /// The words of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StopAndEscalate => "STOP & ESCALATE",
+            Self::PauseAndClarify => "PAUSE & CLARIFY",
+            Self::LogAndContinue => "LOG & CONTINUE",
+            Self::Continue => "CONTINUE",
+            Self::NotReviewed => "NOT REVIEWED",
+        }
+    }
+
+    /// Whether the work pauses.
+    pub fn pauses(self) -> bool {
+        match self {
+            Self::StopAndEscalate | Self::PauseAndClarify | Self::NotReviewed => true,
+            Self::LogAndContinue | Self::Continue => false,
+        }
+    }
+}
+
+/// Where a watch stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum WatchStatus {
+    /// Agents work.
+    #[default]
+    Running,
+    /// Agents wait.
+    Paused,
+}
+
+impl WatchStatus {
+    /// The word of the specification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "RUNNING",
+            Self::Paused => "PAUSED",
+        }
+    }
+}
+
+/// Everything that a watch goes by; recorded when it begins and each time it is started again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WatchPlan {
+    /// The absolute root of the work tree.
+    pub root: String,
+    /// Agents that Glee starts and reads events from.
+    pub agents: Vec<Agent>,
+    /// Who reviews.
+    pub reviewers: Vec<Agent>,
+    /// Agents that answer in the place of those that name them as their backup.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backups: Vec<Agent>,
+    /// What reviewers look at.
+    pub focus_areas: Vec<String>,
+    /// How long a summary may be, in words.
+    pub max_words: u32,
+    /// The id of the tree's content at this time; absent where it could not be recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+}

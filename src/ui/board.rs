@@ -1,0 +1,259 @@
+//! The live screen of a watch: what happens in lines, and below them how it stands, with keys to steer it.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
+use tokio::sync::{oneshot, watch};
+
+use crate::draw::{Tone, standing as drawn};
+use crate::event::{CallId, Event, EventKind};
+use crate::pipeline::ports::EventSink;
+use crate::watch::intake::{Batch, Command, Intake, Item};
+use crate::watch::standing::Standing;
+
+use super::progress::Progress;
+use super::screen::Verbosity;
+use super::terminal::Terminal;
+
+/// How many events are told in a second; of more only the number.
+const TOLD: u64 = 20;
+/// How often the time on the screen moves.
+const TICK: Duration = Duration::from_secs(1);
+/// What the keys do.
+const KEYS: &str = "r review   p pause   c continue   q quit   / command";
+/// What can be typed.
+const WORDS: &str = "/review, /pause WHY, /resume WHY, /issues, /close NUMBER WHY, /quit";
+
+/// Tells what happens in a watch, without letting a flood of events wash everything else away.
+#[derive(Debug)]
+pub struct Board {
+    progress: Progress,
+    terminal: Terminal,
+    second: Instant,
+    told: u64,
+}
+
+impl Board {
+    /// Shows a watch on a terminal, or in plain lines.
+    pub fn new(terminal: &Terminal) -> Self {
+        let progress = Progress::new(terminal);
+        Self { progress, terminal: terminal.clone(), second: Instant::now(), told: 0 }
+    }
+
+    /// Whether one more event may be told.
+    fn may_tell(&mut self) -> bool {
+        if self.second.elapsed() >= Duration::from_secs(1) {
+            if self.told > TOLD {
+                self.terminal.line(&format!("  ... and {} more events", self.told - TOLD));
+            }
+            (self.second, self.told) = (Instant::now(), 0);
+        }
+        self.told += 1;
+        self.told <= TOLD
+    }
+}
+
+impl EventSink for Board {
+    fn event(&mut self, event: &Event) {
+        if !matches!(event.kind, EventKind::EventReceived { .. }) || self.may_tell() {
+            self.progress.event(event);
+        }
+    }
+
+    fn activity(&mut self, call: &CallId, line: &str) {
+        self.progress.activity(call, line);
+    }
+}
+
+/// Draws how it stands below the lines until the watch has ended; only on a terminal.
+pub async fn draw(terminal: Terminal, mut standing: watch::Receiver<Standing>, mut typed: watch::Receiver<String>) {
+    let screen = terminal.screen();
+    if !screen.terminal || screen.verbosity == Verbosity::Quiet {
+        return;
+    }
+    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = terminal.live().add(ProgressBar::new_spinner().with_style(style));
+    let mut shown = standing.borrow_and_update().clone();
+    let mut since = Instant::now();
+    loop {
+        if !shown.run.is_empty() {
+            let mut now = shown.clone();
+            now.fallback_in = now.fallback_in.map(|left| left.saturating_sub(since.elapsed().as_secs()));
+            bar.set_message(block(&terminal, &now, &typed.borrow_and_update()));
+        }
+        tokio::select! {
+            changed = standing.changed() => {
+                if changed.is_err() {
+                    break;
+                }
+                (shown, since) = (standing.borrow_and_update().clone(), Instant::now());
+            }
+            Ok(()) = typed.changed() => {}
+            // Elapsed times move.
+            () = tokio::time::sleep(TICK) => {}
+        }
+    }
+    bar.finish_and_clear();
+    terminal.live().remove(&bar);
+}
+
+fn block(terminal: &Terminal, standing: &Standing, typed: &str) -> String {
+    let look = terminal.screen().look();
+    let width = drawn::width(standing);
+    let now = Timestamp::now();
+    let fits = look.width.saturating_sub(1);
+    let mut lines = vec![String::new()];
+    lines.extend(standing.agents.iter().map(|agent| format!("  {}", drawn::agent(look, agent, width, now))));
+    lines.push(look.cut(&drawn::line(look, standing), fits));
+    let foot = if typed.is_empty() { look.paint(Tone::Faint, KEYS) } else { format!("{typed}_") };
+    lines.push(look.cut(&foot, fits));
+    lines.iter().map(|line| look.cut(line, fits)).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads keys in a thread of its own for as long as the watch takes commands; only on a terminal.
+pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sender<String>) {
+    let screen = terminal.screen();
+    if !screen.terminal || screen.verbosity == Verbosity::Quiet || !std::io::stdin().is_terminal() {
+        return;
+    }
+    terminal.take_keys();
+    let terminal = terminal.clone();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let mut piece = [0; 256];
+        while let Ok(length @ 1..) = std::io::stdin().read(&mut piece) {
+            for key in keys_of(&piece[..length]) {
+                let order = match (line.is_empty(), key) {
+                    (true, Key::Char('r')) => Some(Command::Review),
+                    (true, Key::Char('p')) => Some(Command::Pause { reason: String::new() }),
+                    (true, Key::Char('c')) => Some(Command::Resume { reason: String::new() }),
+                    (true, Key::Char('q')) => Some(Command::Stop),
+                    (false, Key::Enter) => {
+                        let order = typed_order(&line);
+                        if order.is_none() {
+                            terminal.line(&format!("note: what can be typed: {WORDS}"));
+                        }
+                        line.clear();
+                        order
+                    }
+                    (_, Key::Escape) => {
+                        line.clear();
+                        None
+                    }
+                    (_, Key::Backspace) => {
+                        line.pop();
+                        None
+                    }
+                    (empty, Key::Char(c)) if !empty || c == '/' => {
+                        line.push(c);
+                        None
+                    }
+                    _ => None,
+                };
+                typed.send_replace(line.clone());
+                if let Some(order) = order
+                    && !give(&terminal, &intake, order, &by)
+                {
+                    return;
+                }
+            }
+        }
+    });
+}
+
+/// A key that means something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Char(char),
+    Enter,
+    Backspace,
+    Escape,
+}
+
+/// The keys in what a terminal sent; the sequences of arrows and the like mean nothing.
+fn keys_of(piece: &[u8]) -> Vec<Key> {
+    if let [0x1b, _, ..] = piece {
+        return Vec::new();
+    }
+    let key = |c: char| match c {
+        '\r' | '\n' => Some(Key::Enter),
+        '\u{7f}' | '\u{8}' => Some(Key::Backspace),
+        '\u{1b}' => Some(Key::Escape),
+        c if c.is_control() => None,
+        c => Some(Key::Char(c)),
+    };
+    String::from_utf8_lossy(piece).chars().filter_map(key).collect()
+}
+
+/// The command of a typed line.
+fn typed_order(line: &str) -> Option<Command> {
+    let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+    let reason = rest.trim().to_owned();
+    Some(match word {
+        "/review" => Command::Review,
+        "/pause" => Command::Pause { reason },
+        "/resume" => Command::Resume { reason },
+        "/issues" => Command::Issues,
+        "/close" => {
+            let (number, why) = reason.split_once(' ').unwrap_or((&reason, ""));
+            Command::Close { issue: number.parse().ok()?, reason: why.trim().to_owned() }
+        }
+        "/quit" | "/stop" => Command::Stop,
+        _ => return None,
+    })
+}
+
+/// Gives a command and shows what is refused; false once the watch takes none any more.
+fn give(terminal: &Terminal, intake: &Intake, order: Command, by: &str) -> bool {
+    let (answer, answered) = oneshot::channel();
+    let lists = order == Command::Issues;
+    let batch = Batch { items: vec![Item::Command(order)], by: by.to_owned(), answer: Some(answer) };
+    if intake.blocking_send(batch).is_err() {
+        return false;
+    }
+    let Ok(answers) = answered.blocking_recv() else { return false };
+    let answer = answers.first().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let Some(mut answer) = answer else { return true };
+    if let Some(error) = answer["error"].as_str() {
+        terminal.line(&format!("note: {}", crate::protocol::printable::line(error)));
+    }
+    if lists && let Ok(issues) = serde_json::from_value::<Vec<_>>(answer["issues"].take()) {
+        drawn::issues(terminal.screen().look(), &issues).lines().for_each(|line| terminal.line(line));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrows_are_no_commands() {
+        assert_eq!(keys_of(b"\x1b[A"), []);
+        assert_eq!(keys_of(b"\x1b"), [Key::Escape]);
+        assert_eq!(
+            keys_of("r/ü\r\x7f\x01".as_bytes()),
+            [Key::Char('r'), Key::Char('/'), Key::Char('ü'), Key::Enter, Key::Backspace]
+        );
+    }
+
+    #[test]
+    fn what_is_typed_is_a_command_or_nothing() {
+        let why = |text: &str| text.to_owned();
+        for (line, order) in [
+            ("/review", Some(Command::Review)),
+            ("/pause", Some(Command::Pause { reason: why("") })),
+            ("/resume  checked by hand ", Some(Command::Resume { reason: why("checked by hand") })),
+            ("/close 3 no bug", Some(Command::Close { issue: 3, reason: why("no bug") })),
+            ("/close x", None),
+            ("/issues", Some(Command::Issues)),
+            ("/quit", Some(Command::Stop)),
+            ("/nonsense", None),
+            ("/", None),
+        ] {
+            assert_eq!(typed_order(line), order, "{line}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What a cycle asks, and what its answers come to: plain functions over the state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::state::{Cycle, Issue, State};
+use crate::domain::{AgentName, Ballot, FileChange, ReviewRequest, Untrusted, WatchPlan};
+use crate::event::{CallAnswer, CallId, Purpose};
+
+/// What reviewers see of the changes, in bytes.
+const CHANGES: usize = 256 << 10;
+/// How many closed issues reviewers are told of.
+const CLOSED: usize = 50;
+
+/// The requests to all reviewers.
+pub(super) fn requests(state: &State, plan: &WatchPlan) -> Vec<ReviewRequest> {
+    let one = |reviewer: &AgentName| {
+        let targets: Vec<AgentName> = state.agents.keys().filter(|name| *name != reviewer).cloned().collect();
+        let context: BTreeMap<String, Untrusted> =
+            targets.iter().map(|name| (format!("{}_summary", name.0), summary(state, name))).collect();
+        ReviewRequest {
+            form: ReviewRequest::FORM.to_owned(),
+            reviewer: reviewer.clone(),
+            targets,
+            context,
+            focus_areas: plan.focus_areas.clone(),
+            max_words: plan.max_words,
+        }
+    };
+    plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
+}
+
+/// What an agent told since the last cycle.
+fn summary(state: &State, name: &AgentName) -> Untrusted {
+    let Some(seen) = state.agents.get(name) else { return Untrusted::default() };
+    let mut parts = Vec::new();
+    if let Some(answer) = state.clarification.as_ref().and_then(|asked| asked.answers.get(name)) {
+        parts.push(answer.labelled("clarification: "));
+    }
+    if seen.told_more > 0 {
+        parts.push(format!("({} earlier events)", seen.told_more).into());
+    }
+    parts.extend(seen.told.iter().cloned());
+    if !seen.files.is_empty() {
+        let files: Vec<&str> = seen.files.iter().map(String::as_str).collect();
+        parts.push(format!("files: {}", files.join(", ")).into());
+    }
+    if parts.is_empty() {
+        parts.push("told nothing since the last review".into());
+    }
+    Untrusted::joined(&parts, "\n")
+}
+
+/// The diffs of changed files as reviewers see them.
+pub(super) fn shown(changes: &[FileChange]) -> Untrusted {
+    let mut text = String::new();
+    let mut left_out = 0_usize;
+    for change in changes {
+        let diff = change.diff.as_deref().unwrap_or("(binary, or too large to be shown)");
+        if text.len() + diff.len() > CHANGES {
+            left_out += 1;
+            continue;
+        }
+        if !diff.contains(&change.file) {
+            text.push_str(&format!("{}\n", change.file));
+        }
+        text.push_str(diff);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    if left_out > 0 {
+        text.push_str(&format!("(the diffs of {left_out} more files are left out; read them in the tree)\n"));
+    }
+    text.into()
+}
+
+/// Issues that a person closed, the newest, in a line each.
+pub(super) fn closed(state: &State) -> Vec<Untrusted> {
+    let closed = state.issues.iter().rev().filter(|issue| issue.closed.is_some()).take(CLOSED);
+    closed.map(line).collect()
+}
+
+fn line(Issue { issue, .. }: &Issue) -> Untrusted {
+    let place = issue.file.as_ref().map(|file| format!("{}: ", file.as_written())).unwrap_or_default();
+    format!("{place}{}", issue.description.as_written()).into()
+}
+
+/// What is still to be done for a reviewer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Ask, for the first or the second time.
+    Ask(CallId),
+    /// Nothing: it has answered, or has not.
+    Nothing(Ballot),
+}
+
+/// What is due for each reviewer of a cycle whose requests are settled.
+pub(super) fn due(cycle: &Cycle) -> Vec<Due> {
+    cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
+}
+
+fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Due {
+    let call =
+        |attempt| CallId { agent: reviewer.clone(), purpose: Purpose::Peer { cycle: cycle.number }, attempt };
+    let absent =
+        |why: &str| Due::Nothing(Ballot { reviewer: reviewer.clone(), verdict: None, absent: Some(why.into()) });
+    match (cycle.answers.get(&call(1)), cycle.answers.get(&call(2))) {
+        (None, _) => Due::Ask(call(1)),
+        (Some(CallAnswer::Peer { review }), _) | (_, Some(CallAnswer::Peer { review })) => {
+            Due::Nothing(Ballot { reviewer: reviewer.clone(), verdict: Some(review.verdict), absent: None })
+        }
+        (Some(CallAnswer::Invalid { .. }), None) => Due::Ask(call(2)),
+        (_, Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }))
+        | (Some(CallAnswer::Failed { error, .. }), None) => absent(error),
+        _ => absent("it gave another kind of answer"),
+    }
+}
+
+/// Why a reviewer is asked for the second time.
+pub(super) fn again(cycle: &Cycle, call: &CallId) -> Option<String> {
+    let first = CallId { attempt: call.attempt.checked_sub(1)?, ..call.clone() };
+    match cycle.answers.get(&first)? {
+        CallAnswer::Invalid { error } => Some(error.clone()),
+        _ => None,
+    }
+}
+
+/// Who is asked to clear up what a cycle raised, and how; nobody where no target is known.
+pub(super) fn clarification(state: &State, cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
+    let raised: Vec<&Issue> = state.issues.iter().filter(|issue| issue.cycle == cycle.number).collect();
+    let named: BTreeSet<&str> =
+        raised.iter().filter_map(|issue| Some(issue.issue.file.as_ref()?.as_written())).collect();
+    let targets: BTreeSet<&AgentName> = cycle.requests.iter().flat_map(|request| &request.targets).collect();
+    let reviewers: BTreeSet<&AgentName> = cycle.requests.iter().map(|request| &request.reviewer).collect();
+    let speaks_of = |name: &AgentName| {
+        cycle.files.get(name).is_some_and(|files| files.iter().any(|file| named.contains(file.as_str())))
+    };
+    let mut asked: Vec<AgentName> =
+        targets.iter().filter(|name| speaks_of(name)).map(|name| (*name).clone()).collect();
+    if asked.is_empty() {
+        asked = targets.iter().filter(|name| !reviewers.contains(*name)).map(|name| (*name).clone()).collect();
+    }
+    if asked.is_empty() {
+        return None;
+    }
+    let issues: Vec<Untrusted> = raised
+        .iter()
+        .map(|issue| {
+            let severity = issue.issue.severity.as_written();
+            line(issue).labelled(&format!("- {} ({severity}): ", issue.reviewer.0))
+        })
+        .collect();
+    let number = cycle.number;
+    let prompt = format!(
+        "Reviewers raised concerns in cycle {number}, and the work pauses until they are cleared up:\n{}\nSay for each \
+         what you will change, or why it is right as it is: one event of type `note` with `clarifies` {number} and the \
+         answer as its summary.",
+        Untrusted::joined(&issues, "\n").as_written()
+    );
+    Some((asked, prompt.into()))
+}

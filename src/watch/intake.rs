@@ -1,0 +1,244 @@
+//! What reaches a watch: lines of JSON, each an event or a command, from wherever they come.
+//!
+//! A line that is neither is counted and shown, and harms nothing. Whoever sends may wait for the answer to each line,
+//! which is given once what the line said is on the disk.
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
+
+/// The longest line that is read, in bytes.
+pub const LONGEST: usize = 64 << 10;
+/// What is kept of a summary, in characters.
+const SUMMARY: usize = 2_000;
+/// How many files an event may name, and how long their paths may be in characters.
+const FILES: usize = 50;
+const PATH: usize = 500;
+/// The longest name of an agent.
+const NAME: usize = 64;
+/// The batches that may wait.
+const WAITING: usize = 64;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// An agent, or a person, tells something.
+    Event(AgentEvent),
+    /// A person gives a command.
+    Command(Command),
+    /// It is neither; why.
+    Malformed(String),
+}
+
+/// What a person may tell a watch to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "lowercase")]
+pub enum Command {
+    /// Say how it stands.
+    Status,
+    /// Review now.
+    Review,
+    /// Pause the work.
+    Pause {
+        /// Why.
+        #[serde(default)]
+        reason: String,
+    },
+    /// Let the work go on.
+    Resume {
+        /// Why.
+        #[serde(default)]
+        reason: String,
+    },
+    /// List the issues.
+    Issues,
+    /// Close an issue.
+    Close {
+        /// Its number.
+        issue: u32,
+        /// Why.
+        #[serde(default)]
+        reason: String,
+    },
+    /// End the watch.
+    Stop,
+}
+
+/// Lines that came together.
+#[derive(Debug)]
+pub struct Batch {
+    /// The lines, in order.
+    pub items: Vec<Item>,
+    /// Who gives commands.
+    pub by: String,
+    /// Gets an answer a line, in order, each a line of JSON without its end.
+    pub answer: Option<oneshot::Sender<Vec<String>>>,
+}
+
+/// A way into a watch.
+pub type Intake = mpsc::Sender<Batch>;
+
+/// A way into a watch, and its end there.
+pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
+    mpsc::channel(WAITING)
+}
+
+/// Hands lines over and waits for the answers; none if the watch is gone.
+pub async fn hand_over(intake: &Intake, items: Vec<Item>, by: &str) -> Option<Vec<String>> {
+    let (answer, answered) = oneshot::channel();
+    intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
+    answered.await.ok()
+}
+
+/// The form of an event's line. Fields that it does not know are passed over.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type")]
+    kind: String,
+    agent: Option<String>,
+    summary: Option<String>,
+    file: Option<Paths>,
+    files: Option<Paths>,
+    clarifies: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Paths {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Paths {
+    fn list(self) -> Vec<String> {
+        match self {
+            Self::One(path) => vec![path],
+            Self::Many(paths) => paths,
+        }
+    }
+}
+
+/// Reads a line; `own` is the agent that wrote it, where that is known.
+pub fn read(line: &[u8], own: Option<&AgentName>) -> Item {
+    if line.len() > LONGEST {
+        return Item::Malformed(format!("longer than {LONGEST} bytes"));
+    }
+    // What an agent prints is its own word only; commands are a person's.
+    if own.is_none()
+        && let Ok(command) = serde_json::from_slice(line)
+    {
+        return Item::Command(command);
+    }
+    let line: Line = match serde_json::from_slice(line) {
+        Ok(line) => line,
+        Err(error) => return Item::Malformed(error.to_string()),
+    };
+    match event(line, own) {
+        Ok(event) => Item::Event(event),
+        Err(error) => Item::Malformed(error),
+    }
+}
+
+fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
+    let kind = EventType::parse(&line.kind).ok_or_else(|| {
+        let known = EventType::ALL.map(EventType::as_str).join(", ");
+        format!("`type` has to be one of {known}")
+    })?;
+    let named = line.agent.map(|name| self::name(&name)).transpose()?;
+    let agent = match (own, named) {
+        (Some(own), Some(named)) if *own != named => {
+            return Err(format!("`{}` cannot speak for another agent", own.0));
+        }
+        (Some(own), _) => Some(own.clone()),
+        // A person is no agent.
+        (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
+        (None, named) => named,
+    };
+    let paths = line.files.into_iter().chain(line.file).flat_map(Paths::list);
+    let cut = |text: &str, most: usize| -> String { text.trim().chars().take(most).collect() };
+    Ok(AgentEvent {
+        kind,
+        agent,
+        summary: line.summary.map(|text| cut(&text, SUMMARY)).filter(|text| !text.is_empty()).map(Untrusted::from),
+        files: paths.take(FILES).map(|path| cut(&path, PATH).into()).collect(),
+        clarifies: line.clarifies,
+    })
+}
+
+/// The name of an agent, if it can be one.
+///
+/// # Errors
+/// When it has other than up to 64 letters, digits, `.`, `_` and `-`, or does not begin with a letter or digit.
+pub fn name(name: &str) -> Result<AgentName, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_name =
+        name.len() <= NAME && name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if is_name { Ok(name.into()) } else { Err("`agent` is no name of an agent".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Item {
+        read(line.as_bytes(), None)
+    }
+
+    fn malformed(item: Item) -> String {
+        match item {
+            Item::Malformed(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_type_is_read_with_what_it_says() {
+        for kind in EventType::ALL {
+            let line = format!(r#"{{"type":"{kind}","agent":"claude","summary":" done ","file":"a.py","more":1}}"#);
+            let event = AgentEvent {
+                kind,
+                agent: Some("claude".into()),
+                summary: Some("done".into()),
+                files: vec!["a.py".into()],
+                clarifies: None,
+            };
+            assert_eq!(of(&line), Item::Event(event));
+        }
+    }
+
+    #[test]
+    fn commands_are_read_but_not_from_an_agents_output() {
+        let line = br#"{"command":"resume","reason":"checked by hand"}"#;
+        assert_eq!(read(line, None), Item::Command(Command::Resume { reason: "checked by hand".to_owned() }));
+        assert_eq!(of(r#"{"command":"status"}"#), Item::Command(Command::Status));
+        assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
+    }
+
+    #[test]
+    fn an_agent_speaks_for_itself_alone() {
+        let own = AgentName::from("claude");
+        let said = read(br#"{"type":"note"}"#, Some(&own));
+        assert!(matches!(said, Item::Event(AgentEvent { agent: Some(name), .. }) if name == own));
+        let forged = read(br#"{"type":"milestone","agent":"codex"}"#, Some(&own));
+        assert_eq!(malformed(forged), "`claude` cannot speak for another agent");
+    }
+
+    #[test]
+    fn a_line_that_is_no_event_says_why() {
+        for (line, why) in [
+            ("", "EOF"),
+            ("hello", "expected"),
+            ("[]", ""),
+            (r#"{"agent":"a"}"#, "type"),
+            (r#"{"type":"party","agent":"a"}"#, "has to be one of milestone, blocker"),
+            (r#"{"type":"note"}"#, "`agent` is missing"),
+            (r#"{"type":"note","agent":"../x"}"#, "no name"),
+            (r#"{"type":"note","agent":"a","summary":7}"#, ""),
+        ] {
+            assert!(malformed(of(line)).contains(why), "{line}");
+        }
+        assert!(malformed(read(&vec![b'x'; LONGEST + 1], None)).contains("longer"));
+        assert!(matches!(of(r#"{"type":"user_manual"}"#), Item::Event(AgentEvent { agent: None, .. })));
+    }
+}

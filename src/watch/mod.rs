@@ -1,0 +1,220 @@
+//! Event-driven peer review: long-running agents tell what they do, and triggers, not a clock, begin reviews of it.
+//!
+//! A watch is a run in the journal whose end is never final: killed or stopped, it stands where it stood when it is
+//! started again in the same tree. [`run`] hands over to a loop that takes in what everybody says ([`intake`]), records it in
+//! groups, begins the cycles that are due (`rules::triggers`), asks the reviewers side by side and does what their
+//! verdicts come to (`rules::peers`). It is reached through a local socket ([`socket`]), by the agents it started, and by
+//! the screen, all in the same lines.
+
+mod cycle;
+mod engine;
+pub mod intake;
+pub mod socket;
+pub mod standing;
+mod started;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::{mpsc, watch};
+
+pub use engine::Ended;
+
+use crate::agents::{Agents, Stop};
+use crate::config::settings::{ReviewerChoice, Settings};
+use crate::domain::{Agent, Role, RunId, WatchPlan};
+use crate::journal::Journal;
+use crate::pipeline::ports::EventSink;
+use crate::pipeline::{RunError, new_run};
+use crate::workspace::Workspace;
+
+use engine::Engine;
+use intake::{Batch, Intake};
+use standing::Standing;
+use state::State;
+
+/// Everything a watch works with.
+pub struct Setup {
+    /// The tree.
+    pub workspace: Workspace,
+    /// Where Glee keeps what must outlive the tree.
+    pub state_dir: PathBuf,
+    /// The history.
+    pub journal: Journal,
+    /// The connected agents' programs.
+    pub agents: Agents,
+    /// The settings in force.
+    pub settings: Settings,
+    /// The folder of the project's own templates for prompts.
+    pub templates: PathBuf,
+    /// Who listens.
+    pub sink: Box<dyn EventSink>,
+    /// Gets how it stands, whenever that changes.
+    pub standing: watch::Sender<Standing>,
+    /// The way in, and its end here.
+    pub intake: (Intake, mpsc::Receiver<Batch>),
+    /// Where agents that are started reach it.
+    pub socket: Option<PathBuf>,
+    /// Ends it; it can be started again.
+    pub stop: Stop,
+}
+
+/// Why there is no watch.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Nobody could review.
+    #[error("no reviewer is connected")]
+    NoReviewer,
+    /// A name is not that of a connected agent.
+    #[error("`{key}` names `{name}`, which is not connected")]
+    Unknown {
+        /// The key.
+        key: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Who reviews has another role.
+    #[error("`{name}` is no reviewer")]
+    NotReviewer {
+        /// The name.
+        name: String,
+    },
+    /// An embedded agent knows code, not what others are at.
+    #[error("`{name}` is embedded in Glee and answers no review request of a watch")]
+    Embedded {
+        /// The name.
+        name: String,
+    },
+    /// A program that answers a prompt and ends cannot be watched.
+    #[error("`{name}` cannot be started by a watch: its adapter is `{adapter}`")]
+    NotSteady {
+        /// The name.
+        name: String,
+        /// Its adapter.
+        adapter: String,
+    },
+}
+
+impl PlanError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoReviewer => {
+                "connect one: `glee connect codex --role reviewer` (the embedded `builtin:rules` cannot do this)"
+                    .to_owned()
+            }
+            Self::Unknown { .. } => "`glee agents` lists those that are".to_owned(),
+            Self::NotReviewer { name } => {
+                format!("`glee config set agents.{name}.role reviewer`, or take it out of `watch.reviewers`")
+            }
+            Self::Embedded { .. } => "name others in `watch.reviewers`".to_owned(),
+            Self::NotSteady { name, .. } => format!(
+                "a watch starts programs that print events (`adapter: text`); let `{name}` join by `glee emit` from its \
+                 hooks instead, see docs/watch.md"
+            ),
+        }
+    }
+}
+
+/// What a watch goes by under some settings.
+///
+/// # Errors
+/// When nobody could review, or a name is wrong.
+pub fn plan(settings: &Settings, workspace: &Workspace) -> Result<WatchPlan, PlanError> {
+    let find = |key: &'static str, name: &String| {
+        let found = settings.agents.iter().find(|agent| agent.name.0 == *name);
+        found.cloned().ok_or_else(|| PlanError::Unknown { key, name: name.clone() })
+    };
+    let named = match (&settings.watch.reviewers, &settings.review.reviewers) {
+        (names, _) if !names.is_empty() => Some(("watch.reviewers", names)),
+        (_, ReviewerChoice::Named(names)) => Some(("review.reviewers", names)),
+        _ => None,
+    };
+    let reviewers: Vec<Agent> = match named {
+        Some((key, names)) => names.iter().map(|name| find(key, name)).collect::<Result<_, _>>()?,
+        None => {
+            let all = settings.agents.iter().filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded());
+            all.cloned().collect()
+        }
+    };
+    if let Some(other) = reviewers.iter().find(|agent| agent.role != Role::Reviewer) {
+        return Err(PlanError::NotReviewer { name: other.name.0.clone() });
+    }
+    if let Some(embedded) = reviewers.iter().find(|agent| agent.is_embedded()) {
+        return Err(PlanError::Embedded { name: embedded.name.0.clone() });
+    }
+    if reviewers.is_empty() {
+        return Err(PlanError::NoReviewer);
+    }
+    let agents: Vec<Agent> =
+        settings.watch.agents.iter().map(|name| find("watch.agents", name)).collect::<Result<_, _>>()?;
+    if let Some(other) = agents.iter().find(|agent| agent.adapter != "text") {
+        let (name, adapter) = (other.name.0.clone(), other.adapter.clone());
+        return Err(PlanError::NotSteady { name, adapter });
+    }
+    let backups = reviewers.iter().filter_map(|agent| agent.backup.as_ref());
+    let backups = backups.filter_map(|name| settings.agents.iter().find(|agent| agent.name == *name).cloned());
+    Ok(WatchPlan {
+        root: workspace.root().to_string_lossy().into_owned(),
+        agents,
+        backups: backups.collect(),
+        reviewers,
+        focus_areas: settings.watch.focus_areas.clone(),
+        max_words: settings.watch.max_words,
+        tree: None,
+    })
+}
+
+/// Watches until it is stopped: carries on the last watch of the tree, or begins one.
+///
+/// # Errors
+/// When the history or the tree fails; what was recorded until then is there when it is started again.
+pub async fn run(setup: Setup, plan: WatchPlan, afresh: bool) -> Result<Ended, RunError> {
+    let last = if afresh { None } else { setup.journal.last_watch(&plan.root)? };
+    let mut state = State::default();
+    if let Some(run) = &last {
+        setup.journal.each(run, |event| state.apply(event))?;
+    }
+    let run: RunId = last.unwrap_or_else(new_run);
+    let sink = Arc::new(Mutex::new(setup.sink));
+    Engine::new(
+        run,
+        setup.workspace,
+        setup.state_dir,
+        setup.journal,
+        setup.agents,
+        setup.settings,
+        setup.templates,
+        state,
+        sink,
+        setup.standing,
+        setup.intake,
+        setup.socket,
+        setup.stop,
+    )
+    .watch(plan)
+    .await
+}
+
+/// How the last watch of a work tree stood when it ended; `None` if there was none.
+///
+/// # Errors
+/// When the history cannot be read.
+pub fn recorded(journal: &Journal, root: &str) -> Result<Option<Standing>, RunError> {
+    let Some(run) = journal.last_watch(root)? else { return Ok(None) };
+    let mut state = State::default();
+    journal.each(&run, |event| state.apply(event))?;
+    Ok(Some(engine::standing(&run, &state)))
+}
+
+/// Closes an issue, or lets the work go on, in the record of a watch that does not run.
+///
+/// # Errors
+/// When the history cannot be written.
+pub fn record(journal: &mut Journal, run: &RunId, event: crate::event::EventKind) -> Result<(), RunError> {
+    journal.append(run, event)?;
+    Ok(())
+}

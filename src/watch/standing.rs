@@ -1,0 +1,110 @@
+//! How a watch stands, for people and scripts: plain data, made new after whatever changes it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Action, AgentName, EventType, Trigger, Untrusted, WatchStatus};
+
+/// How a watch stands. `glee watch status --json` prints it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The run.
+    pub run: String,
+    /// `RUNNING` or `PAUSED`.
+    pub status: WatchStatus,
+    /// Whether work goes on though something was raised (rule 3).
+    pub flagged: bool,
+    /// What the last cycle came to.
+    pub last_action: Option<Action>,
+    /// The last cycle that began; 0 before the first.
+    pub cycle: u32,
+    /// Whether it is at work.
+    pub in_cycle: bool,
+    /// What the next cycle will be for.
+    pub pending: Vec<Trigger>,
+    /// Seconds until TIMEOUT_FALLBACK; absent while it cannot come.
+    pub fallback_in: Option<u64>,
+    /// The agents that were heard of.
+    pub agents: Vec<AgentStanding>,
+    /// Events taken in since the watch began.
+    pub events: u64,
+    /// Lines that were no events since this program was started.
+    pub malformed: u64,
+    /// The issues that nobody closed.
+    pub issues: Vec<IssueStanding>,
+    /// The clarification that is waited for.
+    pub clarification: Option<ClarificationStanding>,
+}
+
+/// How an agent stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentStanding {
+    /// Its name.
+    pub name: AgentName,
+    /// How it takes part.
+    pub state: AgentState,
+    /// How many events came from it.
+    pub events: u64,
+    /// The last one.
+    pub last: Option<LastEvent>,
+}
+
+/// How an agent takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentState {
+    /// The watch started it, and it works.
+    Works,
+    /// The watch started it, and it stands still.
+    Stands,
+    /// The watch started it, and it has ended.
+    Ended,
+    /// It said that it has ended its work.
+    Done,
+    /// It was started elsewhere.
+    Joined,
+}
+
+/// An agent's last event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LastEvent {
+    /// When it was recorded.
+    pub at: Timestamp,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: EventType,
+    /// What it said.
+    pub summary: Untrusted,
+}
+
+/// An issue on the list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IssueStanding {
+    /// Its number.
+    pub number: u32,
+    /// The cycle it comes from.
+    pub cycle: u32,
+    /// Who raised it.
+    pub reviewer: AgentName,
+    /// How bad it is; `absent` for a reviewer who gave no usable verdict.
+    pub severity: Untrusted,
+    /// What it is.
+    pub description: Untrusted,
+    /// Where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Untrusted>,
+    /// Who closed it, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed: Option<(Untrusted, Untrusted)>,
+}
+
+/// A clarification that is waited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClarificationStanding {
+    /// The cycle.
+    pub cycle: u32,
+    /// Who has still to answer.
+    pub waiting: Vec<AgentName>,
+    /// What they are asked.
+    pub prompt: Untrusted,
+}

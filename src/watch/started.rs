@@ -1,0 +1,165 @@
+//! Agents that a watch starts: long-running programs that print events as lines of JSON and hear of pauses on stdin.
+
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::{mpsc, watch};
+
+use super::intake::{self, Intake};
+use super::socket::Lines;
+use crate::agents::talk::{Ear, Mouth, Talk};
+use crate::agents::{Agents, Stop, TranscriptFiles};
+use crate::config::settings::{Limits, Pause};
+use crate::domain::{Agent, AgentName, Untrusted};
+
+/// A program may run for as long as anybody wants.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// What may wait to be written to an agent's stdin.
+const UNHEARD: usize = 16;
+
+/// What an agent is told.
+pub(super) enum Word<'a> {
+    /// Stand still.
+    Pause { reason: &'a Untrusted },
+    /// Go on.
+    Resume,
+    /// Clear something up.
+    Clarify { cycle: u32, prompt: &'a Untrusted },
+}
+
+/// What all agents of a watch are started with.
+pub(super) struct Place<'a> {
+    pub(super) agents: &'a Agents,
+    pub(super) root: &'a Path,
+    /// Where they reach the watch.
+    pub(super) socket: Option<&'a Path>,
+    pub(super) limits: Limits,
+    pub(super) pause: Pause,
+    pub(super) intake: &'a Intake,
+    pub(super) stop: &'a Stop,
+}
+
+/// An agent at work.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) name: AgentName,
+    stands: watch::Sender<bool>,
+    words: mpsc::Sender<String>,
+    pause: Pause,
+    pub(super) ended: Option<String>,
+}
+
+/// How an agent ended.
+pub(super) struct Gone {
+    pub(super) name: AgentName,
+    pub(super) how: String,
+}
+
+/// The work of an agent.
+pub(super) type Working = Pin<Box<dyn Future<Output = Gone>>>;
+
+impl Started {
+    /// Starts an agent; it works while the future is awaited.
+    pub(super) fn start(place: &Place<'_>, agent: Agent, files: TranscriptFiles) -> (Self, Working) {
+        let (stands, still) = watch::channel(false);
+        let (words, heard) = mpsc::channel(UNHEARD);
+        let name = agent.name.clone();
+        let started = Self { name: name.clone(), stands, words, pause: place.pause, ended: None };
+        let limits = Limits { total: FOR_EVER, ..place.limits };
+        let variables = place.socket.map(|path| (super::socket::VARIABLE.to_owned(), path.display().to_string()));
+        let (agents, root) = (place.agents.clone(), place.root.to_owned());
+        let (intake, stop) = (place.intake.clone(), place.stop.clone());
+        let working = async move {
+            let talk = Conversation { name: name.clone(), intake, words: Mutex::new(Some(heard)) };
+            let ran = agents.keep_running(&agent, &root, variables, &limits, &files, &talk, still, stop).await;
+            Gone { name, how: ran }
+        };
+        (started, Box::pin(working))
+    }
+
+    /// Tells it something, as far as it can be told.
+    pub(super) fn tell(&self, word: &Word<'_>) {
+        // Who is asked something, or was, has to hear it whatever else pauses agents.
+        let is_heard =
+            matches!(word, Word::Clarify { .. }) || self.pause == Pause::Signal && matches!(word, Word::Resume);
+        match (self.pause, word) {
+            (Pause::Signal, Word::Pause { .. }) => drop(self.stands.send_replace(true)),
+            // Who stands still cannot answer.
+            (Pause::Signal, Word::Resume | Word::Clarify { .. }) => drop(self.stands.send_replace(false)),
+            (Pause::Message | Pause::None, _) => {}
+        }
+        if self.pause == Pause::Message || is_heard {
+            let line = match word {
+                Word::Pause { reason } => json!({"type": "pause", "reason": reason}),
+                Word::Resume => json!({"type": "resume"}),
+                Word::Clarify { cycle, prompt } => json!({"type": "clarify", "cycle": cycle, "prompt": prompt}),
+            };
+            // An agent that does not read its stdin misses what it was told.
+            drop(self.words.try_send(format!("{line}\n")));
+        }
+    }
+
+    /// Whether it stands still.
+    pub(super) fn stands(&self) -> bool {
+        *self.stands.borrow()
+    }
+}
+
+/// The conversation with an agent: what it prints goes in, what it is told goes out.
+struct Conversation {
+    name: AgentName,
+    intake: Intake,
+    words: Mutex<Option<mpsc::Receiver<String>>>,
+}
+
+impl Talk for Conversation {
+    fn hold<'a>(
+        &'a self,
+        mut ear: Ear,
+        mut mouth: Mouth,
+        stop: Stop,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let words = self.words.lock().ok().and_then(|mut words| words.take());
+            let hear = async {
+                let mut lines = Lines::default();
+                let mut piece = vec![0; 64 << 10];
+                loop {
+                    // What is there is heard even after the stop.
+                    let read = tokio::select! {
+                        biased;
+                        read = ear.read(&mut piece) => read,
+                        () = stop.stopped() => return,
+                    };
+                    let Ok(length @ 1..) = read else { break };
+                    let items = lines.cut(&piece[..length], Some(&self.name));
+                    if !items.is_empty() && intake::hand_over(&self.intake, items, &self.name.0).await.is_none() {
+                        return;
+                    }
+                }
+                // It has closed its stdout and may work on all the same: its end is its process's.
+                stop.stopped().await;
+            };
+            let speak = async {
+                if let Some(mut words) = words {
+                    while let Some(word) = words.recv().await {
+                        if mouth.write_all(word.as_bytes()).await.is_err() || mouth.flush().await.is_err() {
+                            break;
+                        }
+                    }
+                }
+                std::future::pending::<()>().await;
+            };
+            // What was said is heard to its end, even when nobody is to be told anything any more.
+            tokio::select! {
+                () = hear => {}
+                () = speak => {}
+            }
+        })
+    }
+}

@@ -1,0 +1,262 @@
+//! The state of a watch: a fold over its events, bounded however many there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::domain::{
+    Action, AgentEvent, AgentName, Ballot, EventType, PeerIssue, ReviewRequest, Spent, Trigger, Untrusted, Verdict,
+    WatchPlan, WatchStatus,
+};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
+
+/// What is kept of what an agent told since the last cycle: this many summaries and files, the newest.
+const KEPT: usize = 50;
+/// The agents that are told apart.
+const AGENTS: usize = 256;
+
+/// Everything that is known of a watch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) plan: Option<WatchPlan>,
+    pub(super) status: WatchStatus,
+    /// Only a person lets the work go on: a blocker stopped it, or a person did.
+    pub(super) held: bool,
+    /// Rule 3 holds: work goes on though something was raised.
+    pub(super) flagged: bool,
+    pub(super) last_action: Option<Action>,
+    /// The last cycle that began, 0 before the first.
+    pub(super) cycle: u32,
+    /// The cycle that began and has not ended.
+    pub(super) open: Option<Cycle>,
+    pub(super) agents: BTreeMap<AgentName, Seen>,
+    pub(super) issues: Vec<Issue>,
+    /// The tree at the last cycle, or when the watch began.
+    pub(super) tree: Option<String>,
+    pub(super) clarification: Option<Clarification>,
+    pub(super) events: u64,
+    pub(super) spent: Spent,
+}
+
+/// A cycle at work.
+#[derive(Clone, Debug)]
+pub(super) struct Cycle {
+    pub(super) number: u32,
+    pub(super) triggers: BTreeSet<Trigger>,
+    /// What the reviewers are sent, once that is settled.
+    pub(super) requests: Vec<ReviewRequest>,
+    /// The tree that the changes are counted from, and that of this cycle.
+    pub(super) before: Option<String>,
+    pub(super) tree: Option<String>,
+    pub(super) answers: BTreeMap<CallId, CallAnswer>,
+    /// The files that each agent spoke of before it.
+    pub(super) files: BTreeMap<AgentName, BTreeSet<String>>,
+}
+
+/// What was heard of an agent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) events: u64,
+    pub(super) last: Option<(Timestamp, EventType, Untrusted)>,
+    /// Since the last cycle: what it told, and about which files.
+    pub(super) told: Vec<Untrusted>,
+    pub(super) told_more: u64,
+    pub(super) files: BTreeSet<String>,
+    pub(super) done: bool,
+}
+
+/// An issue on the list.
+#[derive(Clone, Debug)]
+pub(super) struct Issue {
+    pub(super) number: u32,
+    pub(super) cycle: u32,
+    pub(super) reviewer: AgentName,
+    pub(super) issue: PeerIssue,
+    /// By whom and why it was closed.
+    pub(super) closed: Option<(Untrusted, Untrusted)>,
+}
+
+/// A question to agents whose work reviewers do not agree with.
+#[derive(Clone, Debug)]
+pub(super) struct Clarification {
+    pub(super) cycle: u32,
+    pub(super) agents: Vec<AgentName>,
+    pub(super) prompt: Untrusted,
+    pub(super) answers: BTreeMap<AgentName, Untrusted>,
+    /// Whether the review after it has begun.
+    pub(super) reviewed: bool,
+}
+
+impl Clarification {
+    /// Who has still to answer.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
+        self.agents.iter().filter(|name| !self.answers.contains_key(name))
+    }
+
+    /// Whether everybody has answered.
+    pub(super) fn is_answered(&self) -> bool {
+        self.waiting().next().is_none()
+    }
+}
+
+impl State {
+    /// Whether another agent can be told apart.
+    pub(super) fn knows(&self, name: &AgentName) -> bool {
+        self.agents.len() < AGENTS || self.agents.contains_key(name)
+    }
+
+    /// Takes in what was recorded.
+    pub(super) fn apply(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::WatchStarted { plan } => {
+                if self.tree.is_none() {
+                    self.tree.clone_from(&plan.tree);
+                }
+                for agent in &plan.agents {
+                    self.agents.entry(agent.name.clone()).or_default();
+                }
+                self.plan = Some((**plan).clone());
+            }
+            EventKind::EventReceived { said } => self.hear(event.at, said),
+            EventKind::CycleStarted { cycle, triggers } => {
+                self.cycle = *cycle;
+                if let Some(clarification) = &mut self.clarification {
+                    clarification.reviewed = true;
+                }
+                self.open = Some(Cycle {
+                    number: *cycle,
+                    triggers: triggers.clone(),
+                    requests: Vec::new(),
+                    before: None,
+                    tree: None,
+                    answers: BTreeMap::new(),
+                    files: BTreeMap::new(),
+                });
+            }
+            EventKind::ReviewRequested { requests, tree, .. } => {
+                let before = self.tree.clone();
+                if tree.is_some() {
+                    self.tree.clone_from(tree);
+                }
+                let mut files = BTreeMap::new();
+                for (name, seen) in &mut self.agents {
+                    files.insert(name.clone(), std::mem::take(&mut seen.files));
+                    (seen.told, seen.told_more) = Default::default();
+                }
+                if let Some(open) = &mut self.open {
+                    (open.requests, open.before, open.tree) = (requests.clone(), before, tree.clone());
+                    open.files = files;
+                }
+            }
+            EventKind::CallFinished { call, answer, usage, told, .. } => {
+                self.spent.calls += u64::from(told.retries) + 1;
+                self.spent.usage = self.spent.usage.plus(**usage);
+                if let (Some(open), Purpose::Peer { cycle }) = (&mut self.open, &call.purpose)
+                    && open.number == *cycle
+                {
+                    open.answers.insert(call.clone(), answer.clone());
+                }
+            }
+            EventKind::CycleDecided { action, status, ballots, .. } => self.decide(*action, *status, ballots),
+            EventKind::ClarificationAsked { cycle, agents, prompt } => {
+                self.clarification = Some(Clarification {
+                    cycle: *cycle,
+                    agents: agents.clone(),
+                    prompt: prompt.clone(),
+                    answers: BTreeMap::new(),
+                    reviewed: false,
+                });
+            }
+            EventKind::WatchPaused { .. } => (self.status, self.held) = (WatchStatus::Paused, true),
+            EventKind::WatchResumed { .. } => {
+                (self.status, self.held, self.clarification) = (WatchStatus::Running, false, None);
+            }
+            EventKind::IssueClosed { issue, by, reason } => {
+                let found = self.issues.iter_mut().find(|known| known.number == *issue);
+                if let Some(found) = found {
+                    found.closed = Some((by.clone(), reason.clone()));
+                }
+                let some_open = self.open_issues().next().is_some();
+                self.flagged &= some_open;
+            }
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, at: Timestamp, said: &AgentEvent) {
+        self.events += 1;
+        let Some(name) = said.agent.clone() else { return };
+        if !self.knows(&name) {
+            return;
+        }
+        let seen = self.agents.entry(name.clone()).or_default();
+        let summary = said.summary.clone().unwrap_or_default();
+        seen.events += 1;
+        seen.done = said.kind == EventType::Done;
+        if !summary.is_empty() {
+            seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
+            if seen.told.len() > KEPT {
+                seen.told.remove(0);
+                seen.told_more += 1;
+            }
+        }
+        let files = said.files.iter().map(|path| path.as_written().to_owned());
+        seen.files.extend(files.take(KEPT.saturating_sub(seen.files.len())));
+        seen.last = Some((at, said.kind, summary.clone()));
+        if let (Some(cycle), Some(asked)) = (said.clarifies, &mut self.clarification)
+            && cycle == asked.cycle
+            && asked.agents.contains(&name)
+        {
+            asked.answers.insert(name, summary);
+        }
+    }
+
+    fn decide(&mut self, action: Action, status: WatchStatus, ballots: &[Ballot]) {
+        let Some(cycle) = self.open.take() else { return };
+        for ballot in ballots {
+            if let Some(why) = &ballot.absent {
+                let description = format!("gave no usable verdict: {}", why.as_written()).into();
+                self.raise(
+                    cycle.number,
+                    &ballot.reviewer,
+                    PeerIssue { severity: "absent".into(), description, file: None },
+                );
+                continue;
+            }
+            let review = cycle.answers.iter().rev().find_map(|(call, answer)| match answer {
+                CallAnswer::Peer { review } if call.agent == ballot.reviewer => Some(review),
+                _ => None,
+            });
+            let raised = review.filter(|review| review.verdict != Verdict::Approved);
+            for issue in raised.map(|review| review.issues.clone()).unwrap_or_default() {
+                self.raise(cycle.number, &ballot.reviewer, issue);
+            }
+        }
+        self.last_action = Some(action);
+        self.flagged = action == Action::LogAndContinue;
+        self.held |= action == Action::StopAndEscalate;
+        self.status = status;
+        // Asked once: what it did not clear up, a person does.
+        if !action.pauses() {
+            self.clarification = None;
+        }
+    }
+
+    /// Puts an issue on the list, unless the same reviewer raised it before, whether it is closed or not.
+    fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
+        let is_known = |known: &Issue| {
+            known.reviewer == *reviewer
+                && known.issue.description == issue.description
+                && known.issue.file == issue.file
+        };
+        if !self.issues.iter().any(is_known) {
+            let number = u32::try_from(self.issues.len()).unwrap_or(u32::MAX).saturating_add(1);
+            self.issues.push(Issue { number, cycle, reviewer: reviewer.clone(), issue, closed: None });
+        }
+    }
+
+    /// The issues that nobody closed.
+    pub(super) fn open_issues(&self) -> impl Iterator<Item = &Issue> {
+        self.issues.iter().filter(|issue| issue.closed.is_none())
+    }
+}

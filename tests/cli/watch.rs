@@ -1,0 +1,340 @@
+//! Event-driven peer review with real processes: the example of the README, signals, kills, the screen.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::dialog::Pty;
+use crate::review::json as parsed;
+use crate::support::{Output, Sandbox};
+
+/// A reviewer that says what lies in `~/verdict`: a verdict, or prose.
+const REVIEWER: &str = r#"#!/bin/sh
+cat >/dev/null
+word=$(cat "$HOME/verdict")
+issue='{"severity": "high", "description": "look at it"}'
+[ "$word" = approved ] && issue=
+case $word in
+approved|concerns|blocker) printf '{"nonce": "%s", "type": "review_result", "reviewer": "%s", "payload": {"verdict": "%s",
+    "summary": "read", "issues": [%s]}}\n' "$GLEE_NONCE" "$GLEE_AGENT" "$word" "$issue" ;;
+*) echo "$word" ;;
+esac
+"#;
+
+/// A program that counts, so that one sees whether it stands still.
+const COUNTER: &str = r#"#!/bin/sh
+echo $$ >"$HOME/pid"
+n=0
+while :; do n=$((n + 1)); echo $n >"$HOME/count"; sleep 0.02; done
+"#;
+
+fn scene(agents: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.program("reviewer", REVIEWER).program("counter", COUNTER).git_init();
+    fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
+    let config = sandbox.user_config();
+    fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
+    let text = format!(
+        "watch: {{settle: 100ms, agents: [{}]}}\nagents:\n  - {{name: codex, role: reviewer, adapter: text, command: [reviewer]}}\n  \
+         - {{name: counter, role: coder, adapter: text, command: [counter]}}\n",
+        agents.join(", ")
+    );
+    fs::write(config, text).expect("a written file");
+    sandbox
+}
+
+/// A watch at work; dropped, it is killed.
+struct Watching<'a> {
+    sandbox: &'a Sandbox,
+    child: Child,
+}
+
+impl<'a> Watching<'a> {
+    fn begin(sandbox: &'a Sandbox, args: &[&str]) -> Self {
+        let mut command = sandbox.command(&[&["watch"], args].concat());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let watching = Self { sandbox, child: child.expect("glee starts") };
+        watching.until("it listens", || UnixStream::connect(socket(sandbox)).is_ok());
+        watching
+    }
+
+    fn until(&self, what: &str, holds: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !holds() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "not in 30 s: {what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn status(&self) -> Value {
+        parsed(&self.sandbox.glee(&["watch", "status", "--json"]).stdout)
+    }
+
+    fn until_action(&self, action: &str) -> Value {
+        self.until(action, || self.status()["last_action"] == *action && self.status()["in_cycle"] == false);
+        self.status()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it has ended");
+    }
+
+    /// Stops it and returns its exit code and what it told.
+    fn stop(mut self) -> (i32, String) {
+        let stopped = self.sandbox.glee(&["watch", "stop"]);
+        assert_eq!(stopped.code, 0, "{stopped}");
+        let mut told = String::new();
+        std::io::Read::read_to_string(self.child.stderr.as_mut().expect("its stderr"), &mut told).expect("text");
+        (self.child.wait().expect("it has ended").code().expect("no signal"), told)
+    }
+}
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        // It may have ended.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The socket of the only watch there was.
+fn socket(sandbox: &Sandbox) -> PathBuf {
+    let folders = [sandbox.state().join("watch"), PathBuf::from(format!("/tmp/glee-{}", nix::unistd::getuid()))];
+    let root = sandbox.root();
+    let state = sandbox.state();
+    folders
+        .iter()
+        .find_map(|_| Some(glee::watch::socket::address(&state, &root.canonicalize().ok()?)))
+        .expect("an address")
+}
+
+fn emit(sandbox: &Sandbox, args: &[&str]) -> Output {
+    sandbox.glee(&[&["emit"], args].concat())
+}
+
+fn is_alive(pid: &str) -> bool {
+    Path::new("/proc").join(pid.trim()).exists()
+}
+
+#[test]
+fn the_example_of_the_readme() {
+    let sandbox = Sandbox::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/watch");
+    for (name, text) in crate::shop::files(&example) {
+        if name.ends_with("worker") || name.ends_with("reviewer") {
+            sandbox.script(&name, &text);
+        } else {
+            sandbox.write(&name, &text);
+        }
+    }
+    sandbox.git_init();
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
+    let hash = readme.lines().find_map(|line| line.strip_prefix("glee watch --trust ")).expect("its command");
+    let watching = Watching::begin(&sandbox, &["--trust", hash]);
+    let status = watching.until_action("continue");
+    assert_eq!((&status["cycle"], &status["status"]), (&json!(2), &json!("RUNNING")));
+    watching.until("the agent has ended", || watching.status()["agents"][0]["state"] == "ended");
+    let (code, told) = watching.stop();
+    assert_eq!(code, 0, "{told}");
+    for line in [
+        "  milestone claude · passwords are hashed · src/auth.py",
+        "Cycle 1 MILESTONE",
+        "! Cycle 1: PAUSE & CLARIFY · PAUSED",
+        "  asked to clarify: claude",
+        "Cycle 2 CLARIFIED",
+        "✓ Cycle 2: CONTINUE · RUNNING",
+        "  done claude · the hash is done",
+    ] {
+        assert!(told.lines().any(|told| told == line), "no `{line}` in\n{told}");
+    }
+    for line in ["Cycle 1: PAUSE & CLARIFY", "Cycle 2: CONTINUE"] {
+        assert!(readme.contains(line), "the README shows `{line}`");
+    }
+}
+
+#[test]
+fn where_no_watch_runs_it_is_said_what_to_do() {
+    let sandbox = scene(&[]);
+    let told = emit(&sandbox, &["milestone", "--agent", "claude"]);
+    assert_eq!(told.code, 2, "{told}");
+    assert!(told.stderr.contains("no watch runs") && told.stderr.contains("glee watch"), "{told}");
+    let hook = emit(&sandbox, &["milestone", "--agent", "claude", "--if-watched"]);
+    assert_eq!((hook.code, hook.stderr.as_str()), (0, ""));
+    for args in [&["status"][..], &["resume"], &["issues"], &["review"], &["stop"]] {
+        let output = sandbox.glee(&[&["watch"], args].concat());
+        assert_eq!(output.code, 2, "{args:?} {output}");
+    }
+    fs::remove_file(sandbox.user_config()).expect("a file");
+    let nobody = sandbox.glee(&["watch"]);
+    assert_eq!(nobody.code, 2);
+    assert!(nobody.stderr.contains("glee connect codex --role reviewer"), "{nobody}");
+}
+
+#[test]
+fn one_watch_in_a_tree_and_it_ends_by_a_signal() {
+    let sandbox = scene(&[]);
+    let mut watching = Watching::begin(&sandbox, &[]);
+    let second = sandbox.glee(&["watch"]);
+    assert_eq!(second.code, 6, "{second}");
+    let pid = nix::unistd::Pid::from_raw(watching.child.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    assert_eq!(watching.child.wait().expect("it ends").code(), Some(130));
+    assert!(!socket(&sandbox).exists(), "the socket is gone");
+    drop(Watching::begin(&sandbox, &[]));
+    // What a kill left behind is no watch.
+    assert_eq!(emit(&sandbox, &["note", "--agent", "a"]).code, 2);
+    drop(Watching::begin(&sandbox, &[]));
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_kill() {
+    let sandbox = scene(&[]);
+    let watching = Watching::begin(&sandbox, &[]);
+    let stream = UnixStream::connect(socket(&sandbox)).expect("it listens");
+    let mut speaker = stream.try_clone().expect("a second end");
+    std::thread::spawn(move || {
+        for number in 0..200_000 {
+            let line = json!({"type": "note", "agent": "claude", "summary": format!("step {number}")});
+            if writeln!(speaker, "{line}").is_err() {
+                break;
+            }
+        }
+    });
+    let mut acknowledged = 0_u64;
+    let mut answers = BufReader::new(stream).lines();
+    while acknowledged < 3_000 {
+        let answer = parsed(&answers.next().expect("an answer").expect("text"));
+        assert_eq!(answer["ok"], true);
+        acknowledged += 1;
+    }
+    watching.kill();
+    // What had been answered before the kill may still be on the way.
+    acknowledged += answers.map_while(Result::ok).count() as u64;
+    let stood = parsed(&sandbox.glee(&["watch", "status", "--json"]).stdout);
+    let recorded = stood["events"].as_u64().expect("a number");
+    assert!(recorded >= acknowledged, "{recorded} of {acknowledged}");
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+
+    let watching = Watching::begin(&sandbox, &[]);
+    assert_eq!(watching.status()["events"], recorded);
+}
+
+#[test]
+fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
+    let sandbox = scene(&["counter"]);
+    let watching = Watching::begin(&sandbox, &[]);
+    let count = || fs::read_to_string(sandbox.home().join("count")).unwrap_or_default();
+    watching.until("it counts", || !count().is_empty());
+    let moves = || {
+        let before = count();
+        std::thread::sleep(Duration::from_millis(400));
+        count() != before
+    };
+    assert!(moves());
+    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    assert_eq!(emit(&sandbox, &["milestone", "--agent", "counter"]).code, 0);
+    let status = watching.until_action("stop_and_escalate");
+    assert_eq!((&status["status"], &status["agents"][0]["state"]), (&json!("PAUSED"), &json!("stands")));
+    assert!(!moves(), "PAUSED means something");
+    let told = emit(&sandbox, &["note", "--agent", "counter"]);
+    assert_eq!((told.code, told.stderr.as_str()), (0, "note: the work is PAUSED\n"));
+    assert_eq!(sandbox.glee(&["watch", "status"]).code, 3);
+
+    assert_eq!(sandbox.glee(&["watch", "resume", "--reason", "looked at it"]).code, 0);
+    watching.until("it goes on", moves);
+    assert_eq!(sandbox.glee(&["watch", "pause"]).code, 0);
+    assert!(!moves());
+    let pid = fs::read_to_string(sandbox.home().join("pid")).expect("its pid");
+    assert!(is_alive(&pid));
+    let watching = {
+        watching.kill();
+        let begun = Instant::now();
+        while is_alive(&pid) {
+            assert!(begun.elapsed() < Duration::from_secs(10), "a stopped agent outlives its watch");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // A pause can be lifted though no watch runs, and PAUSED stays PAUSED until then.
+        assert_eq!(sandbox.glee(&["watch", "status"]).code, 3);
+        let resumed = sandbox.glee(&["watch", "resume", "--reason", "by hand"]);
+        assert_eq!(resumed.code, 0, "{resumed}");
+        Watching::begin(&sandbox, &[])
+    };
+    assert_eq!(watching.status()["status"], "RUNNING");
+    watching.until("it counts again", moves);
+}
+
+#[test]
+fn events_come_from_a_file_and_bad_lines_are_counted() {
+    let sandbox = scene(&[]);
+    sandbox.write(
+        "events.jsonl",
+        "{\"type\":\"note\",\"agent\":\"a\"}\nnonsense\n\n{\"type\":\"milestone\",\"agent\":\"b\",\"file\":\"x\"}\n",
+    );
+    let watching = Watching::begin(&sandbox, &["--events", "events.jsonl"]);
+    let status = watching.until_action("continue");
+    assert_eq!((&status["events"], &status["malformed"]), (&json!(2), &json!(1)));
+    let told = sandbox.glee(&["emit", "--from", "events.jsonl"]);
+    assert_eq!(told.code, 2, "{told}");
+    assert!(told.stderr.contains("2 events recorded") && told.stderr.contains("1 lines were no events"), "{told}");
+    let bad = emit(&sandbox, &["note", "--agent", "a b"]);
+    assert_eq!(bad.code, 2, "{bad}");
+    let (code, told) = watching.stop();
+    assert_eq!(code, 0);
+    assert!(told.contains("1 line was no event; the last one: "), "{told}");
+}
+
+#[test]
+fn keywords_in_prose_are_no_verdict() {
+    let sandbox = scene(&[]);
+    fs::write(sandbox.home().join("verdict"), "approved: no critical issues, not a blocker")
+        .expect("a written file");
+    let watching = Watching::begin(&sandbox, &[]);
+    assert_eq!(sandbox.glee(&["watch", "review"]).code, 0);
+    let status = watching.until_action("not_reviewed");
+    assert_eq!((&status["status"], &status["issues"][0]["severity"]), (&json!("PAUSED"), &json!("absent")));
+    let issues = sandbox.glee(&["watch", "issues"]);
+    assert!(issues.stdout.contains("gave no usable verdict"), "{issues}");
+    assert_eq!(sandbox.glee(&["watch", "issues", "close", "1", "--reason", "a typo in the script"]).code, 0);
+    assert_eq!(sandbox.glee(&["watch", "issues", "close", "1"]).code, 2);
+    assert_eq!(watching.stop().0, 3, "it waits for a person");
+}
+
+#[test]
+fn a_command_is_run_on_an_escalation_once_it_is_trusted() {
+    let sandbox = scene(&[]);
+    sandbox.program("tell", "#!/bin/sh\necho told >>\"$HOME/told\"\n");
+    sandbox.write(".glee/config.yml", "watch:\n  notify: [tell]\n");
+    let refused = sandbox.glee(&["watch"]);
+    assert_eq!(refused.code, 8, "{refused}");
+    assert!(refused.stderr.contains("tell (watch.notify)"), "{refused}");
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
+    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    let watching = Watching::begin(&sandbox, &[]);
+    sandbox.glee(&["watch", "review"]);
+    watching.until("it was told", || sandbox.home().join("told").exists());
+}
+
+#[test]
+fn the_screen_takes_keys_and_leaves_the_terminal_as_it_was() {
+    let mut sandbox = scene(&[]);
+    sandbox.env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
+    let mut pty = Pty::open(&sandbox, &["watch"]);
+    pty.expect("RUNNING").expect("no review yet").expect("r review");
+    pty.until_it_reads().send("r").expect("Cycle 1").expect("USER_MANUAL").expect("CONTINUE");
+    pty.send("p").expect("Paused").expect("PAUSED");
+    pty.send("/resume looked at it\r").expect("looked at it").expect("RUNNING");
+    pty.send("/nonsense\r").expect("what can be typed");
+    pty.send("/review\r").expect("Cycle 2");
+    assert_eq!(emit(&sandbox, &["blocker", "--agent", "claude", "--summary", "which\u{1b}[31m schema?"]).code, 0);
+    pty.expect("which").expect("Cycle 3").expect("CONTINUE");
+    pty.send("q");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains("\u{1b}[31m schema"), "an agent's escapes stay its own");
+}
