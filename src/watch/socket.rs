@@ -8,19 +8,22 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
-use super::intake::{self, Intake, Item, LONGEST};
+use super::intake::{self, Command, Intake, Item, LONGEST};
 
 /// The variable that names the socket to agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 /// The bytes that are taken in at a time.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 64 << 10;
+/// The connections that are served at a time; more wait.
+const CONNECTIONS: usize = 256;
 /// What the address of a socket may be long, less than the smallest of the systems' bounds.
 const ADDRESS: usize = 100;
 /// How long a client waits for an answer.
@@ -126,13 +129,18 @@ impl Listener {
 
     /// Serves everybody who comes, for ever.
     pub async fn serve(self, intake: Intake) {
+        let room = Arc::new(Semaphore::new(CONNECTIONS));
         loop {
+            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    let Some(by) = admitted(&stream) else { continue };
+                    let Some(guest) = Guest::admitted(&stream) else { continue };
                     let (intake, owed) = (intake.clone(), self.owed.clone());
-                    // An end that breaks off has nobody left to tell.
-                    tokio::spawn(async move { drop(converse(stream, intake, by, owed).await) });
+                    tokio::spawn(async move {
+                        // An end that breaks off has nobody left to tell.
+                        drop(converse(stream, intake, guest, owed).await);
+                        drop(place);
+                    });
                 }
                 // Too many files are open, for a moment.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -148,10 +156,42 @@ impl Drop for Listener {
     }
 }
 
-/// The name of who comes in, if it is this user.
-fn admitted(stream: &UnixStream) -> Option<String> {
-    let uid = stream.peer_cred().ok()?.uid();
-    (uid == nix::unistd::getuid().as_raw()).then(own_name)
+/// Who comes in.
+struct Guest {
+    /// The user's name.
+    by: String,
+    /// Whether it is an agent that this watch started, or a program of one.
+    is_agent: bool,
+}
+
+impl Guest {
+    /// Only this user comes in.
+    fn admitted(stream: &UnixStream) -> Option<Self> {
+        let peer = stream.peer_cred().ok()?;
+        let is_own = peer.uid() == nix::unistd::getuid().as_raw();
+        is_own.then(|| Self { by: own_name(), is_agent: peer.pid().is_some_and(is_below) })
+    }
+
+    /// What counts of what was said: an agent tells what it does, but nothing lets it lift its own pause.
+    fn may_say(&self, item: Item) -> Item {
+        match item {
+            Item::Command(command) if self.is_agent && command != Command::Status => {
+                Item::Malformed("an agent gives no commands".to_owned())
+            }
+            item => item,
+        }
+    }
+}
+
+/// Whether a process was started by this one, or by one of those; where the system does not tell, it was not.
+fn is_below(pid: i32) -> bool {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let parent = |pid: &i32| -> Option<i32> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name in parentheses may hold anything.
+        stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok().filter(|parent| *parent > 1)
+    };
+    std::iter::successors(Some(pid), parent).take(64).skip(1).any(|ancestor| ancestor == own)
 }
 
 /// The name of this user.
@@ -161,7 +201,7 @@ pub fn own_name() -> String {
 }
 
 /// Hands over what a connection says, until it ends.
-async fn converse(stream: UnixStream, intake: Intake, by: String, owed: watch::Sender<usize>) -> io::Result<()> {
+async fn converse(stream: UnixStream, intake: Intake, guest: Guest, owed: watch::Sender<usize>) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = tokio::io::BufReader::with_capacity(PIECE, read);
     let mut lines = Lines::default();
@@ -172,7 +212,8 @@ async fn converse(stream: UnixStream, intake: Intake, by: String, owed: watch::S
         read.consume(length);
         if !items.is_empty() {
             owed.send_modify(|owed| *owed += 1);
-            let answers = intake::hand_over(&intake, items, &by).await;
+            let items = items.into_iter().map(|item| guest.may_say(item)).collect();
+            let answers = intake::hand_over(&intake, items, &guest.by).await;
             let text = answers.as_ref().map(|answers| answers.join("\n") + "\n").unwrap_or_default();
             let written = write.write_all(text.as_bytes()).await;
             owed.send_modify(|owed| *owed -= 1);

@@ -270,6 +270,27 @@ fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
 }
 
 #[test]
+fn an_agent_cannot_lift_its_own_pause() {
+    let sandbox = scene(&["counter"]);
+    let glee = env!("CARGO_BIN_EXE_glee");
+    // It tries as a grandchild that has left its parents as well.
+    sandbox.program(
+        "counter",
+        &format!("#!/bin/sh\nwhile :; do (\"{glee}\" watch resume >\"$HOME/tried\" 2>&1 &); sleep 0.1; done\n"),
+    );
+    let config =
+        fs::read_to_string(sandbox.user_config()).expect("a file").replace("watch: {", "watch: {pause: none, ");
+    fs::write(sandbox.user_config(), config).expect("a written file");
+    let watching = Watching::begin(&sandbox, &[]);
+    assert_eq!(sandbox.glee(&["watch", "pause"]).code, 0);
+    fs::remove_file(sandbox.home().join("tried")).ok();
+    let tried = || fs::read_to_string(sandbox.home().join("tried")).unwrap_or_default();
+    watching.until("it tried", || tried().contains("an agent gives no commands"));
+    assert_eq!(watching.status()["status"], "PAUSED");
+    assert_eq!(sandbox.glee(&["watch", "resume"]).code, 0);
+}
+
+#[test]
 fn events_come_from_a_file_and_bad_lines_are_counted() {
     let sandbox = scene(&[]);
     sandbox.write(
