@@ -7,7 +7,7 @@ mod waiting;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use futures_util::StreamExt as _;
@@ -35,7 +35,7 @@ use crate::workspace::Workspace;
 /// Everything a run works with.
 pub(crate) struct Engine {
     pub(crate) run: RunId,
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: Arc<Workspace>,
     pub(crate) state_dir: PathBuf,
     pub(crate) journal: Journal,
     pub(crate) agents: Agents,

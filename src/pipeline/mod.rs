@@ -163,7 +163,11 @@ pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> 
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }
+    // The disk and git are waited for side by side.
+    let workspace = Arc::clone(&engine.workspace);
+    let ahead = std::thread::spawn(move || Watch::ahead(&workspace));
     engine.append(EventKind::RunStarted { plan: Box::new(plan) })?;
+    engine.watch = ahead.join().unwrap_or_default();
     rest(engine).await
 }
 
@@ -271,7 +275,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
     Ok(Engine {
         bindings,
         run,
-        workspace: setup.workspace,
+        workspace: Arc::new(setup.workspace),
         state_dir: setup.state_dir,
         journal: setup.journal,
         agents: setup.agents,

@@ -20,6 +20,8 @@ const SHARED: Duration = Duration::from_millis(500);
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     last: Option<(Look, Instant)>,
+    /// Whether the last look was taken ahead, for the first call.
+    is_ahead: bool,
     /// What changed while each of the calls at work was at it.
     calls: BTreeMap<CallId, Vec<Difference>>,
 }
@@ -34,12 +36,23 @@ pub(crate) struct Found {
 }
 
 impl Watch {
+    /// Takes the look of the first call while something else is awaited; what fails is tried again when it is needed.
+    pub(crate) fn ahead(workspace: &Workspace) -> Self {
+        let at = Instant::now();
+        match workspace.look(None) {
+            Ok(look) => Self { last: Some((look, at)), is_ahead: true, calls: BTreeMap::new() },
+            Err(_) => Self::default(),
+        }
+    }
+
     /// A call begins.
     pub(crate) fn begin(&mut self, workspace: &Workspace, call: &CallId) -> Result<(), WorkspaceError> {
         let is_fresh = self.last.as_ref().is_some_and(|(_, at)| at.elapsed() < SHARED);
-        if self.calls.is_empty() || !is_fresh {
+        let is_shared = !self.calls.is_empty() || self.is_ahead;
+        if !is_shared || !is_fresh {
             self.look(workspace)?;
         }
+        self.is_ahead = false;
         self.calls.insert(call.clone(), Vec::new());
         Ok(())
     }

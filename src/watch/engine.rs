@@ -765,7 +765,7 @@ pub(super) fn standing(run: &RunId, state: &State) -> Standing {
     }
 }
 
-fn issue_standing(issue: &Issue) -> IssueStanding {
+pub(super) fn issue_standing(issue: &Issue) -> IssueStanding {
     let Issue { number, cycle, reviewer, issue, closed } = issue.clone();
     let (severity, description, file) = (issue.severity, issue.description, issue.file);
     IssueStanding { number, cycle, reviewer, severity, description, file, closed }

@@ -33,7 +33,7 @@ use crate::workspace::Workspace;
 
 use engine::Engine;
 use intake::{Batch, Intake};
-use standing::Standing;
+use standing::{IssueStanding, Standing};
 use state::State;
 
 /// Everything a watch works with.
@@ -204,10 +204,22 @@ pub async fn run(setup: Setup, plan: WatchPlan, afresh: bool) -> Result<Ended, R
 /// # Errors
 /// When the history cannot be read.
 pub fn recorded(journal: &Journal, root: &str) -> Result<Option<Standing>, RunError> {
+    Ok(folded(journal, root)?.map(|(run, state)| engine::standing(&run, &state)))
+}
+
+/// All issues of the last watch of a work tree, the closed ones too; `None` if there was none.
+///
+/// # Errors
+/// When the history cannot be read.
+pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<IssueStanding>>, RunError> {
+    Ok(folded(journal, root)?.map(|(_, state)| state.issues.iter().map(engine::issue_standing).collect()))
+}
+
+fn folded(journal: &Journal, root: &str) -> Result<Option<(RunId, State)>, RunError> {
     let Some(run) = journal.last_watch(root)? else { return Ok(None) };
     let mut state = State::default();
     journal.each(&run, |event| state.apply(event))?;
-    Ok(Some(engine::standing(&run, &state)))
+    Ok(Some((run, state)))
 }
 
 /// Closes an issue, or lets the work go on, in the record of a watch that does not run.

@@ -13,7 +13,7 @@ use crate::ui::stream;
 use crate::watch::intake::Command as Order;
 use crate::watch::socket::{SocketError, own_name};
 use crate::watch::standing::{IssueStanding, Standing};
-use crate::watch::{record, recorded};
+use crate::watch::{record, recorded, recorded_issues};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -65,7 +65,7 @@ pub(super) struct Why {
 pub(super) fn run(command: &Command, globals: &Globals) -> CommandResult {
     match command {
         Command::Status { json } => {
-            let (standing, runs) = standing(globals, &Order::Status)?;
+            let (standing, runs) = standing(globals)?;
             let look = sitting::stdout_look(globals);
             stream::out(&if *json { json_report(&standing) } else { drawn::text(look, &standing, runs) })?;
             Ok(exit(&standing))
@@ -108,10 +108,10 @@ fn shown(globals: &Globals, standing: &Standing) -> CommandResult {
 }
 
 /// How the watch stands, or stood when it ended; and whether it runs.
-fn standing(globals: &Globals, order: &Order) -> Result<(Standing, bool), CommandError> {
+fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
     match connect(globals)? {
         Ok(mut client) => {
-            let answer = accepted(client.ask(&json!(order).to_string()).map_err(socket_error)?)?;
+            let answer = accepted(client.ask(&json!(Order::Status).to_string()).map_err(socket_error)?)?;
             Ok((asked_for(&answer["standing"])?, true))
         }
         Err(error @ SocketError::NoWatch(_)) => {
@@ -131,7 +131,14 @@ fn issues(globals: &Globals, as_json: bool) -> CommandResult {
             let answer = accepted(client.ask(&json!(Order::Issues).to_string()).map_err(socket_error)?)?;
             asked_for(&answer["issues"])?
         }
-        Err(_) => standing(globals, &Order::Status)?.0.issues,
+        Err(error @ SocketError::NoWatch(_)) => {
+            let workspace = sitting::workspace(globals)?;
+            let journal = history::open_read(globals, &workspace)?;
+            let root = workspace.root().to_string_lossy();
+            let listed = journal.map(|journal| recorded_issues(&journal, &root)).transpose()?.flatten();
+            listed.ok_or_else(|| socket_error(error))?
+        }
+        Err(error) => return Err(socket_error(error)),
     };
     let look = sitting::stdout_look(globals);
     stream::out(&if as_json { json_report(&issues) } else { drawn::issues(look, &issues) })?;
