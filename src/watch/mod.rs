@@ -9,6 +9,8 @@
 mod cycle;
 mod engine;
 pub mod intake;
+mod orders;
+mod reviewing;
 pub mod socket;
 pub mod standing;
 mod started;
@@ -17,7 +19,6 @@ mod state;
 mod tests;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
 use tokio::sync::{mpsc, watch};
 
@@ -179,24 +180,7 @@ pub async fn run(setup: Setup, plan: WatchPlan, afresh: bool) -> Result<Ended, R
         setup.journal.each(run, |event| state.apply(event))?;
     }
     let run: RunId = last.unwrap_or_else(new_run);
-    let sink = Arc::new(Mutex::new(setup.sink));
-    Engine::new(
-        run,
-        setup.workspace,
-        setup.state_dir,
-        setup.journal,
-        setup.agents,
-        setup.settings,
-        setup.templates,
-        state,
-        sink,
-        setup.standing,
-        setup.intake,
-        setup.socket,
-        setup.stop,
-    )
-    .watch(plan)
-    .await
+    Engine::new(run, state, setup).watch(plan).await
 }
 
 /// How the last watch of a work tree stood when it ended; `None` if there was none.
@@ -204,7 +188,7 @@ pub async fn run(setup: Setup, plan: WatchPlan, afresh: bool) -> Result<Ended, R
 /// # Errors
 /// When the history cannot be read.
 pub fn recorded(journal: &Journal, root: &str) -> Result<Option<Standing>, RunError> {
-    Ok(folded(journal, root)?.map(|(run, state)| engine::standing(&run, &state)))
+    Ok(folded(journal, root)?.map(|(run, state)| standing::standing(&run, &state)))
 }
 
 /// All issues of the last watch of a work tree, the closed ones too; `None` if there was none.
@@ -212,7 +196,7 @@ pub fn recorded(journal: &Journal, root: &str) -> Result<Option<Standing>, RunEr
 /// # Errors
 /// When the history cannot be read.
 pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<IssueStanding>>, RunError> {
-    Ok(folded(journal, root)?.map(|(_, state)| state.issues.iter().map(engine::issue_standing).collect()))
+    Ok(folded(journal, root)?.map(|(_, state)| state.issues.iter().map(standing::issue_standing).collect()))
 }
 
 fn folded(journal: &Journal, root: &str) -> Result<Option<(RunId, State)>, RunError> {

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Action, AgentName, EventType, Trigger, Untrusted, WatchStatus};
+use super::state::{Issue, State};
+use crate::domain::{Action, AgentName, EventType, RunId, Trigger, Untrusted, WatchStatus};
 
 /// How a watch stands. `glee watch status --json` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -107,4 +108,40 @@ pub struct ClarificationStanding {
     pub waiting: Vec<AgentName>,
     /// What they are asked.
     pub prompt: Untrusted,
+}
+
+/// How a watch stands by its record alone.
+pub(super) fn standing(run: &RunId, state: &State) -> Standing {
+    let agents = state.agents.iter().map(|(name, seen)| AgentStanding {
+        name: name.clone(),
+        state: if seen.done { AgentState::Done } else { AgentState::Joined },
+        events: seen.events,
+        last: seen.last.clone().map(|(at, kind, summary)| LastEvent { at, kind, summary }),
+    });
+    let waiting = state.clarification.as_ref().filter(|asked| !asked.reviewed);
+    Standing {
+        run: run.0.clone(),
+        status: state.status,
+        flagged: state.flagged,
+        last_action: state.last_action,
+        cycle: state.cycle,
+        in_cycle: state.open.is_some(),
+        pending: Vec::new(),
+        fallback_in: None,
+        agents: agents.collect(),
+        events: state.events,
+        malformed: 0,
+        issues: state.open_issues().map(issue_standing).collect(),
+        clarification: waiting.map(|asked| ClarificationStanding {
+            cycle: asked.cycle,
+            waiting: asked.waiting().cloned().collect(),
+            prompt: asked.prompt.clone(),
+        }),
+    }
+}
+
+pub(super) fn issue_standing(issue: &Issue) -> IssueStanding {
+    let Issue { number, cycle, reviewer, issue, closed } = issue.clone();
+    let (severity, description, file) = (issue.severity, issue.description, issue.file);
+    IssueStanding { number, cycle, reviewer, severity, description, file, closed }
 }

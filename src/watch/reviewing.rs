@@ -1,0 +1,282 @@
+//! A cycle at work: the tree is recorded, the reviewers are asked side by side, and what their verdicts come to is done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::cycle::{self, Due};
+use super::engine::{Engine, Work};
+use super::started::Word;
+use crate::config::settings::Limits;
+use crate::domain::{Action, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
+use crate::event::{CallAnswer, CallId, EventKind};
+use crate::pipeline::RunError;
+use crate::pipeline::call::{self, Call, Called};
+use crate::pipeline::redaction::Redaction;
+use crate::protocol::prompts;
+use crate::protocol::request::{Request, Task};
+use crate::rules::{budget, peers};
+use crate::workspace::{TreeId, Workspace};
+
+/// The wall time of a command of `watch.notify`.
+const NOTIFY: Duration = Duration::from_secs(60);
+
+/// What is prepared for a cycle, away from the loop.
+pub(super) struct Prepared {
+    pub(super) tree: Option<String>,
+    pub(super) changes: Untrusted,
+    pub(super) problem: Option<String>,
+}
+
+impl Engine {
+    /// Begins the review after a clarification, once everybody has answered or nobody is waited for any more.
+    pub(super) fn clarified(&mut self) -> Result<(), RunError> {
+        let Some(asked) = self.state.clarification.as_ref().filter(|asked| !asked.reviewed) else { return Ok(()) };
+        let (answered, some) = (asked.is_answered(), !asked.answers.is_empty());
+        let over = self.clarify_until.is_some_and(|until| until <= Instant::now());
+        if self.state.status != WatchStatus::Paused || !(answered || over) || self.clarify_until.is_none() {
+            return Ok(());
+        }
+        self.clarify_until = None;
+        if some {
+            self.triggers.pull(Trigger::Clarified, self.now());
+            return Ok(());
+        }
+        self.tell_all(&Word::Pause { reason: &Untrusted::default() });
+        self.notice("nobody answered the clarification: `glee watch resume --reason WHY` lets the work go on")
+    }
+
+    pub(super) fn wait_for_clarification(&mut self) {
+        let waits = self.state.clarification.as_ref().is_some_and(|asked| !asked.reviewed);
+        self.clarify_until = waits.then(|| Instant::now() + self.settings.watch.clarify);
+    }
+
+    pub(super) fn preparing(&self, tree: Option<String>) -> JoinHandle<Prepared> {
+        let before = match &tree {
+            // The cycle was interrupted: its changes are those between the two trees it was begun with.
+            Some(_) => self.state.open.as_ref().and_then(|open| open.before.clone()),
+            None => self.state.tree.clone(),
+        };
+        let (workspace, state_dir) = (Arc::clone(&self.workspace), self.state_dir.clone());
+        tokio::task::spawn_blocking(move || prepared(&workspace, &state_dir, before, tree))
+    }
+
+    pub(super) async fn prepare(&self, before: Option<String>) -> Prepared {
+        let (workspace, state_dir) = (Arc::clone(&self.workspace), self.state_dir.clone());
+        let prepared = tokio::task::spawn_blocking(move || prepared(&workspace, &state_dir, before, None)).await;
+        prepared.unwrap_or_else(|error| Prepared {
+            tree: None,
+            changes: Untrusted::default(),
+            problem: Some(error.to_string()),
+        })
+    }
+
+    /// Settles what the reviewers of the cycle are sent.
+    pub(super) fn request(&mut self, prepared: Prepared) -> Result<(), RunError> {
+        let Prepared { tree, changes, problem } = prepared;
+        if let Some(problem) = problem {
+            self.notice(&format!("the changes since the last review cannot be shown: {problem}"))?;
+        }
+        self.changes = changes;
+        let Some(open) = &self.state.open else { return Ok(()) };
+        if open.requests.is_empty() {
+            let (cycle, plan) = (open.number, self.state.plan.as_ref().expect("a watch has a plan"));
+            let requests: Vec<ReviewRequest> = cycle::requests(&self.state, plan);
+            self.append(EventKind::ReviewRequested { cycle, requests, tree })?;
+        }
+        Ok(())
+    }
+
+    /// The calls that are due.
+    pub(super) fn ask(&mut self) -> Result<Vec<Work>, RunError> {
+        let due = self.state.open.as_ref().map(cycle::due).unwrap_or_default();
+        let mut work = Vec::new();
+        for step in due {
+            let Due::Ask(id) = step else { continue };
+            if self.asking.contains(&id) {
+                continue;
+            }
+            let over = budget::reached(&self.settings.budget.caps, &self.state.spent);
+            let calls = self.settings.budget.caps.calls;
+            let full = calls.is_some_and(|most| self.state.spent.calls + self.asking.len() as u64 >= most);
+            if full || !over.is_empty() {
+                let error = "what this watch may cost is used up (`budget`)".to_owned();
+                self.fail(id, error)?;
+                continue;
+            }
+            work.extend(self.call(id)?);
+        }
+        Ok(work)
+    }
+
+    /// Records that a reviewer cannot be asked.
+    fn fail(&mut self, call: CallId, error: String) -> Result<(), RunError> {
+        let answer = CallAnswer::Failed { error, hint: None, cause: None };
+        let (usage, told) = Default::default();
+        self.append(EventKind::CallFinished { call, answer, transcript: None, millis: 0, usage, told }).map(drop)
+    }
+
+    fn call(&mut self, id: CallId) -> Result<Option<Work>, RunError> {
+        let plan = self.state.plan.as_ref().expect("a watch has a plan");
+        let open = self.state.open.as_ref().expect("a call is due in a cycle");
+        let agent = plan.reviewers.iter().find(|agent| agent.name == id.agent);
+        let request = open.requests.iter().find(|request| request.reviewer == id.agent).cloned();
+        let (Some(agent), Some(request)) = (agent, request) else {
+            // The reviewer was disconnected while the cycle was interrupted.
+            return self.fail(id, "it is not connected any more".to_owned()).map(|()| None);
+        };
+        let again = cycle::again(open, &id);
+        let agent = call::equipped(&self.settings, agent);
+        let backups = plan.backups.iter().map(|agent| call::equipped(&self.settings, agent)).collect();
+        let request = Request {
+            version: Request::VERSION,
+            nonce: call::nonce(),
+            agent: agent.name.clone(),
+            root: self.workspace.root().to_string_lossy().into_owned(),
+            task: Task::Peer { request, changes: self.changes.clone(), closed: cycle::closed(&self.state) },
+            again,
+        };
+        let request = Redaction::from(self.settings.redaction).request(&agent, request);
+        let prompt = prompts::render(&request, Some(&self.templates))?;
+        self.append(EventKind::CallStarted {
+            call: id.clone(),
+            role: request.task.role(),
+            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
+            nonce: request.nonce.clone(),
+        })?;
+        let left = self.settings.budget.caps.calls.map(|most| most.saturating_sub(self.state.spent.calls));
+        let call = Call {
+            id: id.clone(),
+            agents: self.agents.clone(),
+            agent,
+            backups,
+            request,
+            prompt,
+            session: None,
+            limits: call::limits(&self.settings, left),
+            settings: self.settings.clone(),
+            protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
+            files: call::files(&self.journal, &self.run, &id.file_stem())?,
+            sink: Arc::clone(&self.sink),
+            stop: self.stop.clone(),
+        };
+        self.asking.insert(id.clone());
+        Ok(Some(Box::pin(async move { (id, call.make().await) })))
+    }
+
+    /// Takes what a reviewer brought.
+    pub(super) fn answered(&mut self, id: CallId, called: Called, stopping: bool) -> Result<(), RunError> {
+        let Called { answer, transcript, millis, usage, told } = called;
+        self.asking.remove(&id);
+        // What a stop cut off has not answered; it is asked again when the watch is started again.
+        if stopping && matches!(answer, CallAnswer::Failed { .. }) {
+            return Ok(());
+        }
+        if let (Some(by), Some(said)) = (&told.by, &told.instead) {
+            self.notice(&format!("{} was asked in the place of {}: {said}", by.0, id.agent.0))?;
+        }
+        self.append(EventKind::CallFinished { call: id, answer, transcript, millis, usage, told }).map(drop)
+    }
+
+    /// Ends the cycle once every reviewer has answered or cannot, and does what that comes to.
+    pub(super) fn decide_if_complete(&mut self) -> Result<(), RunError> {
+        let Some(open) = self.state.open.clone().filter(|open| !open.requests.is_empty()) else { return Ok(()) };
+        let ballots: Option<Vec<Ballot>> = cycle::due(&open)
+            .into_iter()
+            .map(|due| match due {
+                Due::Nothing(ballot) => Some(ballot),
+                Due::Ask(_) => None,
+            })
+            .collect();
+        let Some(ballots) = ballots else { return Ok(()) };
+        let verdicts: Vec<_> = ballots.iter().map(|ballot| ballot.verdict).collect();
+        let action = peers::decide(&verdicts);
+        let was_paused = self.state.status == WatchStatus::Paused;
+        let is_paused = self.state.held || action.pauses();
+        let status = if is_paused { WatchStatus::Paused } else { WatchStatus::Running };
+        self.append(EventKind::CycleDecided { cycle: open.number, action, status, ballots })?;
+        self.triggers.decided(action, is_paused, self.now());
+        self.changes = Untrusted::default();
+        let reason = Untrusted::from(action.as_str());
+        match action {
+            Action::StopAndEscalate => {
+                self.tell_all(&Word::Pause { reason: &reason });
+                self.notify()?;
+            }
+            Action::NotReviewed => self.tell_all(&Word::Pause { reason: &reason }),
+            Action::PauseAndClarify => {
+                self.tell_all(&Word::Pause { reason: &reason });
+                self.clarify(&open)?;
+            }
+            Action::LogAndContinue | Action::Continue if was_paused && !is_paused => self.tell_all(&Word::Resume),
+            Action::LogAndContinue | Action::Continue => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the agents concerned, once; what that does not clear up waits for a person.
+    fn clarify(&mut self, open: &super::state::Cycle) -> Result<(), RunError> {
+        if open.triggers.contains(&Trigger::Clarified) {
+            return self.notice(
+                "the clarification did not settle it: `glee watch issues` lists what was raised, `glee watch resume \
+                 --reason WHY` lets the work go on",
+            );
+        }
+        let Some((agents, prompt)) = cycle::clarification(&self.state, open) else {
+            return self.notice("there is no agent to ask: `glee watch resume --reason WHY` lets the work go on");
+        };
+        let asked = EventKind::ClarificationAsked { cycle: open.number, agents: agents.clone(), prompt };
+        self.append(asked)?;
+        let prompt = self.state.clarification.as_ref().map(|asked| asked.prompt.clone()).unwrap_or_default();
+        for name in &agents {
+            if let Some(started) = self.started.get(name) {
+                started.tell(&Word::Clarify { cycle: open.number, prompt: &prompt });
+            }
+        }
+        self.wait_for_clarification();
+        Ok(())
+    }
+
+    /// Starts the commands of `watch.notify`.
+    fn notify(&self) -> Result<(), RunError> {
+        for (number, command) in self.settings.watch.notify.iter().cloned().enumerate() {
+            let files = call::files(&self.journal, &self.run, &format!("notify-{}-{number}", self.state.cycle))?;
+            let limits = Limits { total: NOTIFY, ..self.settings.limits };
+            let (agents, root, stop) = (self.agents.clone(), self.workspace.root().to_owned(), self.stop.clone());
+            self.notifying.push(Box::pin(async move {
+                let checked = agents.check_command(&command, &root, &limits, &files, stop).await;
+                let why = checked.tail.trim().to_owned();
+                (!checked.passed).then(|| format!("`{}` (watch.notify) failed: {why}", command.join(" ")))
+            }));
+        }
+        Ok(())
+    }
+}
+
+/// Records the tree, or takes the one given, and shows what changed since `before`.
+fn prepared(
+    workspace: &Workspace,
+    state_dir: &std::path::Path,
+    before: Option<String>,
+    tree: Option<String>,
+) -> Prepared {
+    let now = match tree {
+        Some(tree) => Ok(TreeId(tree)),
+        None => workspace.snapshot(state_dir),
+    };
+    let now = match now {
+        Ok(now) => now,
+        Err(error) => {
+            return Prepared { tree: None, changes: Untrusted::default(), problem: Some(error.to_string()) };
+        }
+    };
+    let changes = before.map_or(Ok(Vec::new()), |before| workspace.changes(&TreeId(before), &now, state_dir));
+    match changes {
+        Ok(changes) => Prepared { tree: Some(now.0), changes: cycle::shown(&changes), problem: None },
+        Err(error) => {
+            Prepared { tree: Some(now.0), changes: Untrusted::default(), problem: Some(error.to_string()) }
+        }
+    }
+}
