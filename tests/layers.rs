@@ -116,6 +116,7 @@ const READERS: &[&str] = &[
     "pipeline",
     "protocol",
     "rules",
+    "watch/arbitration.rs",
     "watch/cycle.rs",
     "watch/state.rs",
     "workspace/blocks.rs",

@@ -305,6 +305,7 @@ impl Resolved {
                 clarify: self.time("watch.clarify"),
                 focus_areas: self.list("watch.focus_areas"),
                 max_words: self.count("watch.max_words").unwrap_or(1),
+                arbitrate: self.switch("watch.arbitrate"),
                 notify: self.get("watch.notify").as_array().into_iter().flatten().map(words).collect(),
             },
             budget: Budget {

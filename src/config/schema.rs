@@ -161,6 +161,12 @@ pub(crate) const KEYS: &[Key] = &[
         "what reviewers look at in a watch",
     ),
     key("watch.max_words", Kind::Count(10_000), "200", "how long the summary of a review may be"),
+    key(
+        "watch.arbitrate",
+        Kind::Switch,
+        "false",
+        "the judge rules on what a clarification did not settle, as in a review",
+    ),
     key("watch.notify", Kind::Commands, "[]", "commands that are run on STOP & ESCALATE"),
     guarded("budget.tokens", Kind::Cap, "none", Guard::Smaller, "tokens read and written in a whole run"),
     guarded("budget.usd", Kind::Money, "none", Guard::Smaller, "US dollars of a whole run, where they are known"),

@@ -132,6 +132,8 @@ pub struct WatchSettings {
     pub focus_areas: Vec<String>,
     /// `watch.max_words`
     pub max_words: u32,
+    /// `watch.arbitrate`
+    pub arbitrate: bool,
     /// `watch.notify`: commands, each split into words.
     pub notify: Vec<Vec<String>>,
 }
@@ -148,6 +150,7 @@ impl Default for WatchSettings {
             clarify: Duration::from_secs(5 * 60),
             focus_areas: areas.map(str::to_owned).into(),
             max_words: 200,
+            arbitrate: false,
             notify: Vec::new(),
         }
     }

@@ -267,6 +267,9 @@ pub struct WatchPlan {
     pub agents: Vec<Agent>,
     /// Who reviews.
     pub reviewers: Vec<Agent>,
+    /// Who rules on what a clarification did not settle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Agent>,
     /// Agents that answer in the place of those that name them as their backup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,

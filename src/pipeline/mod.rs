@@ -18,7 +18,7 @@ mod preview;
 mod prune;
 pub(crate) mod redaction;
 mod replay;
-mod resolve;
+pub(crate) mod resolve;
 mod sources;
 pub mod stages;
 mod state;

@@ -108,7 +108,7 @@ fn ruling(
 ///
 /// # Errors
 /// Why there is no ruling, in one line.
-fn counted(
+pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,
     text_of: &dyn Fn(&str) -> Option<String>,

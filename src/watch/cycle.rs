@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::state::{Cycle, Issue, State};
-use crate::domain::{AgentName, Ballot, FileChange, ReviewRequest, Untrusted, WatchPlan};
+use super::state::{Cycle, State};
+use crate::domain::{AgentName, Ballot, FileChange, PeerIssue, ReviewRequest, Untrusted, Verdict, WatchPlan};
 use crate::event::{CallAnswer, CallId, Purpose};
 
 /// What reviewers see of the changes, in bytes.
@@ -77,10 +77,21 @@ pub(super) fn shown(changes: &[FileChange]) -> Untrusted {
 /// Issues that a person closed, the newest, in a line each.
 pub(super) fn closed(state: &State) -> Vec<Untrusted> {
     let closed = state.issues.iter().rev().filter(|issue| issue.closed.is_some()).take(CLOSED);
-    closed.map(line).collect()
+    closed.map(|issue| line(&issue.issue)).collect()
 }
 
-fn line(Issue { issue, .. }: &Issue) -> Untrusted {
+/// What the reviewers of a cycle raised who do not approve, whether it is on the list already or not.
+pub(super) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
+    cycle.answers.iter().flat_map(|(call, answer)| {
+        let review = match answer {
+            CallAnswer::Peer { review } if review.verdict != Verdict::Approved => Some(review),
+            _ => None,
+        };
+        review.into_iter().flat_map(|review| &review.issues).map(move |issue| (&call.agent, issue))
+    })
+}
+
+fn line(issue: &PeerIssue) -> Untrusted {
     let place = issue.file.as_ref().map(|file| format!("{}: ", file.as_written())).unwrap_or_default();
     format!("{place}{}", issue.description.as_written()).into()
 }
@@ -126,10 +137,10 @@ pub(super) fn again(cycle: &Cycle, call: &CallId) -> Option<String> {
 }
 
 /// Who is asked to clear up what a cycle raised, and how; nobody where no target is known.
-pub(super) fn clarification(state: &State, cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
-    let raised: Vec<&Issue> = state.issues.iter().filter(|issue| issue.cycle == cycle.number).collect();
+pub(super) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
+    let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =
-        raised.iter().filter_map(|issue| Some(issue.issue.file.as_ref()?.as_written())).collect();
+        raised.iter().filter_map(|(_, issue)| Some(issue.file.as_ref()?.as_written())).collect();
     let targets: BTreeSet<&AgentName> = cycle.requests.iter().flat_map(|request| &request.targets).collect();
     let reviewers: BTreeSet<&AgentName> = cycle.requests.iter().map(|request| &request.reviewer).collect();
     let speaks_of = |name: &AgentName| {
@@ -145,9 +156,8 @@ pub(super) fn clarification(state: &State, cycle: &Cycle) -> Option<(Vec<AgentNa
     }
     let issues: Vec<Untrusted> = raised
         .iter()
-        .map(|issue| {
-            let severity = issue.issue.severity.as_written();
-            line(issue).labelled(&format!("- {} ({severity}): ", issue.reviewer.0))
+        .map(|(reviewer, issue)| {
+            line(issue).labelled(&format!("- {} ({}): ", reviewer.0, issue.severity.as_written()))
         })
         .collect();
     let number = cycle.number;

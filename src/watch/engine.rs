@@ -120,6 +120,7 @@ impl Engine {
             agents: plan.agents.iter().map(|agent| agent.clone().recorded()).collect(),
             reviewers: plan.reviewers.iter().map(|agent| agent.clone().recorded()).collect(),
             backups: plan.backups.iter().map(|agent| agent.clone().recorded()).collect(),
+            judge: plan.judge.clone().map(crate::domain::Agent::recorded),
             ..plan.clone()
         };
         self.append(EventKind::WatchStarted { plan: Box::new(recorded) })?;
@@ -138,6 +139,9 @@ impl Engine {
             preparing = Some(self.preparing(open.tree.clone()));
         }
         self.wait_for_clarification();
+        // An arbitration that was interrupted goes on.
+        calls.extend(self.ask()?);
+        self.settle()?;
         let mut said = self.said.take().expect("a watch runs once");
         let mut stopping = false;
         self.show();
@@ -185,6 +189,7 @@ impl Engine {
                     self.request(prepared)?;
                     calls.extend(self.ask()?);
                     self.decide_if_complete()?;
+                    calls.extend(self.ask()?);
                     self.show();
                 }
                 Some((id, called)) = calls.next(), if !calls.is_empty() => {
@@ -192,6 +197,9 @@ impl Engine {
                     if !stopping {
                         calls.extend(self.ask()?);
                         self.decide_if_complete()?;
+                        // What that comes to may have to be ruled on.
+                        calls.extend(self.ask()?);
+                        self.settle()?;
                     }
                     self.show();
                 }
@@ -240,6 +248,12 @@ impl Engine {
         }
         drop(sink);
         Ok(events)
+    }
+
+    /// Takes an event that is recorded already into the state, and tells the listeners.
+    pub(super) fn take_in_event(&mut self, event: &Event) {
+        self.state.apply(event);
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner).event(event);
     }
 
     pub(super) fn notice(&mut self, text: &str) -> Result<(), RunError> {

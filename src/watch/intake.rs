@@ -155,7 +155,8 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
         (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
         (None, named) => named,
     };
-    let paths = line.files.into_iter().chain(line.file).flat_map(Paths::list);
+    let paths =
+        line.files.into_iter().chain(line.file).flat_map(Paths::list).filter(|path| !path.trim().is_empty());
     let cut = |text: &str, most: usize| -> String { text.trim().chars().take(most).collect() };
     Ok(AgentEvent {
         kind,

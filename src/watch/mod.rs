@@ -6,6 +6,7 @@
 //! verdicts come to (`rules::peers`). It is reached through a local socket ([`socket`]), by the agents it started, and by
 //! the screen, all in the same lines.
 
+mod arbitration;
 mod cycle;
 mod engine;
 pub mod intake;
@@ -89,6 +90,9 @@ pub enum PlanError {
         /// The name.
         name: String,
     },
+    /// Nobody could rule.
+    #[error("`watch.arbitrate` is on, and no judge is connected")]
+    NoJudge,
     /// A program that answers a prompt and ends cannot be watched.
     #[error("`{name}` cannot be started by a watch: its adapter is `{adapter}`")]
     NotSteady {
@@ -111,6 +115,7 @@ impl PlanError {
             Self::NotReviewer { name } => {
                 format!("`glee config set agents.{name}.role reviewer`, or take it out of `watch.reviewers`")
             }
+            Self::NoJudge => "connect one: `glee connect claude --role judge`".to_owned(),
             Self::Embedded { .. } => "name others in `watch.reviewers`".to_owned(),
             Self::NotSteady { name, .. } => format!(
                 "a watch starts programs that print events (`adapter: text`); let `{name}` join by `glee emit` from its \
@@ -156,13 +161,19 @@ pub fn plan(settings: &Settings, workspace: &Workspace) -> Result<WatchPlan, Pla
         let (name, adapter) = (other.name.0.clone(), other.adapter.clone());
         return Err(PlanError::NotSteady { name, adapter });
     }
-    let backups = reviewers.iter().filter_map(|agent| agent.backup.as_ref());
+    let judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge && !agent.is_embedded());
+    let judge = judges.take(usize::from(settings.watch.arbitrate)).next().cloned();
+    if settings.watch.arbitrate && judge.is_none() {
+        return Err(PlanError::NoJudge);
+    }
+    let backups = reviewers.iter().chain(&judge).filter_map(|agent| agent.backup.as_ref());
     let backups = backups.filter_map(|name| settings.agents.iter().find(|agent| agent.name == *name).cloned());
     Ok(WatchPlan {
         root: workspace.root().to_string_lossy().into_owned(),
         agents,
         backups: backups.collect(),
         reviewers,
+        judge,
         focus_areas: settings.watch.focus_areas.clone(),
         max_words: settings.watch.max_words,
         tree: None,

@@ -10,8 +10,8 @@ use super::cycle::{self, Due};
 use super::engine::{Engine, Work};
 use super::started::Word;
 use crate::config::settings::Limits;
-use crate::domain::{Action, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
-use crate::event::{CallAnswer, CallId, EventKind};
+use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
+use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::pipeline::RunError;
 use crate::pipeline::call::{self, Call, Called};
 use crate::pipeline::redaction::Redaction;
@@ -91,10 +91,13 @@ impl Engine {
 
     /// The calls that are due.
     pub(super) fn ask(&mut self) -> Result<Vec<Work>, RunError> {
-        let due = self.state.open.as_ref().map(cycle::due).unwrap_or_default();
+        let due = self.state.open.as_ref().map(cycle::due).unwrap_or_default().into_iter();
+        let asked = due.filter_map(|due| match due {
+            Due::Ask(id) => Some(id),
+            Due::Nothing(_) => None,
+        });
         let mut work = Vec::new();
-        for step in due {
-            let Due::Ask(id) = step else { continue };
+        for id in asked.chain(self.judgements()).collect::<Vec<_>>() {
             if self.asking.contains(&id) {
                 continue;
             }
@@ -106,7 +109,10 @@ impl Engine {
                 self.fail(id, error)?;
                 continue;
             }
-            work.extend(self.call(id)?);
+            work.extend(match &id.purpose {
+                Purpose::Judge { dispute } => self.judge(*dispute, id)?,
+                _ => self.call(id)?,
+            });
         }
         Ok(work)
     }
@@ -128,14 +134,28 @@ impl Engine {
             return self.fail(id, "it is not connected any more".to_owned()).map(|()| None);
         };
         let again = cycle::again(open, &id);
+        let (agent, changes) = (agent.clone(), self.changes.clone());
+        let task = Task::Peer { request, changes, closed: cycle::closed(&self.state) };
+        self.put(id, &agent, task, again).map(Some)
+    }
+
+    /// Puts a task to an agent.
+    pub(super) fn put(
+        &mut self,
+        id: CallId,
+        agent: &Agent,
+        task: Task,
+        again: Option<String>,
+    ) -> Result<Work, RunError> {
         let agent = call::equipped(&self.settings, agent);
-        let backups = plan.backups.iter().map(|agent| call::equipped(&self.settings, agent)).collect();
+        let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
+        let backups = backups.map(|agent| call::equipped(&self.settings, agent)).collect();
         let request = Request {
             version: Request::VERSION,
             nonce: call::nonce(),
             agent: agent.name.clone(),
             root: self.workspace.root().to_string_lossy().into_owned(),
-            task: Task::Peer { request, changes: self.changes.clone(), closed: cycle::closed(&self.state) },
+            task,
             again,
         };
         let request = Redaction::from(self.settings.redaction).request(&agent, request);
@@ -163,7 +183,7 @@ impl Engine {
             stop: self.stop.clone(),
         };
         self.asking.insert(id.clone());
-        Ok(Some(Box::pin(async move { (id, call.make().await) })))
+        Ok(Box::pin(async move { (id, call.make().await) }))
     }
 
     /// Takes what a reviewer brought.
@@ -219,12 +239,15 @@ impl Engine {
     /// Asks the agents concerned, once; what that does not clear up waits for a person.
     fn clarify(&mut self, open: &super::state::Cycle) -> Result<(), RunError> {
         if open.triggers.contains(&Trigger::Clarified) {
+            if self.state.plan.as_ref().is_some_and(|plan| plan.judge.is_some()) {
+                return self.arbitrate(open);
+            }
             return self.notice(
                 "the clarification did not settle it: `glee watch issues` lists what was raised, `glee watch resume \
                  --reason WHY` lets the work go on",
             );
         }
-        let Some((agents, prompt)) = cycle::clarification(&self.state, open) else {
+        let Some((agents, prompt)) = cycle::clarification(open) else {
             return self.notice("there is no agent to ask: `glee watch resume --reason WHY` lets the work go on");
         };
         let asked = EventKind::ClarificationAsked { cycle: open.number, agents: agents.clone(), prompt };

@@ -28,6 +28,8 @@ pub(super) enum Word<'a> {
     Pause { reason: &'a Untrusted },
     /// Go on.
     Resume,
+    /// A judge ruled that this has to be done.
+    Enforce { issue: u32, description: &'a Untrusted, rationale: &'a Untrusted },
     /// Clear something up.
     Clarify { cycle: u32, prompt: &'a Untrusted },
 }
@@ -85,18 +87,19 @@ impl Started {
     /// Tells it something, as far as it can be told.
     pub(super) fn tell(&self, word: &Word<'_>) {
         // Who is asked something, or was, has to hear it whatever else pauses agents.
-        let is_heard =
-            matches!(word, Word::Clarify { .. }) || self.pause == Pause::Signal && matches!(word, Word::Resume);
-        match (self.pause, word) {
-            (Pause::Signal, Word::Pause { .. }) => drop(self.stands.send_replace(true)),
+        let is_heard = matches!(word, Word::Clarify { .. } | Word::Enforce { .. })
+            || self.pause == Pause::Signal && matches!(word, Word::Resume);
+        if self.pause == Pause::Signal {
             // Who stands still cannot answer.
-            (Pause::Signal, Word::Resume | Word::Clarify { .. }) => drop(self.stands.send_replace(false)),
-            (Pause::Message | Pause::None, _) => {}
+            self.stands.send_replace(matches!(word, Word::Pause { .. }));
         }
         if self.pause == Pause::Message || is_heard {
             let line = match word {
                 Word::Pause { reason } => json!({"type": "pause", "reason": reason}),
                 Word::Resume => json!({"type": "resume"}),
+                Word::Enforce { issue, description, rationale } => {
+                    json!({"type": "enforce", "issue": issue, "description": description, "rationale": rationale})
+                }
                 Word::Clarify { cycle, prompt } => json!({"type": "clarify", "cycle": cycle, "prompt": prompt}),
             };
             // An agent that does not read its stdin misses what it was told.

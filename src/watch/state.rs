@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use crate::domain::{
-    Action, AgentEvent, AgentName, Ballot, EventType, PeerIssue, ReviewRequest, Spent, Trigger, Untrusted, Verdict,
-    WatchPlan, WatchStatus,
+    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, ReviewRequest, Spent,
+    Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 
@@ -34,6 +34,8 @@ pub(super) struct State {
     /// The tree at the last cycle, or when the watch began.
     pub(super) tree: Option<String>,
     pub(super) clarification: Option<Clarification>,
+    /// What the judge was handed and nobody has settled yet, or was settled since the work paused.
+    pub(super) disputes: BTreeMap<DisputeNumber, Disputed>,
     pub(super) events: u64,
     pub(super) spent: Spent,
 }
@@ -74,6 +76,13 @@ pub(super) struct Issue {
     pub(super) issue: PeerIssue,
     /// By whom and why it was closed.
     pub(super) closed: Option<(Untrusted, Untrusted)>,
+}
+
+/// An issue that the judge was handed; the number of its finding is that of the issue.
+#[derive(Clone, Debug)]
+pub(super) struct Disputed {
+    pub(super) dispute: Dispute,
+    pub(super) answers: BTreeMap<CallId, CallAnswer>,
 }
 
 /// A question to agents whose work reviewers do not agree with.
@@ -120,6 +129,7 @@ impl State {
             EventKind::EventReceived { said } => self.hear(event.at, said),
             EventKind::CycleStarted { cycle, triggers } => {
                 self.cycle = *cycle;
+                self.disputes.clear();
                 if let Some(clarification) = &mut self.clarification {
                     clarification.reviewed = true;
                 }
@@ -151,10 +161,16 @@ impl State {
             EventKind::CallFinished { call, answer, usage, told, .. } => {
                 self.spent.calls += u64::from(told.retries) + 1;
                 self.spent.usage = self.spent.usage.plus(**usage);
-                if let (Some(open), Purpose::Peer { cycle }) = (&mut self.open, &call.purpose)
-                    && open.number == *cycle
-                {
-                    open.answers.insert(call.clone(), answer.clone());
+                match &call.purpose {
+                    Purpose::Peer { cycle } => {
+                        let open = self.open.as_mut().filter(|open| open.number == *cycle);
+                        open.map(|open| open.answers.insert(call.clone(), answer.clone()));
+                    }
+                    Purpose::Judge { dispute } => {
+                        let disputed = self.disputes.get_mut(dispute);
+                        disputed.map(|disputed| disputed.answers.insert(call.clone(), answer.clone()));
+                    }
+                    _ => {}
                 }
             }
             EventKind::CycleDecided { action, status, ballots, .. } => self.decide(*action, *status, ballots),
@@ -170,14 +186,25 @@ impl State {
             EventKind::WatchPaused { .. } => (self.status, self.held) = (WatchStatus::Paused, true),
             EventKind::WatchResumed { .. } => {
                 (self.status, self.held, self.clarification) = (WatchStatus::Running, false, None);
+                self.disputes.clear();
             }
-            EventKind::IssueClosed { issue, by, reason } => {
-                let found = self.issues.iter_mut().find(|known| known.number == *issue);
-                if let Some(found) = found {
-                    found.closed = Some((by.clone(), reason.clone()));
+            EventKind::IssueClosed { issue, by, reason } => self.close(*issue, by, reason),
+            EventKind::DisputeOpened { dispute } => {
+                let disputed = Disputed { dispute: (**dispute).clone(), answers: BTreeMap::new() };
+                self.disputes.insert(dispute.number, disputed);
+            }
+            EventKind::RulingGiven { dispute, ruling } => {
+                if let Some(disputed) = self.disputes.get_mut(dispute) {
+                    disputed.dispute.rulings.push(ruling.clone());
                 }
-                let some_open = self.open_issues().next().is_some();
-                self.flagged &= some_open;
+            }
+            EventKind::DisputeSettled { dispute, settlement } => {
+                let Some(disputed) = self.disputes.get_mut(dispute) else { return };
+                disputed.dispute.disposition = Some(settlement.disposition.clone());
+                let issue = disputed.dispute.finding.id.0;
+                if settlement.disposition.closes() {
+                    self.close(issue, &settlement.by.to_string().into(), &settlement.reason);
+                }
             }
             _ => {}
         }
@@ -240,6 +267,14 @@ impl State {
         if !action.pauses() {
             self.clarification = None;
         }
+    }
+
+    fn close(&mut self, issue: u32, by: &Untrusted, reason: &Untrusted) {
+        if let Some(found) = self.issues.iter_mut().find(|known| known.number == issue) {
+            found.closed = Some((by.clone(), reason.clone()));
+        }
+        let some_open = self.open_issues().next().is_some();
+        self.flagged &= some_open;
     }
 
     /// Puts an issue on the list, unless the same reviewer raised it before, whether it is closed or not.

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     let state_dir = sitting::state_dir()?;
     sitting::refuse_inside(&workspace, &state_dir)?;
     let plan = watch::plan(&settings, &workspace).map_err(plan_error)?;
-    let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.agents).cloned().collect();
+    let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
     let agents = sitting::programs(&all, &plan.backups, workspace.root())?;
     let templates = load::Places::find(globals)?.root.join(".glee").join("prompts");
     let events = args.events.as_deref().map(open).transpose()?;
