@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 use super::adapter::{AgentError, Body, Output, Query, Reading};
@@ -57,6 +57,8 @@ pub struct Ask<'a> {
     pub session: Option<&'a Session>,
     /// Gets signs of life, in words.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
+    /// Whether it stands still at the moment; `None` where nobody will ever ask for that.
+    pub stands: Option<watch::Receiver<bool>>,
     /// Ends the agent.
     pub stop: Stop,
 }
@@ -342,7 +344,7 @@ impl Agents {
         let talk = adapter.talk(&query);
         let job = Job {
             invocation: &invocation,
-            stands: None,
+            stands: ask.stands.clone(),
             talk: talk.as_deref(),
             marks: adapter.marks(),
             request: Some(ask.request),
@@ -495,6 +497,7 @@ mod tests {
                     sandbox: Sandbox::Auto,
                     protected: &[],
                     files: &files,
+                    stands: None,
                     session: None,
                     activity: &|_| {},
                     stop,
@@ -623,6 +626,7 @@ mod tests {
             let request = samples::review(agent);
             let limits = Limits { retries: 2, ..LIMITS };
             let ask = Ask {
+                stands: None,
                 agent,
                 request: &request,
                 prompt: "the prompt",

@@ -36,7 +36,7 @@ pub const ALLOWED_PREFIX: &str = "LC_";
 /// The environment of an agent, of its adapter's `extra` names too, out of `vars`.
 ///
 /// On top of what it may see come, for the convenience of scripts, `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`,
-/// `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`, `arbitrate`, `questions` or `validate`; `peer`),
+/// `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`, `arbitrate`, `questions` or `validate`; `work` or `peer`),
 /// `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a judge, `GLEE_DISPUTE`, each where
 /// there is something to say; and at last what its configuration sets.
 pub(super) fn environment(
@@ -59,6 +59,7 @@ pub(super) fn environment(
         | Task::Arbitrate { .. }
         | Task::Questions { .. }
         | Task::Validate { .. }
+        | Task::Work { .. }
         | Task::Peer { .. } => String::new(),
     };
     let told = [

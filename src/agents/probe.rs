@@ -105,6 +105,7 @@ impl Agents {
                 sandbox,
                 protected: std::slice::from_ref(&tree),
                 files: &files,
+                stands: None,
                 session: None,
                 activity: &|_| {},
                 stop: Stop::never(),

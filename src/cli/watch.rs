@@ -26,7 +26,7 @@ Started again, a watch stands where it stood. docs/watch.md tells all of it.
 
 Examples:
   glee watch
-  glee watch --agents claude,codex
+  glee watch --agents claude --task claude='hash the passwords'
   glee watch status
   glee watch resume --reason 'checked by hand'"
 )]
@@ -42,6 +42,9 @@ struct Watch {
     /// Start these connected agents instead of those of `watch.agents`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Option<Vec<String>>,
+    /// What a started agent is to do whose program answers a prompt; may be given several times
+    #[arg(long = "task", value_name = "NAME=TEXT")]
+    tasks: Vec<String>,
     /// Have these review instead of those of `watch.reviewers`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     reviewers: Option<Vec<String>>,

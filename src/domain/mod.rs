@@ -33,7 +33,7 @@ pub use outcome::{
     Skip, SkipReason,
 };
 pub use peer::{
-    Action, AgentEvent, Ballot, EventType, PeerIssue, PeerReview, ReviewRequest, Trigger, Verdict, WatchPlan,
+    Action, AgentEvent, Ballot, EventType, Job, PeerIssue, PeerReview, ReviewRequest, Trigger, Verdict, WatchPlan,
     WatchStatus,
 };
 pub use response::{Answer, Recheck, Response};

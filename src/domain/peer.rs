@@ -258,6 +258,15 @@ impl WatchStatus {
     }
 }
 
+/// What an agent is asked to do, in the words of a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Job {
+    /// Who.
+    pub agent: AgentName,
+    /// What.
+    pub task: String,
+}
+
 /// Everything that a watch goes by; recorded when it begins and each time it is started again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WatchPlan {
@@ -265,6 +274,9 @@ pub struct WatchPlan {
     pub root: String,
     /// Agents that Glee starts and reads events from.
     pub agents: Vec<Agent>,
+    /// What those of them are asked to do whose program answers a prompt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<Job>,
     /// Who reviews.
     pub reviewers: Vec<Agent>,
     /// Who rules on what a clarification did not settle.

@@ -34,6 +34,12 @@ impl Untrusted {
         Self(format!("{label}{}", self.0))
     }
 
+    /// Its first characters.
+    #[must_use]
+    pub fn first(&self, characters: usize) -> Self {
+        Self(self.0.chars().take(characters).collect())
+    }
+
     /// One text of several.
     pub fn joined(texts: &[Self], between: &str) -> Self {
         let texts: Vec<&str> = texts.iter().map(Self::as_written).collect();

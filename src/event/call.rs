@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, AnswerStatus, Defended, DisputeNumber, Examined, FailureKind, PeerReview, RawFinding, Recheck,
-    Response, Ruling, Said,
+    Response, Ruling, Said, Untrusted,
 };
 
 /// What a call of an agent is for; together with the agent it identifies the call within a run.
@@ -54,6 +54,8 @@ pub enum Purpose {
         /// Which.
         part: Part,
     },
+    /// An agent does what a person asked it to when a watch began.
+    Work,
     /// A reviewer is sent the review request of a watch's cycle.
     Peer {
         /// The cycle.
@@ -90,13 +92,13 @@ impl Purpose {
             | Self::Respond { round }
             | Self::Enforce { round }
             | Self::Recheck { round } => Some(*round),
-            Self::Judge { .. } | Self::Stage { .. } | Self::Peer { .. } => None,
+            Self::Judge { .. } | Self::Stage { .. } | Self::Work | Self::Peer { .. } => None,
         }
     }
 
     /// Whether it is the coder that is asked, who may edit the tree.
     pub fn is_coder(&self) -> bool {
-        matches!(self, Self::Respond { .. } | Self::Enforce { .. })
+        matches!(self, Self::Respond { .. } | Self::Enforce { .. } | Self::Work)
     }
 }
 
@@ -130,6 +132,7 @@ impl CallId {
                 Part::Questions => "questions".to_owned(),
                 Part::Validate { question } => format!("validate-{}", plain(question)),
             },
+            Purpose::Work => "work".to_owned(),
             Purpose::Peer { cycle } => format!("peer-{cycle}"),
         };
         let agent = plain(&self.agent.0);
@@ -206,6 +209,11 @@ pub enum CallAnswer {
     Stage {
         /// The words.
         said: Box<Said>,
+    },
+    /// What an agent says of the work that it was asked for.
+    Work {
+        /// Its words, cut where they are long.
+        said: Untrusted,
     },
     /// A reviewer's `review_result` in a cycle of a watch.
     Peer {

@@ -42,7 +42,7 @@ impl Desk<'_> {
                 self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
             }
             Purpose::Recheck { .. } => self.recheck(call),
-            Purpose::Stage { .. } | Purpose::Peer { .. } => {
+            Purpose::Stage { .. } | Purpose::Work | Purpose::Peer { .. } => {
                 unreachable!("nothing of another run is due in a review")
             }
         }
@@ -68,6 +68,7 @@ impl Desk<'_> {
             | CallAnswer::Judge { .. }
             | CallAnswer::Recheck { .. }
             | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }
             | CallAnswer::Failed { .. } => return None,
         })
@@ -256,6 +257,10 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         | Task::Validate { .. }) => match stage::parse(answer, nonce, task)? {
             Ok(said) => CallAnswer::Stage { said: Box::new(said) },
             Err(error) => CallAnswer::Invalid { error: error.to_string() },
+        },
+        Task::Work { .. } => match peer::work(answer)? {
+            Some(said) => CallAnswer::Work { said },
+            None => CallAnswer::Invalid { error: "the answer is empty".to_owned() },
         },
         Task::Peer { request, .. } => match peer::parse(answer, nonce, request, Timestamp::now())? {
             Ok(review) => CallAnswer::Peer { review: Box::new(review) },

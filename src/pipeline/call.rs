@@ -6,6 +6,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
+use tokio::sync::watch;
+
 use crate::agents::adapter::AgentError;
 use crate::agents::{Agents, Ask, Asked, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
@@ -33,6 +35,8 @@ pub(crate) struct Call {
     pub(crate) protected: Vec<PathBuf>,
     pub(crate) files: TranscriptFiles,
     pub(crate) sink: Sink,
+    /// Whether the agent stands still at the moment, where it can be asked to.
+    pub(crate) stands: Option<watch::Receiver<bool>>,
     pub(crate) stop: Stop,
 }
 
@@ -66,6 +70,7 @@ impl Call {
             files: &self.files,
             session: session.as_ref(),
             activity: &activity,
+            stands: self.stands,
             stop: self.stop,
         };
         let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;

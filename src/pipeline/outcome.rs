@@ -51,6 +51,7 @@ fn agent_failed(state: &State) -> bool {
                 | Purpose::Defend { .. }
                 | Purpose::Recheck { .. }
                 | Purpose::Stage { .. }
+                | Purpose::Work
                 | Purpose::Peer { .. } => false,
             }
     })
@@ -175,6 +176,7 @@ fn reviewers(state: &State) -> Vec<ReviewerReport> {
                 | CallAnswer::Judge { .. }
                 | CallAnswer::Recheck { .. }
                 | CallAnswer::Stage { .. }
+                | CallAnswer::Work { .. }
                 | CallAnswer::Peer { .. } => continue,
             };
             if rank(status) < rank(report.status) {
@@ -208,6 +210,7 @@ fn failures(state: &State) -> Vec<Failure> {
                 | Purpose::Defend { .. }
                 | Purpose::Recheck { .. }
                 | Purpose::Stage { .. }
+                | Purpose::Work
                 | Purpose::Peer { .. } => Role::Reviewer,
                 Purpose::Respond { .. } | Purpose::Enforce { .. } => Role::Coder,
                 Purpose::Judge { .. } => Role::Judge,

@@ -245,7 +245,7 @@ impl Replay<'_> {
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
             Purpose::Stage { .. } => "about a stage".to_owned(),
-            Purpose::Peer { .. } => "in a watch".to_owned(),
+            Purpose::Work | Purpose::Peer { .. } => "in a watch".to_owned(),
         };
         let error = format!("{} was never asked {what}", call.agent);
         self.missing.insert(format!("not recorded: {error}"));
@@ -282,6 +282,7 @@ impl Replay<'_> {
             }
             CallAnswer::Review { .. }
             | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}

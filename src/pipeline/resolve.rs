@@ -132,6 +132,7 @@ pub(crate) fn counted(
             | CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
             | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. },
         )
         | None => Err("the judge gave no ruling".to_owned()),

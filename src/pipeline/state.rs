@@ -238,6 +238,7 @@ impl State {
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
             | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }
             | CallAnswer::Invalid { .. }
             | CallAnswer::Failed { .. } => {}
@@ -328,6 +329,7 @@ impl State {
                 | Purpose::Judge { .. }
                 | Purpose::Recheck { .. }
                 | Purpose::Stage { .. }
+                | Purpose::Work
                 | Purpose::Peer { .. } => false,
             }
         };

@@ -3,7 +3,7 @@
 //! A verdict is a field of a JSON object with the nonce of the call, never a word in prose: "no critical issues" is not a
 //! blocker, and a quoted example is not an answer. An answer that contradicts itself is none.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -13,6 +13,22 @@ use crate::domain::{PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdic
 
 /// The most issues that are read.
 const ISSUES: usize = 100;
+
+/// What is read of the words of an agent about its work, in bytes.
+const WORDS: u64 = 64 << 10;
+
+/// Reads what an agent says of the work it was asked for: all but the closing line; `None` if there is nothing.
+///
+/// # Errors
+/// Those of reading `input`.
+pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
+    let mut bytes = Vec::new();
+    input.take(WORDS).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("GLEE-WORK-END ")).collect();
+    let said = lines.join("\n").trim().to_owned();
+    Ok((!said.is_empty()).then(|| said.into()))
+}
 
 /// Reads the answer to a review request; `now` is the timestamp where it has none.
 ///

@@ -135,6 +135,7 @@ fn template(task: &Task) -> (&'static str, &'static str) {
         Task::Arbitrate { .. } => ("arbitrate.md", include_str!("prompts/arbitrate.md")),
         Task::Questions { .. } => ("questions.md", include_str!("prompts/questions.md")),
         Task::Validate { .. } => ("validate.md", include_str!("prompts/validate.md")),
+        Task::Work { .. } => ("work.md", include_str!("prompts/work.md")),
         Task::Peer { .. } => ("peer.md", include_str!("prompts/peer.md")),
     }
 }

@@ -203,6 +203,11 @@ pub enum Task {
         /// What the others say.
         minority: Vec<Opinion>,
     },
+    /// Do what a person asks for, in the tree (role coder). The answer says what was done, in prose.
+    Work {
+        /// What the person asks for.
+        task: String,
+    },
     /// Review what other agents did since the last cycle of a watch (role reviewer). The answer is a `review_result`: a
     /// JSON object with `nonce`, `type`, `reviewer` and `payload`.
     Peer {
@@ -230,6 +235,7 @@ impl Task {
             Self::Arbitrate { .. } => "arbitrate",
             Self::Questions { .. } => "questions",
             Self::Validate { .. } => "validate",
+            Self::Work { .. } => "work",
             Self::Peer { .. } => "peer",
         }
     }
@@ -244,7 +250,7 @@ impl Task {
             | Self::Stage { .. }
             | Self::Questions { .. }
             | Self::Peer { .. } => Role::Reviewer,
-            Self::Respond { .. } => Role::Coder,
+            Self::Respond { .. } | Self::Work { .. } => Role::Coder,
             Self::Judge { .. } | Self::Arbitrate { .. } | Self::Validate { .. } => Role::Judge,
             Self::Aggregate { .. } => Role::Aggregator,
         }
@@ -264,6 +270,7 @@ impl Task {
             | Self::Arbitrate { .. }
             | Self::Questions { .. }
             | Self::Validate { .. }
+            | Self::Work { .. }
             | Self::Peer { .. } => Vec::new(),
             Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
             Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),

@@ -89,6 +89,7 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
         | Task::Respond { .. }
         | Task::Judge { .. }
         | Task::Recheck { .. }
+        | Task::Work { .. }
         | Task::Peer { .. } => unreachable!("reviews have parsers of their own"),
     })
 }

@@ -61,6 +61,7 @@ impl Narrator {
                 Part::Questions => "answering the questions".to_owned(),
                 Part::Validate { question } => format!("validating question {}", printable::line(question)),
             },
+            Purpose::Work => "working".to_owned(),
             Purpose::Peer { cycle } => format!("reviewing cycle {cycle}"),
         };
         if call.attempt > 1 { format!("{doing}, asked once more") } else { doing }
@@ -332,6 +333,7 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
             if resolved == checks.len() { done(what) } else { (Glyph::Attention, Tone::Warn, what) }
         }
         CallAnswer::Stage { said } => stages::said(said),
+        CallAnswer::Work { said } => done(printable::line(said)),
         CallAnswer::Peer { review } => watches::said(review),
         CallAnswer::Invalid { error } => {
             (Glyph::Failed, Tone::Bad, format!("no valid answer: {}", printable::line(error)))

@@ -73,6 +73,8 @@ pub(super) struct Engine {
     pub(super) asking: BTreeSet<CallId>,
     pub(super) changes: Untrusted,
     pub(super) started: BTreeMap<AgentName, Started>,
+    /// Whether those that answer a prompt stand still.
+    pub(super) still: BTreeMap<AgentName, watch::Receiver<bool>>,
     pub(super) malformed: u64,
     /// When a clarification is no longer waited for.
     pub(super) clarify_until: Option<Instant>,
@@ -107,6 +109,7 @@ impl Engine {
             asking: BTreeSet::new(),
             changes: Untrusted::default(),
             started: BTreeMap::new(),
+            still: BTreeMap::new(),
             malformed: 0,
             clarify_until: None,
             notifying: FuturesUnordered::new(),
@@ -272,13 +275,22 @@ impl Engine {
             intake: &self.intake,
             stop: &self.stop,
         };
+        let mut asked = Vec::new();
         for agent in &plan.agents {
+            if super::is_asked(agent) {
+                asked.push(Started::by_prompt(agent.name.clone(), self.settings.watch.pause));
+                continue;
+            }
             let folder = self.journal.transcripts(&self.run)?;
             let stem = |stream: &str| folder.join(format!("agent.{}.{stream}", agent.name.0));
             let files = TranscriptFiles { stdout: stem("stdout"), stderr: stem("stderr") };
             let (started, working) = Started::start(&place, call::equipped(&self.settings, agent), files);
             self.started.insert(started.name.clone(), started);
             workers.push(working);
+        }
+        for (started, still) in asked {
+            self.still.insert(started.name.clone(), still);
+            self.started.insert(started.name.clone(), started);
         }
         Ok(workers)
     }

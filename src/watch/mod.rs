@@ -18,6 +18,7 @@ mod started;
 mod state;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::path::PathBuf;
 
@@ -27,7 +28,7 @@ pub use engine::Ended;
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::{ReviewerChoice, Settings};
-use crate::domain::{Agent, Role, RunId, WatchPlan};
+use crate::domain::{Agent, Job, Role, RunId, WatchPlan};
 use crate::journal::Journal;
 use crate::pipeline::ports::EventSink;
 use crate::pipeline::{RunError, new_run};
@@ -93,13 +94,25 @@ pub enum PlanError {
     /// Nobody could rule.
     #[error("`watch.arbitrate` is on, and no judge is connected")]
     NoJudge,
-    /// A program that answers a prompt and ends cannot be watched.
-    #[error("`{name}` cannot be started by a watch: its adapter is `{adapter}`")]
-    NotSteady {
+    /// A program that answers a prompt has to be asked something.
+    #[error("`{name}` is not told what to do: its adapter is `{adapter}`")]
+    NoTask {
         /// The name.
         name: String,
         /// Its adapter.
         adapter: String,
+    },
+    /// Only a coder works.
+    #[error("`{name}` is no coder, and cannot be given a task")]
+    NotCoder {
+        /// The name.
+        name: String,
+    },
+    /// A task is for nobody that is started.
+    #[error("the task of `{name}` is for nobody: it is no agent that this watch starts and that answers prompts")]
+    IdleTask {
+        /// The name.
+        name: String,
     },
 }
 
@@ -117,19 +130,27 @@ impl PlanError {
             }
             Self::NoJudge => "connect one: `glee connect claude --role judge`".to_owned(),
             Self::Embedded { .. } => "name others in `watch.reviewers`".to_owned(),
-            Self::NotSteady { name, .. } => format!(
-                "a watch starts programs that print events (`adapter: text`); let `{name}` join by `glee emit` from its \
-                 hooks instead, see docs/watch.md"
-            ),
+            Self::NoTask { name, .. } => format!("say it with `--task {name}='...'`; the same again carries it on"),
+            Self::NotCoder { name } => {
+                format!("`glee config set agents.{name}.role coder`, or let it join by `glee emit`")
+            }
+            Self::IdleTask { name } => {
+                format!("name it in `--agents {name}`; a program with `adapter: text` takes no task")
+            }
         }
     }
+}
+
+/// Whether an agent answers a prompt and ends, and does not tell events by itself.
+fn is_asked(agent: &Agent) -> bool {
+    agent.adapter != "text"
 }
 
 /// What a watch goes by under some settings.
 ///
 /// # Errors
 /// When nobody could review, or a name is wrong.
-pub fn plan(settings: &Settings, workspace: &Workspace) -> Result<WatchPlan, PlanError> {
+pub fn plan(settings: &Settings, workspace: &Workspace, jobs: Vec<Job>) -> Result<WatchPlan, PlanError> {
     let find = |key: &'static str, name: &String| {
         let found = settings.agents.iter().find(|agent| agent.name.0 == *name);
         found.cloned().ok_or_else(|| PlanError::Unknown { key, name: name.clone() })
@@ -157,21 +178,35 @@ pub fn plan(settings: &Settings, workspace: &Workspace) -> Result<WatchPlan, Pla
     }
     let agents: Vec<Agent> =
         settings.watch.agents.iter().map(|name| find("watch.agents", name)).collect::<Result<_, _>>()?;
-    if let Some(other) = agents.iter().find(|agent| agent.adapter != "text") {
-        let (name, adapter) = (other.name.0.clone(), other.adapter.clone());
-        return Err(PlanError::NotSteady { name, adapter });
+    for agent in agents.iter().filter(|agent| is_asked(agent)) {
+        let name = agent.name.0.clone();
+        if agent.is_embedded() {
+            return Err(PlanError::Embedded { name });
+        }
+        if agent.role != Role::Coder {
+            return Err(PlanError::NotCoder { name });
+        }
+        if jobs.iter().all(|job| job.agent != agent.name) {
+            return Err(PlanError::NoTask { name, adapter: agent.adapter.clone() });
+        }
+    }
+    let is_idle = |job: &&Job| !agents.iter().any(|agent| agent.name == job.agent && is_asked(agent));
+    if let Some(idle) = jobs.iter().find(is_idle) {
+        return Err(PlanError::IdleTask { name: idle.agent.0.clone() });
     }
     let judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge && !agent.is_embedded());
     let judge = judges.take(usize::from(settings.watch.arbitrate)).next().cloned();
     if settings.watch.arbitrate && judge.is_none() {
         return Err(PlanError::NoJudge);
     }
-    let backups = reviewers.iter().chain(&judge).filter_map(|agent| agent.backup.as_ref());
-    let backups = backups.filter_map(|name| settings.agents.iter().find(|agent| agent.name == *name).cloned());
+    let named = reviewers.iter().chain(&judge).chain(&agents).filter_map(|agent| agent.backup.as_ref());
+    let backups: Vec<Agent> =
+        named.filter_map(|name| settings.agents.iter().find(|agent| agent.name == *name).cloned()).collect();
     Ok(WatchPlan {
         root: workspace.root().to_string_lossy().into_owned(),
         agents,
-        backups: backups.collect(),
+        jobs,
+        backups,
         reviewers,
         judge,
         focus_areas: settings.watch.focus_areas.clone(),

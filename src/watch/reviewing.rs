@@ -97,7 +97,7 @@ impl Engine {
             Due::Nothing(_) => None,
         });
         let mut work = Vec::new();
-        for id in asked.chain(self.judgements()).collect::<Vec<_>>() {
+        for id in asked.chain(self.judgements()).chain(self.works()).collect::<Vec<_>>() {
             if self.asking.contains(&id) {
                 continue;
             }
@@ -111,6 +111,7 @@ impl Engine {
             }
             work.extend(match &id.purpose {
                 Purpose::Judge { dispute } => self.judge(*dispute, id)?,
+                Purpose::Work => self.work(id)?,
                 _ => self.call(id)?,
             });
         }
@@ -174,6 +175,7 @@ impl Engine {
             backups,
             request,
             prompt,
+            stands: self.still.get(&id.agent).cloned(),
             session: None,
             limits: call::limits(&self.settings, left),
             settings: self.settings.clone(),
@@ -197,7 +199,9 @@ impl Engine {
         if let (Some(by), Some(said)) = (&told.by, &told.instead) {
             self.notice(&format!("{} was asked in the place of {}: {said}", by.0, id.agent.0))?;
         }
-        self.append(EventKind::CallFinished { call: id, answer, transcript, millis, usage, told }).map(drop)
+        let told_of = self.told_of(&id, &answer);
+        let finished = EventKind::CallFinished { call: id, answer, transcript, millis, usage, told };
+        self.append_all(std::iter::once(finished).chain(told_of).collect()).map(drop)
     }
 
     /// Ends the cycle once every reviewer has answered or cannot, and does what that comes to.

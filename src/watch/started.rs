@@ -84,6 +84,12 @@ impl Started {
         (started, Box::pin(working))
     }
 
+    /// An agent that answers a prompt: it hears nothing meanwhile, but stands still where it is told to.
+    pub(super) fn by_prompt(name: AgentName, pause: Pause) -> (Self, watch::Receiver<bool>) {
+        let (stands, still) = watch::channel(false);
+        (Self { name, stands, words: mpsc::channel(1).0, pause, ended: None }, still)
+    }
+
     /// Tells it something, as far as it can be told.
     pub(super) fn tell(&self, word: &Word<'_>) {
         // Who is asked something, or was, has to hear it whatever else pauses agents.

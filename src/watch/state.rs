@@ -36,6 +36,8 @@ pub(super) struct State {
     pub(super) clarification: Option<Clarification>,
     /// What the judge was handed and nobody has settled yet, or was settled since the work paused.
     pub(super) disputes: BTreeMap<DisputeNumber, Disputed>,
+    /// What agents said of the work that they were asked for, by attempt.
+    pub(super) works: BTreeMap<CallId, CallAnswer>,
     pub(super) events: u64,
     pub(super) spent: Spent,
 }
@@ -124,6 +126,11 @@ impl State {
                 for agent in &plan.agents {
                     self.agents.entry(agent.name.clone()).or_default();
                 }
+                // Another task is another work.
+                let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
+                let is_new =
+                    |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
+                self.works.retain(|call, _| !is_new(&call.agent));
                 self.plan = Some((**plan).clone());
             }
             EventKind::EventReceived { said } => self.hear(event.at, said),
@@ -166,6 +173,7 @@ impl State {
                         let open = self.open.as_mut().filter(|open| open.number == *cycle);
                         open.map(|open| open.answers.insert(call.clone(), answer.clone()));
                     }
+                    Purpose::Work => drop(self.works.insert(call.clone(), answer.clone())),
                     Purpose::Judge { dispute } => {
                         let disputed = self.disputes.get_mut(dispute);
                         disputed.map(|disputed| disputed.answers.insert(call.clone(), answer.clone()));

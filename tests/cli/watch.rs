@@ -270,6 +270,33 @@ fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
 }
 
 #[test]
+fn an_agent_that_answers_a_prompt_is_given_a_task_and_stands_still_too() {
+    let sandbox = scene(&["counter"]);
+    let config = fs::read_to_string(sandbox.user_config()).expect("a file");
+    let config = config.replace("adapter: text, command: [counter]", "adapter: json, command: [counter]");
+    fs::write(sandbox.user_config(), config).expect("a written file");
+    let untold = sandbox.glee(&["watch"]);
+    assert_eq!(untold.code, 2, "{untold}");
+    assert!(untold.stderr.contains("--task counter='...'"), "{untold}");
+    let watching = Watching::begin(&sandbox, &["--task", "counter=count"]);
+    let count = || fs::read_to_string(sandbox.home().join("count")).unwrap_or_default();
+    let moves = || {
+        let before = count();
+        std::thread::sleep(Duration::from_millis(400));
+        count() != before
+    };
+    watching.until("it counts", moves);
+    assert_eq!(sandbox.glee(&["watch", "pause"]).code, 0);
+    watching.until("it stands", || !moves());
+    assert!(!moves());
+    assert_eq!(sandbox.glee(&["watch", "resume"]).code, 0);
+    watching.until("it goes on", moves);
+    let pid = fs::read_to_string(sandbox.home().join("pid")).expect("its pid");
+    assert_eq!(watching.stop().0, 0);
+    assert!(!is_alive(&pid));
+}
+
+#[test]
 fn an_agent_cannot_lift_its_own_pause() {
     let sandbox = scene(&["counter"]);
     let glee = env!("CARGO_BIN_EXE_glee");

@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ from canaries import INSTRUCTIONS, STOLEN, plant
 from docs import write_docs
 from measure import measure
 from programs import PROGRAMS, Program, chosen
-from scene import SOURCE, Ran, Scene
+from scene import GLEE, SOURCE, Ran, Scene
 from server import Server
 
 Rule = dict[str, Any]
@@ -71,15 +72,20 @@ def change(scene: Scene, line: int, new: str) -> Rule:
     return {"do": "edit", "path": str(scene.tree / "app.py"), "old": SOURCE.splitlines()[line - 1], "new": new}
 
 
+def structured(prompt: str, answer: Rule, last: str) -> list[Rule]:
+    """A JSON answer: by the tool for structured answers where one is offered, or as text."""
+    by_tool = [{"match": {"conversation": prompt, "tool": f"^{tool}$"},
+                "steps": [says("", {"name": tool, "args": answer}), says(last)]}
+               for tool in ("StructuredOutput", "structured_output")]
+    text = json.dumps(answer).replace(r"\\g", r"\g")
+    return [*by_tool, {"match": {"conversation": prompt}, "reply": says(text)}]
+
+
 def ruling(dispute: int, about: str, answer: Rule) -> list[Rule]:
     """What the judge says: by the tool for structured answers where one is offered, or as text."""
     prompt = rf'{about}.*"nonce": "(?P<nonce>[0-9a-f]{{32}})", "dispute": {dispute}\b'
     answer = {"nonce": r"\g<nonce>", "dispute": dispute, **answer}
-    by_tool = [{"match": {"conversation": prompt, "tool": f"^{tool}$"},
-                "steps": [says("", {"name": tool, "args": answer}), says("Ruled.")]}
-               for tool in ("StructuredOutput", "structured_output")]
-    text = json.dumps(answer).replace(r"\\g", r"\g")
-    return [*by_tool, {"match": {"conversation": prompt}, "reply": says(text)}]
+    return structured(prompt, answer, "Ruled.")
 
 
 def recheck(*ids: str) -> Rule:
@@ -106,6 +112,41 @@ def whole_job(scene: Scene) -> list[Rule]:
         *ruling(1, "Replace MD5", dismiss), *ruling(2, "Close the file", enforce),
         recheck("F1", "F3"), recheck("F1"), recheck("F3"),
     ]
+
+
+def watched(program: Program, server: Server) -> list[str]:
+    """A watch: a coder does what it is told, its answer is a milestone, and a reviewer approves of the edit."""
+    with Scene(program, server) as scene:
+        scene.connect("reviewer", "coder")
+        read = {"do": "read", "path": str(scene.tree / "app.py")}
+        safe = '    return db.execute("select * from users where name = ?", (name,)).fetchone()'
+        work = asked("You are coder. You work in the tree", "GLEE-WORK-END")
+        peer = r'You are reviewer. Other agents work.*\+ .*name,\).*"nonce": "(?P<nonce>[0-9a-f]{32})"'
+        result = {"nonce": r"\g<nonce>", "type": "review_result", "reviewer": "reviewer",
+                  "payload": {"verdict": "approved", "summary": "A parameter now.", "issues": []}}
+        server.rules([
+            {"match": {"prompt": work}, "steps": [says("I read it.", read), says("Now.", change(scene, 5, safe)),
+                                                  says("The name is a parameter.\nGLEE-WORK-END nonce=\\g<nonce> answers=1")]},
+            *structured(peer, result, "Reviewed."),
+        ])
+        watch = [str(GLEE), "watch", "--agents", "coder", "--task", "coder=Pass the name as a parameter."]
+        with tempfile.TemporaryFile("w+") as told:
+            process = subprocess.Popen(watch, cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL, stderr=told, text=True)
+            status: dict[str, Any] = {}
+            until = time.monotonic() + 90
+            while status.get("last_action") is None and time.monotonic() < until and process.poll() is None:
+                time.sleep(0.3)
+                asked_for = subprocess.run([str(GLEE), "watch", "status", "--json"], cwd=scene.tree, env=scene.env,
+                                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                status = json.loads(asked_for.stdout or "{}")
+            subprocess.run([str(GLEE), "watch", "stop"], cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL,
+                           capture_output=True, check=False)
+            code = process.wait(60)
+            told.seek(0)
+            shown = told.read()
+        seen = (code, status.get("last_action"), status.get("events"))
+        return [*left(scene), *([] if seen == (0, "continue", 2) else [f"{seen}\n{shown}"]),
+                *([] if "(name,)" in scene.read("app.py") else ["app.py is as it was"])]
 
 
 def end_to_end(program: Program, server: Server) -> list[str]:
@@ -273,6 +314,7 @@ SILENCE = 30
 # Those that take longest come first, so that none of them is left alone at the end.
 CASES: dict[str, Case] = {
     "whole job": end_to_end,
+    "watch": watched,
     "canaries": canaries,
     "hang": fault("timed_out", silence=SILENCE, kind="hang"),
     "stall": fault("timed_out", silence=SILENCE, kind="stall", after=3),

@@ -173,6 +173,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         | Task::Arbitrate { .. }
         | Task::Questions { .. }
         | Task::Validate { .. }
+        | Task::Work { .. }
         | Task::Peer { .. } => return Err(BuiltinError::Plans),
         Task::Respond { items } => fixer::respond(items, root)?,
         Task::Judge { dispute, files } => referee::judge(dispute, files, root),

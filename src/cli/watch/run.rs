@@ -12,7 +12,7 @@ use super::{Watch, address, socket_error};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::sitting::{self, FormatArg};
 use crate::cli::{Globals, history, load};
-use crate::domain::{Agent, ExitReason};
+use crate::domain::{Agent, ExitReason, Job};
 use crate::draw::standing as drawn;
 use crate::pipeline::ports::EventSink;
 use crate::report::stage::json as json_report;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     sitting::require_sandbox(&settings)?;
     let state_dir = sitting::state_dir()?;
     sitting::refuse_inside(&workspace, &state_dir)?;
-    let plan = watch::plan(&settings, &workspace).map_err(plan_error)?;
+    let plan = watch::plan(&settings, &workspace, jobs(&args.tasks)?).map_err(plan_error)?;
     let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
     let agents = sitting::programs(&all, &plan.backups, workspace.root())?;
     let templates = load::Places::find(globals)?.root.join(".glee").join("prompts");
@@ -103,6 +103,19 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
         stream::err("Stopped; `glee watch` goes on from here\n");
     }
     Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause) })
+}
+
+/// The tasks that were given, each behind the name of its agent.
+fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
+    let job = |task: &String| match task.split_once('=') {
+        Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => {
+            Ok(Job { agent: name.trim().into(), task: text.trim().to_owned() })
+        }
+        _ => {
+            Err(CommandError::usage("`--task` names no agent, or nothing to do").hint("write `--task NAME='...'`"))
+        }
+    };
+    tasks.iter().map(job).collect()
 }
 
 fn open(path: &Path) -> Result<Box<dyn io::BufRead + Send>, CommandError> {

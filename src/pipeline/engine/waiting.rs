@@ -51,6 +51,7 @@ impl Engine {
             agent,
             request,
             prompt,
+            stands: None,
             session: session.map(|(agent, id, used)| Session { agent, id, used }),
             limits: call::limits(&self.settings, self.calls_left(1)),
             settings: self.settings.clone(),

@@ -212,6 +212,7 @@ impl Engine {
             backups,
             request,
             prompt,
+            stands: None,
             session: None,
             limits: call::limits(&self.settings, self.calls_left(1)),
             settings: self.settings.clone(),

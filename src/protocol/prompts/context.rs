@@ -31,6 +31,7 @@ pub(super) fn closing(request: &Request) -> String {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
         }
         Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
+        Task::Work { .. } => format!("GLEE-WORK-END nonce={nonce} answers=<n>"),
         Task::Stage { .. } => format!("GLEE-STAGE-END nonce={nonce} answers=<n>"),
         // What is only answered as an object is told from others by this member.
         Task::Aggregate { .. }
@@ -116,6 +117,9 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("question", fence.question(question));
             values.insert("majority", json!(fence.opinion("majority", majority)));
             values.insert("minority", minority.iter().map(|one| fence.opinion("minority", one)).collect());
+        }
+        Task::Work { task } => {
+            values.insert("task", json!(fence.around("task", task)));
         }
         Task::Peer { request, changes, closed } => {
             let shown = serde_json::to_string_pretty(request).unwrap_or_default();

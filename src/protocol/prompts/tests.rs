@@ -287,6 +287,7 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
             | Task::Arbitrate { .. }
             | Task::Questions { .. }
             | Task::Validate { .. }
+            | Task::Work { .. }
             | Task::Peer { .. } => panic!("so have these"),
             Task::Recheck { .. } => {
                 let text = behind("[F1] RESOLVED: bound\nGLEE-RECHECK-END nonce=NONCE answers=1\n");

@@ -1,0 +1,67 @@
+//! Agents whose program answers a prompt: each is asked once for what a person wants done, and what it says of it in the end
+//! is its milestone. Like every answered call it is not asked again when the watch is started again.
+
+use super::engine::{Engine, Work};
+use crate::domain::{AgentEvent, EventType, Untrusted};
+use crate::event::{CallAnswer, CallId, EventKind, Purpose};
+use crate::pipeline::RunError;
+use crate::protocol::request::Task;
+
+/// What of an agent's last words becomes the summary of its milestone, in characters.
+const SUMMARY: usize = 2_000;
+
+impl Engine {
+    /// The calls for work that are due.
+    pub(super) fn works(&self) -> Vec<CallId> {
+        let jobs = self.state.plan.iter().flat_map(|plan| &plan.jobs);
+        let due = jobs.filter_map(|job| {
+            let call = |attempt| CallId { agent: job.agent.clone(), purpose: Purpose::Work, attempt };
+            match (self.state.works.get(&call(1)), self.state.works.get(&call(2))) {
+                (None, _) => Some(call(1)),
+                (Some(CallAnswer::Invalid { .. }), None) => Some(call(2)),
+                _ => None,
+            }
+        });
+        due.collect()
+    }
+
+    /// Asks an agent for its work.
+    pub(super) fn work(&mut self, id: CallId) -> Result<Option<Work>, RunError> {
+        let Some(plan) = &self.state.plan else { return Ok(None) };
+        let agent = plan.agents.iter().find(|agent| agent.name == id.agent).cloned();
+        let job = plan.jobs.iter().find(|job| job.agent == id.agent).cloned();
+        let (Some(agent), Some(job)) = (agent, job) else { return Ok(None) };
+        let again = (id.attempt > 1).then(|| "your last answer was empty".to_owned());
+        self.put(id, &agent, Task::Work { task: job.task }, again).map(Some)
+    }
+
+    /// The events that an answer about work is: a milestone and the end, or a blocker where there is none.
+    pub(super) fn told_of(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
+        if id.purpose != Purpose::Work {
+            return Vec::new();
+        }
+        let (kinds, text): (&[EventType], Untrusted) = match answer {
+            CallAnswer::Work { said } => (&[EventType::Milestone, EventType::Done], said.first(SUMMARY)),
+            CallAnswer::Invalid { .. } if id.attempt == 1 => return Vec::new(),
+            CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. } => {
+                (&[EventType::Blocker], error.as_str().into())
+            }
+            _ => return Vec::new(),
+        };
+        if let Some(started) = self.started.get_mut(&id.agent) {
+            started.ended = Some("has answered".to_owned());
+        }
+        let now = self.now();
+        kinds.iter().for_each(|kind| self.triggers.event(*kind, now));
+        let event = |kind: &EventType| EventKind::EventReceived {
+            said: AgentEvent {
+                kind: *kind,
+                agent: Some(id.agent.clone()),
+                summary: Some(text.clone()),
+                files: Vec::new(),
+                clarifies: None,
+            },
+        };
+        kinds.iter().map(event).collect()
+    }
+}
