@@ -1,7 +1,9 @@
 //! `glee emit`: tells the watch of this work tree what an agent does.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufReader};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
@@ -94,7 +96,7 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
 
 /// Tells every line of a file; the watch answers while it is still read.
 fn all(mut client: Client, path: &PathBuf) -> CommandResult {
-    let mut source: Box<dyn io::BufRead + Send> = if path.as_os_str() == "-" {
+    let mut source: Box<dyn io::Read + Send> = if path.as_os_str() == "-" {
         Box::new(BufReader::new(io::stdin()))
     } else {
         let file = std::fs::File::open(path)
@@ -102,26 +104,17 @@ fn all(mut client: Client, path: &PathBuf) -> CommandResult {
         Box::new(BufReader::with_capacity(64 << 10, file))
     };
     let mut speaker = client.speaker().map_err(socket_error)?;
-    let telling = std::thread::spawn(move || -> io::Result<u64> {
-        let mut told = 0;
-        loop {
-            let piece = source.fill_buf()?;
-            let length = piece.len();
-            if length == 0 {
-                return Ok(told);
-            }
-            speaker.write_all(piece)?;
-            told += length as u64;
-            source.consume(length);
-        }
+    // The last answer comes after the last line, and the end after it.
+    let told_all = Arc::new(AtomicBool::new(false));
+    let is_told = Arc::clone(&told_all);
+    let telling = std::thread::spawn(move || {
+        let copied = io::copy(&mut source, &mut speaker);
+        is_told.store(true, Ordering::Release);
+        drop(speaker);
+        copied
     });
     let (mut taken, mut refused, mut last) = (0_u64, 0_u64, String::new());
-    let mut hushed = false;
     loop {
-        if !hushed && telling.is_finished() {
-            client.hush();
-            hushed = true;
-        }
         match client.answer().map_err(socket_error)? {
             Some(answer) if answer.starts_with(r#"{"ok":true"#) => taken += 1,
             Some(answer) => {
@@ -132,11 +125,18 @@ fn all(mut client: Client, path: &PathBuf) -> CommandResult {
             None => break,
         }
     }
-    telling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    if !hushed {
-        return Err(CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended meanwhile"))
-            .hint(format!("{taken} events were recorded; tell the rest when it runs again")));
+    let cut_off = || {
+        CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended meanwhile"))
+            .hint(format!("{taken} events were recorded; tell the rest when it runs again"))
+    };
+    // The thread may wait for lines that nobody takes any more.
+    if !told_all.load(Ordering::Acquire) {
+        return Err(cut_off());
     }
+    match telling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(cut_off()),
+        copied => copied?,
+    };
     stream::err(&format!(
         "{} recorded\n",
         crate::draw::count(usize::try_from(taken).unwrap_or(usize::MAX), "event")

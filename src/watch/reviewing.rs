@@ -118,11 +118,13 @@ impl Engine {
         Ok(work)
     }
 
-    /// Records that a reviewer cannot be asked.
+    /// Records that an agent cannot be asked.
     fn fail(&mut self, call: CallId, error: String) -> Result<(), RunError> {
         let answer = CallAnswer::Failed { error, hint: None, cause: None };
+        let told_of = self.told_of(&call, &answer);
         let (usage, told) = Default::default();
-        self.append(EventKind::CallFinished { call, answer, transcript: None, millis: 0, usage, told }).map(drop)
+        let finished = EventKind::CallFinished { call, answer, transcript: None, millis: 0, usage, told };
+        self.append_all(std::iter::once(finished).chain(told_of).collect()).map(drop)
     }
 
     fn call(&mut self, id: CallId) -> Result<Option<Work>, RunError> {

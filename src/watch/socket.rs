@@ -287,18 +287,15 @@ impl Client {
         Ok(client)
     }
 
-    /// Another end of the same conversation, to speak while this one listens.
+    /// Another end of the same conversation, to speak for as long as it takes while this one listens.
     ///
     /// # Errors
     /// When the system has none left.
-    pub fn speaker(&self) -> Result<impl io::Write + use<>, SocketError> {
-        self.stream.get_ref().try_clone().map_err(|source| self.failed(source))
-    }
-
-    /// Says that nothing more will be said.
-    pub fn hush(&self) {
-        // A watch that is gone does not listen.
-        drop(self.stream.get_ref().shutdown(std::net::Shutdown::Write));
+    pub fn speaker(&self) -> Result<Speaker, SocketError> {
+        let stream = self.stream.get_ref();
+        // Whoever speaks may be silent for long.
+        let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
+        Ok(Speaker(speaker.map_err(|source| self.failed(source))?))
     }
 
     /// The answer to the next line; `None` once the watch has gone.
@@ -326,5 +323,26 @@ impl Client {
 
     fn failed(&self, source: io::Error) -> SocketError {
         SocketError::Io { path: self.path.clone(), source }
+    }
+}
+
+/// The end of a conversation that speaks; dropped, nothing more will be said.
+#[derive(Debug)]
+pub struct Speaker(BlockingStream);
+
+impl io::Write for Speaker {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Drop for Speaker {
+    fn drop(&mut self) {
+        // A watch that is gone does not listen.
+        drop(self.0.shutdown(std::net::Shutdown::Write));
     }
 }

@@ -724,6 +724,19 @@ async fn an_agent_that_fails_is_stuck() {
         })
         .await;
     assert_eq!(table.cycles()[0].1, only(Trigger::Blocker));
+
+    // So is one that may not be asked any more.
+    let mut scene = workshop("hash it");
+    scene.settings.budget.caps = Caps { calls: Some(0), ..Caps::default() };
+    let runner = both("approved", "approved").on("claude", "work", |_| Script::prints("done"));
+    let (standing, _) = scene
+        .play(runner, async |table| {
+            sleep(5 * SECOND).await;
+            table.order("status").await
+        })
+        .await;
+    let last = standing.agents[0].last.as_ref().unwrap();
+    assert!(last.summary.as_written().contains("used up"), "{last:?}");
 }
 
 #[test]

@@ -103,15 +103,9 @@ impl Drop for Watching<'_> {
     }
 }
 
-/// The socket of the only watch there was.
+/// The socket of the watch of a tree.
 fn socket(sandbox: &Sandbox) -> PathBuf {
-    let folders = [sandbox.state().join("watch"), PathBuf::from(format!("/tmp/glee-{}", nix::unistd::getuid()))];
-    let root = sandbox.root();
-    let state = sandbox.state();
-    folders
-        .iter()
-        .find_map(|_| Some(glee::watch::socket::address(&state, &root.canonicalize().ok()?)))
-        .expect("an address")
+    glee::watch::socket::address(&sandbox.state(), &sandbox.root().canonicalize().expect("a folder"))
 }
 
 fn emit(sandbox: &Sandbox, args: &[&str]) -> Output {
@@ -335,6 +329,28 @@ fn events_come_from_a_file_and_bad_lines_are_counted() {
     let (code, told) = watching.stop();
     assert_eq!(code, 0);
     assert!(told.contains("1 line was no event; the last one: "), "{told}");
+}
+
+#[test]
+fn a_line_waits_for_no_other_line_and_for_no_end() {
+    let sandbox = scene(&[]);
+    let mut command = sandbox.command(&["watch", "--events", "-"]);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut watching = Watching { sandbox: &sandbox, child: child.expect("glee starts") };
+    let mut lines = watching.child.stdin.take().expect("its stdin");
+    watching.until("it listens", || UnixStream::connect(socket(&sandbox)).is_ok());
+    writeln!(lines, r#"{{"type":"note","agent":"a"}}"#).expect("it listens");
+    watching.until("the line is there", || watching.status()["events"] == 1);
+
+    let mut command = sandbox.command(&["emit", "--from", "-"]);
+    let mut emitting = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("glee starts");
+    let mut more = emitting.stdin.take().expect("its stdin");
+    writeln!(more, r#"{{"type":"note","agent":"b"}}"#).expect("it listens");
+    watching.until("the line is there", || watching.status()["events"] == 2);
+    let begun = Instant::now();
+    drop(more);
+    assert!(emitting.wait().expect("it ends").success());
+    assert!(begun.elapsed() < Duration::from_secs(10), "it ends with its input");
 }
 
 #[test]

@@ -118,38 +118,38 @@ fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     tasks.iter().map(job).collect()
 }
 
-fn open(path: &Path) -> Result<Box<dyn io::BufRead + Send>, CommandError> {
+/// Where events are read from.
+type Source = BufReader<Box<dyn io::Read + Send>>;
+
+fn open(path: &Path) -> Result<Source, CommandError> {
     if path.as_os_str() == "-" {
-        return Ok(Box::new(BufReader::new(io::stdin())));
+        return Ok(BufReader::new(Box::new(io::stdin())));
     }
     let file = File::open(path)
         .map_err(|error| CommandError::usage(format!("cannot read `{}`: {error}", path.display())))?;
-    Ok(Box::new(BufReader::new(file)))
+    Ok(BufReader::new(Box::new(file)))
 }
 
 /// Hands over the lines of a file or of standard input, in a thread of its own; at its end the watch goes on.
-fn read_in(mut source: Box<dyn io::BufRead + Send>, intake: Intake) {
+fn read_in(mut source: Source, intake: Intake) {
     let by = own_name();
     std::thread::spawn(move || {
-        loop {
+        let mut ended = false;
+        while !ended {
             let mut items = Vec::new();
             let mut line = Vec::new();
-            // What is there already goes together; nobody waits for more than one line.
-            while items.len() < PIECE {
+            // What is there already goes together; no line waits for the next one.
+            while items.is_empty() || items.len() < PIECE && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = intake::LONGEST as u64 + 1;
-                match io::Read::take(&mut *source, limit).read_until(b'\n', &mut line) {
-                    Ok(0) | Err(_) => break,
+                match io::Read::take(&mut source, limit).read_until(b'\n', &mut line) {
+                    Ok(0) | Err(_) => {
+                        ended = true;
+                        break;
+                    }
                     Ok(_) if line.trim_ascii().is_empty() => {}
                     Ok(_) => items.push(intake::read(line.trim_ascii(), None)),
                 }
-                if !matches!(source.fill_buf(), Ok(rest) if rest.contains(&b'\n')) {
-                    break;
-                }
-            }
-            let ended = items.is_empty() && matches!(source.fill_buf(), Ok([]) | Err(_));
-            if ended {
-                return;
             }
             let (answer, answered) = oneshot::channel();
             if intake.blocking_send(Batch { items, by: by.clone(), answer: Some(answer) }).is_err()
