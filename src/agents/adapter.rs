@@ -52,6 +52,19 @@ pub struct Invocation {
     pub files: Vec<(PathBuf, String)>,
 }
 
+impl Invocation {
+    /// A command as it stands, found as `program`, with nothing on stdin. Whether it prints piece by piece is unknown.
+    pub(super) fn plain(
+        program: PathBuf,
+        command: &[String],
+        env: BTreeMap<OsString, OsString>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self {
+        let args = command.iter().skip(1).map(Into::into).collect();
+        Self { program, args, env, cwd: cwd.into(), stdin: Vec::new(), streams: false, files: Vec::new() }
+    }
+}
+
 /// What a process left behind. Its bytes lie in files, so that no size of output takes memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {

@@ -36,15 +36,8 @@ impl Agents {
             Ok(program) => program,
             Err(error) => return failed(error.to_string()),
         };
-        let invocation = Invocation {
-            program,
-            args: command.iter().skip(1).map(Into::into).collect(),
-            env: environment::allowed(&[], std::env::vars_os()),
-            cwd: root.to_owned(),
-            stdin: Vec::new(),
-            streams: false,
-            files: Vec::new(),
-        };
+        let env = environment::allowed(&[], std::env::vars_os());
+        let invocation = Invocation::plain(program, command, env, root);
         let job = Job {
             invocation: &invocation,
             request: None,

@@ -38,15 +38,7 @@ impl Agents {
         env.extend(told.map(|(name, value)| (name.into(), value.into())));
         env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
         env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
-        let invocation = Invocation {
-            program,
-            args: agent.command.iter().skip(1).map(Into::into).collect(),
-            env,
-            cwd: root.to_owned(),
-            stdin: Vec::new(),
-            streams: false,
-            files: Vec::new(),
-        };
+        let invocation = Invocation::plain(program, &agent.command, env, root);
         let job = Job {
             invocation: &invocation,
             request: None,

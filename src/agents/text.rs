@@ -18,15 +18,9 @@ impl Adapter for Text {
 
 /// The configured command with `stdin`, in the tree's root. Whether it prints piece by piece is unknown.
 pub(super) fn plain(query: &Query<'_>, stdin: Vec<u8>) -> Invocation {
-    Invocation {
-        program: query.program.path.clone(),
-        args: query.agent.command.iter().skip(1).map(Into::into).collect(),
-        env: environment(query.agent, query.request, &[], std::env::vars_os()),
-        cwd: query.request.root.clone().into(),
-        stdin,
-        streams: false,
-        files: Vec::new(),
-    }
+    let env = environment(query.agent, query.request, &[], std::env::vars_os());
+    let program = query.program.path.clone();
+    Invocation { stdin, ..Invocation::plain(program, &query.agent.command, env, query.request.root.clone()) }
 }
 
 #[cfg(test)]

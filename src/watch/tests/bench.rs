@@ -1,0 +1,172 @@
+//! What the watches are made with: a tree, a history, reviewers that play their parts, and a way to say things.
+
+use super::*;
+
+/// Hears what is recorded, and when.
+pub(super) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);
+
+impl EventSink for Listener {
+    fn event(&mut self, event: &Event) {
+        self.0.lock().unwrap().push((self.1.elapsed(), event.clone()));
+    }
+}
+
+/// A tree and a history that several watches may be started in, one after the other.
+pub(super) struct Scene {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) settings: Settings,
+    pub(super) jobs: Vec<Job>,
+}
+
+/// The way into a watch at work.
+#[derive(Clone)]
+pub(super) struct Table {
+    intake: Intake,
+    pub(super) heard: Arc<Mutex<Vec<(Duration, Event)>>>,
+}
+
+impl Table {
+    /// Says a line and returns the answer.
+    pub(super) async fn say(&self, line: Value) -> Value {
+        let item = intake::read(line.to_string().as_bytes(), None);
+        let answers = intake::hand_over(&self.intake, vec![item], "pat").await.unwrap();
+        serde_json::from_str(&answers[0]).unwrap()
+    }
+
+    pub(super) async fn tell(&self, kind: &str, agent: &str) -> Value {
+        self.say(json!({"type": kind, "agent": agent, "summary": format!("{kind} of {agent}")})).await
+    }
+
+    pub(super) async fn order(&self, word: &str) -> Standing {
+        let answer = self.say(json!({"command": word, "reason": "checked by hand"})).await;
+        serde_json::from_value(answer["standing"].clone()).unwrap()
+    }
+
+    /// The cycles that began: when, and why.
+    pub(super) fn cycles(&self) -> Vec<(Duration, BTreeSet<Trigger>)> {
+        let heard = self.heard.lock().unwrap();
+        let begun = heard.iter().filter_map(|(at, event)| match &event.kind {
+            EventKind::CycleStarted { triggers, .. } => Some((*at, triggers.clone())),
+            _ => None,
+        });
+        begun.collect()
+    }
+
+    pub(super) fn actions(&self) -> Vec<Action> {
+        let heard = self.heard.lock().unwrap();
+        let decided = heard.iter().filter_map(|(_, event)| match &event.kind {
+            EventKind::CycleDecided { action, .. } => Some(*action),
+            _ => None,
+        });
+        decided.collect()
+    }
+
+    pub(super) fn notices(&self) -> String {
+        let heard = self.heard.lock().unwrap();
+        let notices = heard.iter().filter_map(|(_, event)| match &event.kind {
+            EventKind::Notice { text } => Some(text.clone()),
+            _ => None,
+        });
+        notices.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Scene {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("tree")).unwrap();
+        let mut settings = crate::pipeline::tests::bench::settings();
+        settings.agents = ["codex", "gemini"].map(|name| samples::agent(name, "text", &[name])).into();
+        let scene = Self { folder, settings, jobs: Vec::new() };
+        scene.write("a.py", "one\n");
+        scene
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join("tree").join(name), text).unwrap();
+    }
+
+    /// Watches while `play` goes on, then stops it; the play may also be cut off, as by a kill.
+    pub(super) async fn watch<T>(
+        &self,
+        runner: ScriptedRunner,
+        killed: bool,
+        play: impl AsyncFnOnce(Table) -> T,
+    ) -> (T, Option<Ended>, Arc<ScriptedRunner>) {
+        let runner = Arc::new(runner);
+        let (handle, stop) = Stop::new();
+        let (intake, said) = intake::intake();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let workspace = Workspace::discover(&self.folder.path().join("tree")).unwrap();
+        let plan = plan(&self.settings, &workspace, self.jobs.clone()).unwrap();
+        let setup = Setup {
+            workspace,
+            state_dir: self.folder.path().join("state"),
+            journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
+            agents: Agents::new(Arc::clone(&runner) as Arc<dyn crate::agents::Runner>),
+            settings: self.settings.clone(),
+            templates: self.folder.path().join("none"),
+            sink: Box::new(Listener(Arc::clone(&heard), Instant::now())),
+            standing: watch::channel(Standing::default()).0,
+            intake: (intake.clone(), said),
+            socket: None,
+            stop,
+        };
+        let watching = run(setup, plan, false);
+        let play = async {
+            let played = play(Table { intake, heard }).await;
+            if !killed {
+                handle.stop();
+            }
+            played
+        };
+        let mut watching = Box::pin(watching);
+        let mut play = Box::pin(play);
+        let played = tokio::select! {
+            biased;
+            ended = &mut watching => panic!("the watch ended by itself: {ended:?}"),
+            played = &mut play => played,
+        };
+        let ended = if killed { None } else { Some(watching.await.unwrap()) };
+        (played, ended, runner)
+    }
+
+    /// A whole watch.
+    pub(super) async fn play<T>(&self, runner: ScriptedRunner, play: impl AsyncFnOnce(Table) -> T) -> (T, Ended) {
+        let (played, ended, _) = self.watch(runner, false, play).await;
+        (played, ended.unwrap())
+    }
+}
+
+pub(super) fn result(request: &Request, verdict: &str, issues: &Value) -> String {
+    json!({"nonce": request.nonce, "type": "review_result", "reviewer": request.agent, "payload": {
+        "verdict": verdict, "summary": "as it is", "issues": issues}})
+    .to_string()
+}
+
+pub(super) fn verdict(verdict: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    move |request| {
+        let issue =
+            json!({"severity": "high", "description": format!("{} objects", request.agent), "file": "a.py"});
+        let issues = if verdict == "approved" { json!([]) } else { json!([issue]) };
+        Script::prints(result(request, verdict, &issues))
+    }
+}
+
+pub(super) fn both(codex: &'static str, gemini: &'static str) -> ScriptedRunner {
+    ScriptedRunner::new().on("codex", "peer", verdict(codex)).on("gemini", "peer", verdict(gemini))
+}
+
+/// Codex objects to the first cycle alone.
+pub(super) fn stops_once() -> ScriptedRunner {
+    let begun = std::sync::atomic::AtomicBool::new(false);
+    let codex = move |request: &Request| {
+        let word = if begun.swap(true, std::sync::atomic::Ordering::Relaxed) { "approved" } else { "blocker" };
+        verdict(word)(request)
+    };
+    ScriptedRunner::new().on("codex", "peer", codex).on("gemini", "peer", verdict("approved"))
+}
+
+pub(super) fn only(trigger: Trigger) -> BTreeSet<Trigger> {
+    BTreeSet::from([trigger])
+}
