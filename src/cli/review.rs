@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 
@@ -190,6 +191,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let folder = tempfile::tempdir()?;
     let settings = sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref(), &folder)?;
+    let workspace = Arc::new(workspace);
+    let ahead = (!args.dry_run).then(|| pipeline::look_ahead(&workspace));
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
     let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
     // A route named on the command line is chosen: nobody is asked for it.
@@ -200,11 +203,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.own.extend(steering.iter().flat_map(edited));
     plan.steered_by = base;
     let agents = sitting::agents(&plan, workspace.root())?;
-    if args.dry_run {
+    let Some(ahead) = ahead else {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
-    }
+    };
     let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), chosen, globals };
-    sitting::start(&sitting, workspace, settings, agents, plan, target)
+    sitting::start(&sitting, workspace, settings, agents, plan, target, ahead)
 }
 
 /// Whether this is a run of continuous integration, where nobody has seen what a change brings.

@@ -15,7 +15,7 @@ use crate::draw::Look;
 use crate::event::{Mode, Plan};
 use crate::journal::JournalError;
 use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
-use crate::pipeline::{self, Ended, Rest, Reviewed, RunError, Setup};
+use crate::pipeline::{self, Ahead, Ended, Rest, Reviewed, RunError, Setup};
 use crate::report::{self, Detail, Format, RenderOptions};
 use crate::ui::dispute::{Dialog, Unattended};
 use crate::ui::jsonl::JsonLines;
@@ -128,15 +128,16 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
 /// Starts a run and reports how it ended.
 pub(crate) fn start(
     sitting: &Sitting<'_>,
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
     plan: Plan,
     target: Target,
+    ahead: Ahead,
 ) -> CommandResult {
     let run = pipeline::new_run();
     sit(sitting, workspace, settings, agents, &run.clone(), |setup| {
-        Box::pin(pipeline::start(setup, run, plan, target))
+        Box::pin(pipeline::start(setup, run, plan, target, ahead))
     })
 }
 
@@ -148,6 +149,7 @@ pub(crate) fn resume(
     agents: Agents,
     run: RunId,
 ) -> CommandResult {
+    let workspace = Arc::new(workspace);
     sit(sitting, workspace, settings, agents, &run.clone(), |setup| Box::pin(pipeline::resume(setup, run)))
 }
 
@@ -155,7 +157,7 @@ type Running = std::pin::Pin<Box<dyn Future<Output = Result<Ended, RunError>>>>;
 
 fn sit(
     sitting: &Sitting<'_>,
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
     id: &RunId,

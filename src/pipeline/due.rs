@@ -49,6 +49,30 @@ pub(crate) enum Step {
     Finish,
 }
 
+impl Step {
+    /// Whether it asks a person, reads the history, or touches the tree or the disk as soon as it is started, so that
+    /// what led to it has to be recorded first. An agent begins to work only when the run waits for it.
+    pub(crate) fn reaches_out(&self) -> bool {
+        match self {
+            Self::Merge { .. }
+            | Self::Keep
+            | Self::RecordTree(_)
+            | Self::OpenDispute(_)
+            | Self::Choose(_)
+            | Self::AskPerson(_)
+            | Self::Verify { .. }
+            | Self::NextRound { .. } => true,
+            Self::Ask(_)
+            | Self::DebateRound { .. }
+            | Self::Conclude { .. }
+            | Self::Send(_)
+            | Self::Rule(_)
+            | Self::Settle(_)
+            | Self::Finish => false,
+        }
+    }
+}
+
 /// The rules of a run that do not change while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Policy {
@@ -317,10 +341,10 @@ mod tests {
     use super::*;
     use crate::agents::samples;
     use crate::domain::{
-        Agent, Anchor, Answer, Coverage, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord, RunId,
-        Severity, Tag,
+        Agent, Anchor, Answer, Coverage, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord, Severity,
+        Tag,
     };
-    use crate::event::{Event, Plan};
+    use crate::event::Plan;
 
     /// Plays events into a state and asks what is due.
     struct Play {
@@ -401,8 +425,7 @@ mod tests {
         }
 
         fn event(&mut self, kind: EventKind) -> &mut Self {
-            let event = Event { run: RunId("run".into()), seq: 1, at: jiff::Timestamp::UNIX_EPOCH, kind };
-            self.state.apply(&event);
+            self.state.apply(&kind);
             self
         }
 

@@ -1,6 +1,7 @@
 //! The engine: runs the steps that are due side by side and records what comes of them.
 //!
-//! It owns the journal and the state; nothing else writes either. An event is recorded before anything acts on it.
+//! It owns the journal and the state; nothing else writes either. What happens between two waits is recorded at once, and
+//! before anybody acts on it: an agent, a person, or the engine itself on the tree.
 
 mod waiting;
 
@@ -17,7 +18,7 @@ use crate::agents::command::Checked;
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RunId};
-use crate::event::{CallAnswer, CallId, EventKind, Transcript};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Transcript};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::Called;
@@ -51,6 +52,8 @@ pub(crate) struct Engine {
     pub(crate) stop: Stop,
     pub(crate) started: Instant,
     pub(crate) watch: Watch,
+    /// What happened and is not on the disk yet.
+    pub(crate) unwritten: Vec<EventKind>,
 }
 
 /// What a step that takes time brings back.
@@ -77,6 +80,12 @@ type Work = Pin<Box<dyn Future<Output = (Step, Done)>>>;
 impl Engine {
     /// Runs until the run ends or is stopped.
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
+        let rest = self.steps().await;
+        self.record()?;
+        rest
+    }
+
+    async fn steps(&mut self) -> Result<Rest, RunError> {
         let policy = self.policy();
         let mut parked: BTreeSet<DisputeNumber> = BTreeSet::new();
         let mut running: BTreeSet<Step> = BTreeSet::new();
@@ -87,7 +96,7 @@ impl Engine {
                 // Steps without waiting may make others due at once, so this goes on until nothing new is.
                 while let Some(step) = self.next(&policy, &parked, &running) {
                     if step == Step::Finish {
-                        self.finish()?;
+                        self.finish();
                         return Ok(Rest::Ended);
                     }
                     if let Some(future) = self.start(&step)? {
@@ -105,6 +114,8 @@ impl Engine {
                     false => Rest::Ended,
                 });
             }
+            // No agent begins before it is on the disk that it was asked.
+            self.record()?;
             let done = tokio::select! {
                 done = work.next() => done,
                 () = self.stop.stopped(), if !stopped => None,
@@ -113,7 +124,7 @@ impl Engine {
             if !stopped && self.stop.is_stopped() {
                 stopped = true;
                 if let Some(round) = self.state.debate_at_work() {
-                    self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) })?;
+                    self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) });
                 }
             }
             let Some((step, done)) = done else { continue };
@@ -167,6 +178,9 @@ impl Engine {
 
     /// Does a step that needs no waiting, or begins one that does.
     fn start(&mut self, step: &Step) -> Result<Option<Work>, RunError> {
+        if step.reaches_out() {
+            self.record()?;
+        }
         match step {
             Step::Ask(call) => return self.ask(step, call).map(Some),
             Step::Choose(dispute) => return Ok(self.choose(step, *dispute)),
@@ -175,23 +189,23 @@ impl Engine {
             Step::Merge { round } => self.merge(*round)?,
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
-                self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message })?;
+                self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message });
             }
-            Step::Conclude { round } => self.conclude(*round)?,
+            Step::Conclude { round } => self.conclude(*round),
             Step::Keep => {
                 let kept = self.workspace.keep(&self.run, &self.state_dir)?;
-                self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
+                self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 });
             }
             Step::RecordTree(call) => {
                 let event = self.trees().record(&self.state, call)?;
-                self.append(event)?;
+                self.append(event);
             }
             Step::OpenDispute(finding) => self.open_dispute(*finding)?,
-            Step::Send(dispute) => self.append(due::sent(&self.state, *dispute))?,
-            Step::Rule(dispute) => self.rule(*dispute)?,
+            Step::Send(dispute) => self.append(due::sent(&self.state, *dispute)),
+            Step::Rule(dispute) => self.rule(*dispute),
             Step::Settle(dispute) => {
                 if let Some(settlement) = due::settlement(&self.state, *dispute) {
-                    self.append(EventKind::DisputeSettled { dispute: *dispute, settlement })?;
+                    self.append(EventKind::DisputeSettled { dispute: *dispute, settlement });
                 }
             }
             Step::NextRound { round } => self.next_round(*round)?,
@@ -200,16 +214,26 @@ impl Engine {
         Ok(None)
     }
 
-    /// Records an event, takes it into the state, and tells the listeners.
-    pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
-        let event = self.journal.append(&self.run, Redaction::from(self.settings.redaction).event(kind))?;
-        self.tell(&event);
+    /// Takes an event into the state; it is recorded with the others that happen before anything is waited for.
+    pub(crate) fn append(&mut self, kind: EventKind) {
+        let kind = Redaction::from(self.settings.redaction).event(kind);
+        self.state.apply(&kind);
+        self.unwritten.push(kind);
+    }
+
+    /// Records what happened since the last time, all of it or nothing, and tells the listeners.
+    fn record(&mut self) -> Result<(), RunError> {
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        let events = self.journal.append_all(&self.run, std::mem::take(&mut self.unwritten))?;
+        self.tell(&events);
         Ok(())
     }
 
-    fn tell(&mut self, event: &crate::event::Event) {
-        self.state.apply(event);
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner).event(event);
+    fn tell(&self, events: &[Event]) {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        events.iter().for_each(|event| sink.event(event));
     }
 
     /// Takes what a step brought. Returns whether the run stops here.
@@ -222,9 +246,11 @@ impl Engine {
                 if !cut_off {
                     if let (Some(by), Some(said)) = (&told.by, &told.instead) {
                         let text = format!("{by} was asked in the place of {}: {said}", call.agent);
-                        self.append(EventKind::Notice { text })?;
+                        self.append(EventKind::Notice { text });
                     }
-                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told })?;
+                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told });
+                    // It was paid for.
+                    self.record()?;
                 }
             }
             Done::Chosen { dispute, choice, decider } => {
@@ -236,7 +262,7 @@ impl Engine {
                     undecided.map(|other| other.number).filter(|n| choice.for_all || *n == dispute).collect();
                 for dispute in chosen {
                     let by_person = choice.by_person;
-                    self.append(EventKind::RouteChosen { dispute, route: choice.route, by_person })?;
+                    self.append(EventKind::RouteChosen { dispute, route: choice.route, by_person });
                 }
             }
             Done::Ruled { dispute, ruling, decider } => {
@@ -249,14 +275,14 @@ impl Engine {
                     PersonAnswer::Ruled(HumanRuling { ruling, reason }) => {
                         let ruling = Ruling { rationale: reason.into(), ..Ruling::bare(ruling) };
                         let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
-                        self.append(EventKind::RulingGiven { dispute, ruling })?;
+                        self.append(EventKind::RulingGiven { dispute, ruling });
                     }
                 }
             }
             Done::Verified { round, results } => {
                 if !stopped {
                     for (command, Checked { passed, tail }) in results {
-                        self.append(EventKind::Verified { round, command, passed, tail })?;
+                        self.append(EventKind::Verified { round, command, passed, tail });
                     }
                 }
             }
@@ -274,7 +300,7 @@ impl Engine {
         let notice = |text: String| EventKind::Notice { text };
         if call.purpose.is_coder() {
             for done in self.watch.end_of_coder(&self.workspace, call)? {
-                self.append(notice(format!("{} {done}", call.agent)))?;
+                self.append(notice(format!("{} {done}", call.agent)));
             }
             return Ok(answer);
         }
@@ -287,14 +313,14 @@ impl Engine {
                     "`{file}` was changed while {} worked, not by it; findings there may be stale",
                     call.agent
                 );
-                self.append(notice(text))?;
+                self.append(notice(text));
             }
         }
         if violations.is_empty() {
             return Ok(answer);
         }
         let discarded = watch::discarded(call, &violations);
-        self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations })?;
+        self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations });
         Ok(discarded)
     }
 
@@ -303,16 +329,17 @@ impl Engine {
         let lists = self.lists();
         let bench = self.bench(round, &lists);
         let advised = bench.advise(&bench.unmerged(), &self.settings.advisories);
-        self.append_all(advised)?;
-        self.append_all(self.bench(round, &lists).merge(&self.bindings))
+        self.append_all(advised);
+        self.append_all(self.bench(round, &lists).merge(&self.bindings));
+        Ok(())
     }
 
-    fn conclude(&mut self, round: u32) -> Result<(), RunError> {
+    fn conclude(&mut self, round: u32) {
         let lists = self.lists();
         let bench = self.bench(round, &lists);
         let advised = bench.advise(&debate::observations(&bench), &self.settings.advisories);
-        self.append_all(advised)?;
-        self.append_all(debate::conclude(&self.bench(round, &lists), &self.bindings))
+        self.append_all(advised);
+        self.append_all(debate::conclude(&self.bench(round, &lists), &self.bindings));
     }
 
     fn lists(&self) -> merge::Lists {
@@ -323,22 +350,22 @@ impl Engine {
         merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.workspace }
     }
 
-    fn append_all(&mut self, events: impl IntoIterator<Item = EventKind>) -> Result<(), RunError> {
-        events.into_iter().try_for_each(|event| self.append(event))
+    fn append_all(&mut self, events: impl IntoIterator<Item = EventKind>) {
+        events.into_iter().for_each(|event| self.append(event));
     }
 
     fn open_dispute(&mut self, id: FindingId) -> Result<(), RunError> {
         let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
         let event = self.journal.open_dispute(&self.run, finding, self.state.objection(id))?;
-        self.tell(&event);
+        self.state.apply(&event.kind);
+        self.tell(&[event]);
         Ok(())
     }
 
-    fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
+    fn rule(&mut self, dispute: DisputeNumber) {
         let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
-        match resolve::due(&desk, dispute, self.settings.review.require_evidence) {
-            Some(ruling) => self.append(EventKind::RulingGiven { dispute, ruling }),
-            None => Ok(()),
+        if let Some(ruling) = resolve::due(&desk, dispute, self.settings.review.require_evidence) {
+            self.append(EventKind::RulingGiven { dispute, ruling });
         }
     }
 
@@ -347,12 +374,13 @@ impl Engine {
         let shards = target.coverage();
         self.bindings = self.journal.bindings()?;
         self.sources.keep(round, target.files).map_err(RunError::Sources)?;
-        self.append(EventKind::RoundStarted { round, shards })
+        self.append(EventKind::RoundStarted { round, shards });
+        Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), RunError> {
+    fn finish(&mut self) {
         let exit = outcome::exit(&self.state, self.settings.review.quorum);
-        self.append(EventKind::RunEnded { exit, millis: self.millis() })
+        self.append(EventKind::RunEnded { exit, millis: self.millis() });
     }
 
     /// Wall time of this sitting in milliseconds.

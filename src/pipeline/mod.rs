@@ -29,6 +29,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 pub use plan::{PlanError, plan};
@@ -57,7 +58,7 @@ use crate::workspace::{Target, Workspace, WorkspaceError};
 /// Everything a run works with.
 pub struct Setup {
     /// The tree under review.
-    pub workspace: Workspace,
+    pub workspace: Arc<Workspace>,
     /// Where Glee keeps what must outlive the tree.
     pub state_dir: PathBuf,
     /// The history.
@@ -153,21 +154,34 @@ pub fn new_run() -> RunId {
     RunId(uuid::Uuid::now_v7().to_string())
 }
 
+/// A look at the tree that is taken beside what has to be done before the first agent is asked.
+#[derive(Debug)]
+pub struct Ahead(JoinHandle<Watch>);
+
+/// Begins to look at the tree: git is waited for in another thread.
+pub fn look_ahead(workspace: &Arc<Workspace>) -> Ahead {
+    let workspace = Arc::clone(workspace);
+    Ahead(thread::spawn(move || Watch::ahead(&workspace)))
+}
+
 /// Starts a run over a target.
 ///
 /// # Errors
 /// When the history or the tree fails; what was recorded until then can be carried on.
-pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> Result<Ended, RunError> {
+pub async fn start(
+    setup: Setup,
+    run: RunId,
+    mut plan: Plan,
+    target: Target,
+    ahead: Ahead,
+) -> Result<Ended, RunError> {
     let mut engine = engine(setup, run, &plan)?;
     engine.sources.keep(1, target.files).map_err(RunError::Sources)?;
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }
-    // The disk and git are waited for side by side.
-    let workspace = Arc::clone(&engine.workspace);
-    let ahead = std::thread::spawn(move || Watch::ahead(&workspace));
-    engine.append(EventKind::RunStarted { plan: Box::new(plan) })?;
-    engine.watch = ahead.join().unwrap_or_default();
+    engine.append(EventKind::RunStarted { plan: Box::new(plan) });
+    engine.watch = ahead.0.join().unwrap_or_default();
     rest(engine).await
 }
 
@@ -182,7 +196,7 @@ pub async fn resume(setup: Setup, run: RunId) -> Result<Ended, RunError> {
     engine.state = state;
     let root = engine.workspace.root().to_owned();
     engine.sources.load(engine.state.round(), Some(&root)).map_err(RunError::Sources)?;
-    engine.append(EventKind::RunResumed)?;
+    engine.append(EventKind::RunResumed);
     rest(engine).await
 }
 
@@ -275,7 +289,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
     Ok(Engine {
         bindings,
         run,
-        workspace: Arc::new(setup.workspace),
+        workspace: setup.workspace,
         state_dir: setup.state_dir,
         journal: setup.journal,
         agents: setup.agents,
@@ -288,6 +302,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         stop: setup.stop,
         started: Instant::now(),
         watch: Watch::default(),
+        unwritten: Vec::new(),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::domain::{AgentName, Coverage};
-use crate::event::{CallId, Event, EventKind, Plan, Purpose};
+use crate::event::{CallId, EventKind, Plan, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::RunError;
 use crate::pipeline::asks::Desk;
@@ -38,12 +38,7 @@ pub fn preview(
     bindings: &[Binding],
 ) -> Result<Vec<Preview>, RunError> {
     let mut state = State::default();
-    state.apply(&Event {
-        run: crate::domain::RunId(String::new()),
-        seq: 1,
-        at: jiff::Timestamp::UNIX_EPOCH,
-        kind: EventKind::RunStarted { plan: Box::new(plan.clone()) },
-    });
+    state.apply(&EventKind::RunStarted { plan: Box::new(plan.clone()) });
     let sources = Sources::unsaved(target.files.clone());
     let desk =
         Desk { state: &state, sources: &sources, trees: Trees { workspace, state_dir: Path::new("") }, bindings };

@@ -5,8 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
-
 use crate::config::settings::Settings;
 use crate::domain::{
     Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Role, Route, Ruler, RunId,
@@ -161,7 +159,7 @@ impl Replay<'_> {
     }
 
     fn take(&mut self, kind: EventKind) {
-        self.state.apply(&Event { run: self.run.clone(), seq: 0, at: Timestamp::UNIX_EPOCH, kind });
+        self.state.apply(&kind);
     }
 
     /// The events that a step brings; none where the record has nothing for it.

@@ -87,14 +87,14 @@ impl State {
     pub(crate) fn of(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
-            state.apply(event);
+            state.apply(&event.kind);
         }
         state
     }
 
     /// Takes one more event.
-    pub(crate) fn apply(&mut self, event: &Event) {
-        match &event.kind {
+    pub(crate) fn apply(&mut self, event: &EventKind) {
+        match event {
             EventKind::RunStarted { plan } => {
                 self.rounds = vec![plan.shards.clone()];
                 self.plan = Some((**plan).clone());

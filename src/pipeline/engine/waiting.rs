@@ -40,7 +40,7 @@ impl Engine {
             role: agent.role,
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
-        })?;
+        });
         self.watch.begin(&self.workspace, id)?;
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
         // A reviewer and a judge begin afresh; the coder need not read everything again.

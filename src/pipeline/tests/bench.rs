@@ -144,7 +144,7 @@ impl Bench {
 
     pub(super) fn setup(&self, runner: &Arc<ScriptedRunner>, heard: &Arc<Mutex<Heard>>) -> Setup {
         Setup {
-            workspace: Workspace::discover(&self.folder.path().join("tree")).unwrap(),
+            workspace: Arc::new(Workspace::discover(&self.folder.path().join("tree")).unwrap()),
             state_dir: self.folder.path().join("state"),
             journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
             agents: Agents::new(Arc::clone(runner) as Arc<dyn crate::agents::Runner>),
@@ -168,7 +168,8 @@ impl Bench {
         let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
         let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
         let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
-        let ended = block_on(start(setup, new_run(), plan, target)).unwrap();
+        let ahead = look_ahead(&setup.workspace);
+        let ended = block_on(start(setup, new_run(), plan, target, ahead)).unwrap();
         let heard = std::mem::take(&mut *heard.lock().unwrap());
         Left { ended, heard, runner }
     }
