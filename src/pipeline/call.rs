@@ -2,9 +2,9 @@
 //!
 //! Whoever owns a run records that a call begins, hands it over here, and records what came of it.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::{fs, io};
 
 use tokio::sync::watch;
 
@@ -55,9 +55,9 @@ impl Call {
     pub(crate) async fn make(self) -> Called {
         let Self { id, agents, agent, backups, request, prompt, session, limits, settings, .. } = self;
         let redaction = Redaction::from(settings.redaction);
-        // While the agent works, the rules that its prompt needs are compiled: what is kept of the call needs them too.
+        // While the agent works, its prompt is searched: the rules that it needs are compiled for what else is kept.
         let sent = prompt.clone();
-        drop(tokio::task::spawn_blocking(move || redaction.text(&sent)));
+        let searched = tokio::task::spawn_blocking(move || redaction.is_clean(&sent).then_some(sent));
         let sink = self.sink;
         let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&id, line);
         let ask = Ask {
@@ -91,7 +91,10 @@ impl Call {
             }
         };
         let files = self.files;
-        let clean = move || files.all()?.iter().try_for_each(|file| redaction.file(file));
+        let known = if searched.is_finished() { searched.await.unwrap_or_default() } else { None };
+        let is_known = move |file: &Path| known.as_deref().is_some_and(|text| holds(file, text));
+        let clean =
+            move || files.all()?.iter().filter(|file| !is_known(file)).try_for_each(|file| redaction.file(file));
         let cleaned = tokio::task::spawn_blocking(clean).await;
         let answer = match cleaned.unwrap_or_else(|error| Err(io::Error::other(error))) {
             Ok(()) => answer,
@@ -105,6 +108,12 @@ impl Call {
     }
 }
 
+/// Whether a file holds just this text.
+fn holds(file: &Path, text: &str) -> bool {
+    let is_as_long = fs::metadata(file).is_ok_and(|meta| usize::try_from(meta.len()) == Ok(text.len()));
+    is_as_long && fs::read(file).is_ok_and(|bytes| bytes == text.as_bytes())
+}
+
 /// An agent of a plan with its variables, whose values are in the configuration and nowhere else.
 pub(crate) fn equipped(settings: &Settings, agent: &Agent) -> Agent {
     let own = settings.agents.iter().find(|own| own.name == agent.name);
@@ -112,7 +121,7 @@ pub(crate) fn equipped(settings: &Settings, agent: &Agent) -> Agent {
 }
 
 /// What no agent that only reads may write to, whatever folder of its own it lies in.
-pub(crate) fn protected(workspace: &Workspace, state_dir: &std::path::Path, journal: &Journal) -> Vec<PathBuf> {
+pub(crate) fn protected(workspace: &Workspace, state_dir: &Path, journal: &Journal) -> Vec<PathBuf> {
     let mut protected = workspace.folders();
     protected.push(state_dir.to_owned());
     protected.extend(journal.path().parent().map(PathBuf::from));

@@ -115,10 +115,16 @@ impl Engine {
                 });
             }
             // No agent begins before it is on the disk that it was asked.
-            self.record()?;
+            let has_logged = self.record()?;
             let done = tokio::select! {
+                biased;
                 done = work.next() => done,
                 () = self.stop.stopped(), if !stopped => None,
+                // Everybody is at work, and nobody waits for the disk.
+                () = std::future::ready(()), if has_logged => {
+                    drop(self.journal.checkpoint());
+                    None
+                }
             };
             // What the stop cut off may arrive before the stop itself is seen here.
             if !stopped && self.stop.is_stopped() {
@@ -221,14 +227,15 @@ impl Engine {
         self.unwritten.push(kind);
     }
 
-    /// Records what happened since the last time, all of it or nothing, and tells the listeners.
-    fn record(&mut self) -> Result<(), RunError> {
+    /// Records what happened since the last time, all of it or nothing, and tells the listeners. Returns whether anything
+    /// did.
+    fn record(&mut self) -> Result<bool, RunError> {
         if self.unwritten.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let events = self.journal.append_all(&self.run, std::mem::take(&mut self.unwritten))?;
         self.tell(&events);
-        Ok(())
+        Ok(true)
     }
 
     fn tell(&self, events: &[Event]) {

@@ -3,8 +3,9 @@
 //! Everything a run records passes [`Redaction::event`], everything an agent of another vendor is told passes
 //! [`Redaction::request`]; the embedded agents, which are this program, are told the code as it stands.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write as _};
+use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
 use crate::config::settings;
@@ -87,6 +88,11 @@ impl Redaction {
         if self.on { secrets::redact(text).into_owned() } else { text.to_owned() }
     }
 
+    /// Whether a text is kept as it stands.
+    pub(crate) fn is_clean(self, text: &str) -> bool {
+        !self.on || matches!(secrets::redact(text), Cow::Borrowed(_))
+    }
+
     /// Files as they are kept.
     pub(crate) fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
         if self.on { secrets::redact_value(files) } else { files }
@@ -109,16 +115,15 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
+        // Hardly any file has one, so none is written before one is found.
+        if !secrets::copy(&mut input, &mut io::sink())? {
+            return Ok(());
+        }
+        input.rewind()?;
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
-        if secrets::copy(&mut input, &mut clean)? {
-            clean.flush()?;
-            clean
-                .into_inner()
-                .map_err(io::IntoInnerError::into_error)?
-                .persist(path)
-                .map_err(|error| error.error)?;
-        }
+        secrets::copy(&mut input, &mut clean)?;
+        clean.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path).map_err(|error| error.error)?;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Write};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use rules::{Found, find};
+use rules::{Found, find, find_by};
 
 pub use rules::prepare;
 
@@ -49,7 +49,7 @@ pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
 
 /// The line of the first private key in a text, counted from 1.
 pub fn private_key(text: &str) -> Option<u32> {
-    let found = find(text.as_bytes()).into_iter().find(|found| found.rule == PRIVATE_KEY)?;
+    let found = find_by(text.as_bytes(), |rule| rule == PRIVATE_KEY).into_iter().next()?;
     let before = text.as_bytes()[..found.at.start].iter().filter(|byte| **byte == b'\n').count();
     u32::try_from(before + 1).ok()
 }

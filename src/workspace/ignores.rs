@@ -4,6 +4,7 @@
 //! as any other file of the tree: a FIFO or a link in their place is not opened. Where the base of a change steers its
 //! review, `.gleeignore` is read from there.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,26 +29,36 @@ pub(super) struct Ignores<'a> {
     /// What stands for the `.gleeignore` files of the tree.
     recorded: Option<Recorded>,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
-    fallback: Vec<Gitignore>,
+    /// Whether what git ignores everywhere counts.
+    is_git: bool,
+    /// The file of the repository that ignores, outside the tree.
+    exclude: Option<PathBuf>,
+    /// What lies outside the tree, read when it is first needed.
+    fallback: OnceCell<Vec<Gitignore>>,
 }
 
 impl<'a> Ignores<'a> {
     /// Only `.gleeignore`: for files that git names.
     pub(super) fn glee(root: &'a Path, recorded: Option<&Recorded>) -> Self {
-        let (recorded, folders, fallback) = (recorded.cloned(), HashMap::new(), Vec::new());
-        Self { root, names: &[GLEE], recorded, folders, fallback }
+        Self {
+            root,
+            names: &[GLEE],
+            recorded: recorded.cloned(),
+            folders: HashMap::new(),
+            is_git: false,
+            exclude: None,
+            fallback: OnceCell::new(),
+        }
     }
 
     /// Only what git ignores: for copies of the tree.
     pub(super) fn git(root: &'a Path, exclude: Option<PathBuf>) -> Self {
-        let mut fallback: Vec<_> = exclude.and_then(|file| read(root, &file)).into_iter().collect();
-        fallback.push(Gitignore::global().0);
-        Self { root, names: &[".gitignore"], recorded: None, folders: HashMap::new(), fallback }
+        Self { names: &[".gitignore"], is_git: true, exclude, ..Self::glee(root, None) }
     }
 
     /// Both: for folders that are walked.
     pub(super) fn both(root: &'a Path, recorded: Option<&Recorded>, exclude: Option<PathBuf>) -> Self {
-        Self { names: &[GLEE, ".gitignore"], recorded: recorded.cloned(), ..Self::git(root, exclude) }
+        Self { names: &[GLEE, ".gitignore"], is_git: true, exclude, ..Self::glee(root, recorded) }
     }
 
     /// Whether a path of which no folder is ignored is ignored itself.
@@ -68,8 +79,15 @@ impl<'a> Ignores<'a> {
         }
         let relative = names::path(path);
         let found =
-            self.fallback.iter().map(|rules| rules.matched(&relative, is_dir)).find(|found| !found.is_none());
+            self.fallback().iter().map(|rules| rules.matched(&relative, is_dir)).find(|found| !found.is_none());
         found.is_some_and(|found| found.is_ignore())
+    }
+
+    fn fallback(&self) -> &[Gitignore] {
+        self.fallback.get_or_init(|| {
+            let own = self.exclude.as_ref().and_then(|file| read(self.root, file));
+            own.into_iter().chain(self.is_git.then(|| Gitignore::global().0)).collect()
+        })
     }
 
     /// Whether a file is ignored, or one of the folders it lies in.

@@ -32,6 +32,11 @@ pub(super) struct Found {
 
 /// The secrets of a text, in order, none overlapping another.
 pub(super) fn find(text: &[u8]) -> Vec<Found> {
+    find_by(text, |_| true)
+}
+
+/// The secrets of a text that some rules know, chosen by their names.
+pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found> {
     let set = &*RULES;
     let hits: BTreeSet<usize> = set
         .keywords
@@ -40,7 +45,7 @@ pub(super) fn find(text: &[u8]) -> Vec<Found> {
         .copied()
         .collect();
     let mut found: Vec<Found> = Vec::new();
-    for rule in hits.into_iter().map(|index| &set.rules[index]) {
+    for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_asked(&rule.id)) {
         let secrets = rule.regex.get().into_iter().flat_map(|regex| regex.captures_iter(text));
         let real = secrets.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
         found.extend(real.map(|at| Found { at, rule: &rule.id }));
