@@ -229,7 +229,7 @@ impl Engine {
 
     /// Records what happened since the last time, all of it or nothing, and tells the listeners. Returns whether anything
     /// did.
-    fn record(&mut self) -> Result<bool, RunError> {
+    pub(crate) fn record(&mut self) -> Result<bool, RunError> {
         if self.unwritten.is_empty() {
             return Ok(false);
         }

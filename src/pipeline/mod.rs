@@ -181,6 +181,10 @@ pub async fn start(
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }
     engine.append(EventKind::RunStarted { plan: Box::new(plan) });
+    // Of a large tree the look takes its time, and somebody waits to see that the run has begun.
+    if !ahead.0.is_finished() {
+        engine.record()?;
+    }
     engine.watch = ahead.0.join().unwrap_or_default();
     rest(engine).await
 }

@@ -47,6 +47,27 @@ fn silence_is_never_clean() {
 }
 
 #[test]
+fn what_happens_between_two_waits_is_recorded_at_once_and_before_anybody_acts_on_it() {
+    let bench = Bench::new();
+    let history = bench.folder.path().join("state/history.db");
+    let answer = review(TWO, 2);
+    let runner = ScriptedRunner::new().on("r", "review", move |request| {
+        let journal = Journal::open_read(&history).unwrap().unwrap();
+        let run = journal.runs(None).unwrap().remove(0).run;
+        let last = journal.events(&run).unwrap().pop().unwrap();
+        assert!(matches!(last.kind, EventKind::CallStarted { .. }), "the agent is asked after {last:?}");
+        answer(request)
+    });
+    let left = bench.review(Mode::Review, runner);
+    let events = bench.setup(&Arc::default(), &Arc::default()).journal.events(&left.ended.outcome.run).unwrap();
+    let at = |is: fn(&EventKind) -> bool| events.iter().find(|event| is(&event.kind)).unwrap().at;
+    let merged = at(|kind| matches!(kind, EventKind::FindingsMerged { .. }));
+    assert_eq!(merged, at(|kind| matches!(kind, EventKind::RunEnded { .. })));
+    // An answer was paid for: it waits for nothing.
+    assert!(at(|kind| matches!(kind, EventKind::CallFinished { .. })) < merged);
+}
+
+#[test]
 fn the_standard_flow_implements_and_is_checked() {
     let bench = Bench::new();
     let work = edit(&bench, "md5", "sha256");
