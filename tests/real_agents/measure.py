@@ -30,6 +30,8 @@ class Cost:
     own_ms: float
     """Wall time less that of every call of the program, and less what the script that takes the time costs."""
     program_ms: float
+    git_ms: float
+    """What `git --version` takes meanwhile, to tell a slow machine from a slow Glee."""
     memory: int
     """The peak of Glee's own memory in bytes."""
 
@@ -61,9 +63,10 @@ def measure(program: Program) -> Cost:
         idle.write_text(WRAPPER.format(program="/bin/true", log=log))
         idle.chmod(0o755)
         review = [str(GLEE), "review", "--no-input", "--format", "json", "app.py"]
-        reviews, stopwatch = [], []
+        reviews, stopwatch, git = [], [], []
         for _ in range(RUNS):
             reviews.append(timed(review))
             stopwatch.append(timed([str(idle)])[0])
+            git.append(timed(["git", "--version"])[0])
     own, inner = (statistics.median(column) for column in zip(*reviews, strict=True))
-    return Cost(own - statistics.median(stopwatch), inner, memory)
+    return Cost(own - statistics.median(stopwatch), inner, statistics.median(git), memory)
