@@ -15,6 +15,7 @@ use super::builtin;
 use super::cooldown::Cooldown;
 use super::detect::Known;
 use super::failure::RunError;
+use super::gate::Gate;
 use super::kind::AdapterKind;
 use super::memory::Memory;
 use super::price;
@@ -57,6 +58,8 @@ pub struct Ask<'a> {
     pub session: Option<&'a Session>,
     /// Gets signs of life, in words.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
+    /// It is made ready, and begins when this is open.
+    pub gate: Gate,
     /// Whether it stands still at the moment; `None` where nobody will ever ask for that.
     pub stands: Option<watch::Receiver<bool>>,
     /// Ends the agent.
@@ -344,6 +347,7 @@ impl Agents {
         let talk = adapter.talk(&query);
         let job = Job {
             invocation: &invocation,
+            gate: ask.gate.clone(),
             stands: ask.stands.clone(),
             talk: talk.as_deref(),
             marks: adapter.marks(),
@@ -497,6 +501,7 @@ mod tests {
                     sandbox: Sandbox::Auto,
                     protected: &[],
                     files: &files,
+                    gate: Gate::open(),
                     stands: None,
                     session: None,
                     activity: &|_| {},
@@ -626,6 +631,7 @@ mod tests {
             let request = samples::review(agent);
             let limits = Limits { retries: 2, ..LIMITS };
             let ask = Ask {
+                gate: Gate::open(),
                 stands: None,
                 agent,
                 request: &request,

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
+use super::gate::Gate;
 use super::heads::Marks;
 use super::process::Job;
 use super::stop::Stop;
@@ -41,6 +42,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            gate: Gate::open(),
             stands: None,
             talk: None,
             marks: Marks::default(),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::adapter::Invocation;
 use super::ask::Agents;
 use super::environment::allowed;
+use super::gate::Gate;
 use super::heads::Marks;
 use super::kind::AdapterKind;
 use super::process::Job;
@@ -105,6 +106,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            gate: Gate::open(),
             stands: None,
             talk: None,
             marks: Marks::default(),

@@ -30,6 +30,7 @@ mod codex;
 mod cooldown;
 mod copilot;
 mod detect;
+mod gate;
 mod gemini;
 mod json;
 mod memory;
@@ -54,6 +55,7 @@ mod text;
 
 pub use ask::{Agents, AnswerText, Ask, Asked, Session, TranscriptFiles};
 pub use cooldown::Cooldown;
+pub use gate::{Gate, Opener};
 pub use kind::{AdapterKind, adapter_for};
 pub use process::{ProcessRunner, Runner};
 pub use scripted::ScriptedRunner;

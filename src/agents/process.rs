@@ -21,6 +21,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::adapter::{Invocation, Output};
 use super::clock::{Clock, Due, Source};
 use super::failure::{Cap, Failed, RunError, command_line};
+use super::gate::Gate;
 use super::heads::{Heads, Marks};
 use super::locate::{self, LocateError};
 use super::sandbox::Confinement;
@@ -69,6 +70,8 @@ pub struct Job<'a> {
     pub stderr: &'a Path,
     /// Gets signs of life.
     pub activity: Activity<'a>,
+    /// It is made ready, and begins when this is open.
+    pub gate: Gate,
     /// Whether it, with all it started, stands still at the moment; `None` where nobody will ever ask for that.
     pub stands: Option<watch::Receiver<bool>>,
     /// Ends the program.
@@ -195,6 +198,7 @@ impl Running {
         let mut heads = Heads::new(job.marks);
         let mut cause: Option<Cause> = None;
         let mut stands = job.stands.clone();
+        let mut gate = Some(job.gate.clone());
 
         let status = loop {
             let mut ending: Option<Cause> = None;
@@ -231,13 +235,17 @@ impl Running {
                     leaving = None;
                     self.liveness = None;
                 }
-                word = told_to_stand(&mut stands) => match (word, &mut self.liveness) {
-                    (Some(still), Some(pipe)) => {
-                        let order = if still { supervise::STAND } else { supervise::GO_ON };
-                        // A supervisor that is gone has nobody left to hold.
-                        drop(pipe.write_all(&[order]));
+                is_open = passed(&mut gate) => {
+                    gate = None;
+                    if is_open {
+                        self.order(supervise::GO_ON);
+                    } else {
+                        ending = Some(Cause::Stopped);
                     }
-                    _ => stands = None,
+                },
+                word = told_to_stand(&mut stands), if gate.is_none() => match word {
+                    Some(still) => self.order(if still { supervise::STAND } else { supervise::GO_ON }),
+                    None => stands = None,
                 },
                 () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
                 () = sleep_until(clock.next().min(clock.tick())) => match clock.wake(Instant::now()) {
@@ -283,6 +291,13 @@ impl Running {
             }
         }
         conclude(job, command, cause, status, self.report(), &out.spool, &err.spool)
+    }
+
+    /// Tells the supervisor. One that is gone has nobody left to hold.
+    fn order(&mut self, order: u8) {
+        if let Some(pipe) = &mut self.liveness {
+            drop(pipe.write_all(&[order]));
+        }
     }
 
     /// What the supervisor reported; it writes at most once, before its exit.
@@ -331,7 +346,7 @@ fn conclude(
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
             RunError::Unwatched { command, status }
         }
-        (_, Some(End::NotStarted(errno))) => {
+        (None, Some(End::NotStarted(errno))) => {
             let source = io::Error::from_raw_os_error(errno);
             let error = match source.kind() {
                 io::ErrorKind::NotFound => RunError::NotFound { command },
@@ -379,6 +394,14 @@ fn tell<'a>(
             (talk.hold(ear, Box::new(stdin), hushed), Some(relay))
         }
         (_, stdin) => (Box::pin(feed(stdin, &job.invocation.stdin)), None),
+    }
+}
+
+/// Waits until a gate is passed; whether it was opened. Waits for ever where none is left.
+async fn passed(gate: &mut Option<Gate>) -> bool {
+    match gate {
+        Some(gate) => gate.opened().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
+use super::gate::Gate;
 use super::heads::Marks;
 use super::process::Job;
 use super::stop::Stop;
@@ -42,6 +43,7 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
+            gate: Gate::open(),
             stands: Some(stands),
             talk: Some(talk),
             marks: Marks::default(),

@@ -201,11 +201,14 @@ fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
         Ok(watch) => watch,
         Err(error) => return not_started(error),
     };
+    let ready = || watch.liveness.as_ref().is_some_and(may_begin);
     let (held, started) = match orders.sandbox {
-        Sandbox::Off => (false, Some(start(orders))),
+        Sandbox::Off => (false, Some(start(orders, ready))),
         // A thread of its own, because what is held stays held.
-        Sandbox::Auto | Sandbox::Required => thread::scope(|scope| scope.spawn(|| start_held(orders)).join())
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Sandbox::Auto | Sandbox::Required => {
+            thread::scope(|scope| scope.spawn(|| start_held(orders, ready)).join())
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        }
     };
     let agent = match started {
         Some(Ok(agent)) => agent,
@@ -218,17 +221,26 @@ fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
     Report { end, held, left }
 }
 
-/// Starts the agent.
-fn start(orders: &Orders<'_>) -> io::Result<Pid> {
+/// Waits for the word that the agent may begin; whether it came.
+fn may_begin(mut liveness: &File) -> bool {
+    let mut order = [0];
+    liveness.read_exact(&mut order).is_ok() && order[0] == GO_ON
+}
+
+/// Starts the agent once it may begin.
+fn start(orders: &Orders<'_>, may_begin: impl Fn() -> bool) -> io::Result<Pid> {
+    if !may_begin() {
+        return Err(Errno::ECANCELED.into());
+    }
     let child = Command::new(orders.program).args(orders.args).process_group(0).spawn()?;
     Ok(Pid::from_raw(child.id().cast_signed()))
 }
 
 /// Starts the agent held: whether it is, and its process, or nothing where it would have to be held.
-fn start_held(orders: &Orders<'_>) -> (bool, Option<io::Result<Pid>>) {
+fn start_held(orders: &Orders<'_>, may_begin: impl Fn() -> bool) -> (bool, Option<io::Result<Pid>>) {
     let held = sandbox::hold(&orders.writable);
     let may_start = held || orders.sandbox != Sandbox::Required;
-    (held, may_start.then(|| start(orders)))
+    (held, may_start.then(|| start(orders, may_begin)))
 }
 
 /// Lets go of the agent's stdin, so that Glee sees it when the agent closes it.

@@ -1,6 +1,7 @@
 //! Where a command finds its history: `--history`, else the repository's own database in the state folder.
 
 use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
 
 use super::Globals;
 use super::error::CommandError;
@@ -10,10 +11,41 @@ use crate::workspace::{self, Workspace};
 
 /// Opens the history of a work tree for writing; makes it if it is not there.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-    let path = path(globals, || Ok(workspace.history_key()))?;
-    refuse_inside(workspace, &path)?;
-    refuse_inside(workspace, &state_dir()?)?;
-    Ok(Journal::open(&path)?)
+    Ok(Journal::open(&path_outside(globals, workspace)?)?)
+}
+
+/// A history that is opened while something else is done. Dropped, it is closed again.
+pub(crate) struct Opening(Option<JoinHandle<Result<Journal, JournalError>>>);
+
+/// Begins to open the history of a work tree for writing, if one has begun; none is made before it is sure that it will
+/// be needed.
+pub(crate) fn opening(globals: &Globals, workspace: &Workspace) -> Opening {
+    let path = path_outside(globals, workspace).ok().filter(|path| path.exists());
+    Opening(path.map(|path| thread::spawn(move || Journal::open(&path))))
+}
+
+impl Opening {
+    /// What was not opened yet.
+    pub(crate) fn not_begun() -> Self {
+        Self(None)
+    }
+
+    /// The history; it is opened now if that was not begun.
+    pub(crate) fn opened(mut self, globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
+        match self.0.take() {
+            Some(opening) => Ok(opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?),
+            None => open(globals, workspace),
+        }
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let Some(opening) = self.0.take() {
+            // What came of it is no longer of interest.
+            drop(opening.join());
+        }
+    }
 }
 
 /// Opens the history of a work tree for reading; `None` where there is none yet.
@@ -69,6 +101,14 @@ fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
         }
         Ok(Workspace::discover(&directory).map_err(workspace_error)?.history_key())
     })
+}
+
+/// The database of a work tree, which does not lie in it.
+fn path_outside(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, CommandError> {
+    let path = path(globals, || Ok(workspace.history_key()))?;
+    refuse_inside(workspace, &path)?;
+    refuse_inside(workspace, &state_dir()?)?;
+    Ok(path)
 }
 
 fn path(globals: &Globals, key: impl FnOnce() -> Result<String, CommandError>) -> Result<PathBuf, CommandError> {

@@ -184,15 +184,29 @@ fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let discover = if args.dry_run { Workspace::discover } else { Workspace::discover_to_look };
+    let directory = globals.directory();
+    let load = || super::load::runnable(globals, args.overrides(), None);
+    // Git is waited for meanwhile. Where a commit may steer the review, it is not known yet whose settings hold.
+    let (workspace, loaded) = std::thread::scope(|scope| {
+        let workspace = scope.spawn(|| discover(&directory));
+        let loaded = (!is_ci()).then(load);
+        (workspace.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), loaded)
+    });
+    let mut workspace = workspace.map_err(sitting::workspace_error)?;
     secrets::prepare();
-    let mut workspace = sitting::workspace(globals)?;
     let spec = args.target(&workspace)?;
     let steering = if is_ci() { workspace.edited_steering(&spec).map_err(sitting::workspace_error)? } else { None };
     let base = steering.as_ref().map(|steering| steering.base.clone());
-    let folder = tempfile::tempdir()?;
-    let settings = sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref(), &folder)?;
+    let settings = match loaded {
+        Some(loaded) => loaded?.1.settings,
+        None => sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?,
+    };
     let workspace = Arc::new(workspace);
-    let ahead = (!args.dry_run).then(|| pipeline::look_ahead(&workspace));
+    let begun = (!args.dry_run).then(|| sitting::Begun {
+        look: pipeline::look_ahead(&workspace),
+        history: super::history::opening(globals, &workspace),
+    });
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
     let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
     // A route named on the command line is chosen: nobody is asked for it.
@@ -203,11 +217,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.own.extend(steering.iter().flat_map(edited));
     plan.steered_by = base;
     let agents = sitting::agents(&plan, workspace.root())?;
-    let Some(ahead) = ahead else {
+    let Some(begun) = begun else {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
     };
     let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), chosen, globals };
-    sitting::start(&sitting, workspace, settings, agents, plan, target, ahead)
+    sitting::start(&sitting, workspace, settings, agents, plan, target, begun)
 }
 
 /// Whether this is a run of continuous integration, where nobody has seen what a change brings.

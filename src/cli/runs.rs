@@ -267,10 +267,9 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
         return Err(CommandError::usage(format!("run {} was never started", run.short()))
             .hint("`glee runs` lists the runs"));
     };
-    let folder = tempfile::tempdir()?;
     let steering = plan.steered_by.as_ref().map(|commit| workspace.steering_at(commit)).transpose();
     let steering = steering.map_err(sitting::workspace_error)?;
-    let settings = sitting::settings(globals, Vec::new(), &mut workspace, steering.as_ref(), &folder)?;
+    let settings = sitting::settings(globals, Vec::new(), &mut workspace, steering.as_ref())?;
     refuse_undone(&events, &run)?;
     refuse_changed(&workspace, &events, &run)?;
     let agents = sitting::agents(&plan, workspace.root())?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::history::Opening;
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, sandbox};
 use crate::config::paths;
 use crate::config::settings::{Sandbox, Settings};
@@ -55,6 +56,12 @@ pub(crate) struct Sitting<'a> {
     pub(crate) globals: &'a Globals,
 }
 
+/// What of a run was begun while its target was chosen.
+pub(crate) struct Begun {
+    pub(crate) look: Ahead,
+    pub(crate) history: Opening,
+}
+
 /// The work tree around the folder that the command works in.
 pub(crate) fn workspace(globals: &Globals) -> Result<Workspace, CommandError> {
     Workspace::discover(&globals.directory()).map_err(workspace_error)
@@ -75,24 +82,19 @@ pub(crate) fn run_error(error: RunError) -> CommandError {
     CommandError::new(exit, error).hint_if(hint)
 }
 
-/// The settings of a run. Where a commit steers it, the project's file is the one of that commit, copied to `folder`,
-/// and what is left out is what was left out there.
+/// The settings of a run. Where a commit steers it, the project's file is the one of that commit, and what is left out is
+/// what was left out there.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
     workspace: &mut Workspace,
     steering: Option<&Steering>,
-    folder: &tempfile::TempDir,
 ) -> Result<Settings, CommandError> {
-    let copy = match steering {
-        Some(steering) => {
-            steering.write(folder.path())?;
-            workspace.go_by(steering);
-            Some(folder.path().to_owned())
-        }
-        None => None,
-    };
-    Ok(super::load::runnable(globals, flags, copy)?.1.settings)
+    let Some(steering) = steering else { return Ok(super::load::runnable(globals, flags, None)?.1.settings) };
+    let folder = tempfile::tempdir()?;
+    steering.write(folder.path())?;
+    workspace.go_by(steering);
+    Ok(super::load::runnable(globals, flags, Some(folder.path().to_owned()))?.1.settings)
 }
 
 /// The agents' programs, all of them found before anything costs money.
@@ -133,11 +135,12 @@ pub(crate) fn start(
     agents: Agents,
     plan: Plan,
     target: Target,
-    ahead: Ahead,
+    begun: Begun,
 ) -> CommandResult {
     let run = pipeline::new_run();
-    sit(sitting, workspace, settings, agents, &run.clone(), |setup| {
-        Box::pin(pipeline::start(setup, run, plan, target, ahead))
+    let Begun { look, history } = begun;
+    sit(sitting, workspace, settings, agents, history, &run.clone(), |setup| {
+        Box::pin(pipeline::start(setup, run, plan, target, look))
     })
 }
 
@@ -150,7 +153,8 @@ pub(crate) fn resume(
     run: RunId,
 ) -> CommandResult {
     let workspace = Arc::new(workspace);
-    sit(sitting, workspace, settings, agents, &run.clone(), |setup| Box::pin(pipeline::resume(setup, run)))
+    let history = Opening::not_begun();
+    sit(sitting, workspace, settings, agents, history, &run.clone(), |setup| Box::pin(pipeline::resume(setup, run)))
 }
 
 type Running = std::pin::Pin<Box<dyn Future<Output = Result<Ended, RunError>>>>;
@@ -160,6 +164,7 @@ fn sit(
     workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
+    history: Opening,
     id: &RunId,
     run: impl FnOnce(Setup) -> Running,
 ) -> CommandResult {
@@ -170,7 +175,7 @@ fn sit(
         Mode::Review => None,
         Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id).map_err(workspace_error)?),
     };
-    let journal = super::history::open(sitting.globals, &workspace)?;
+    let journal = history.opened(sitting.globals, &workspace)?;
     let terminal = Terminal::new(screen(sitting.globals));
     let decider: Box<dyn Decider> = match (sitting.globals.interactive(), sitting.chosen) {
         (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(&terminal) }),

@@ -98,16 +98,6 @@ impl Journal {
         Ok(run)
     }
 
-    /// Brings what the write-ahead log holds into the database, as far as no reader is in the way; the log then begins
-    /// anew instead of growing, and its end costs less.
-    ///
-    /// # Errors
-    /// When the database cannot be written. Nothing is lost: the log still has everything.
-    pub fn checkpoint(&self) -> Result<(), JournalError> {
-        let done = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        done.map_err(|source| fault(&self.path, source))
-    }
-
     fn write<T>(
         &mut self,
         run: &RunId,

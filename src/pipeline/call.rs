@@ -2,14 +2,14 @@
 //!
 //! Whoever owns a run records that a call begins, hands it over here, and records what came of it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
-use std::{fs, io};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
 use crate::agents::adapter::AgentError;
-use crate::agents::{Agents, Ask, Asked, Session, Stop, TranscriptFiles};
+use crate::agents::{Agents, AnswerText, Ask, Asked, Gate, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
 use crate::domain::{Agent, RunId, Told, Usage};
 use crate::event::{CallAnswer, CallId, Transcript};
@@ -17,6 +17,7 @@ use crate::journal::{Journal, JournalError};
 use crate::pipeline::asks;
 use crate::pipeline::ports::Sink;
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::watch::{Lookout, Sight};
 use crate::protocol::request::Request;
 use crate::workspace::Workspace;
 
@@ -35,15 +36,21 @@ pub(crate) struct Call {
     pub(crate) protected: Vec<PathBuf>,
     pub(crate) files: TranscriptFiles,
     pub(crate) sink: Sink,
+    /// The agent is made ready, and begins when this is open.
+    pub(crate) gate: Gate,
     /// Whether the agent stands still at the moment, where it can be asked to.
     pub(crate) stands: Option<watch::Receiver<bool>>,
     pub(crate) stop: Stop,
+    /// Who looks at the tree when the agent has ended, if anybody.
+    pub(crate) lookout: Option<Lookout>,
 }
 
 /// What came of a call.
 #[derive(Debug)]
 pub(crate) struct Called {
     pub(crate) answer: CallAnswer,
+    /// What the lookout saw.
+    pub(crate) sight: Option<Sight>,
     pub(crate) transcript: Option<Transcript>,
     pub(crate) millis: u64,
     pub(crate) usage: Box<Usage>,
@@ -55,9 +62,17 @@ impl Call {
     pub(crate) async fn make(self) -> Called {
         let Self { id, agents, agent, backups, request, prompt, session, limits, settings, .. } = self;
         let redaction = Redaction::from(settings.redaction);
-        // While the agent works, its prompt is searched: the rules that it needs are compiled for what else is kept.
-        let sent = prompt.clone();
-        let searched = tokio::task::spawn_blocking(move || redaction.is_clean(&sent).then_some(sent));
+        let files = self.files;
+        let is_clean = Arc::new(OnceLock::new());
+        let (sent, mut gate, found) = (prompt.clone(), self.gate.clone(), Arc::clone(&is_clean));
+        let search = async move {
+            // Until the agent is at work there is more urgent work for everybody.
+            gate.opened().await;
+            drop(tokio::task::spawn_blocking(move || {
+                found.get_or_init(|| redaction.is_clean(&sent));
+                redaction.rehearse();
+            }));
+        };
         let sink = self.sink;
         let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&id, line);
         let ask = Ask {
@@ -67,45 +82,65 @@ impl Call {
             limits: &limits,
             sandbox: settings.sandbox,
             protected: &self.protected,
-            files: &self.files,
+            files: &files,
             session: session.as_ref(),
             activity: &activity,
+            gate: self.gate,
             stands: self.stands,
             stop: self.stop,
         };
-        let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
+        let (asked, ()) = tokio::join!(agents.ask_or_backup(ask, &backups), search);
+        let Asked { result, transcript, millis, usage, told } = asked;
+        let sight = self.lookout.map(|lookout| tokio::task::spawn_blocking(move || lookout.look()));
+        let known = is_clean.get().copied().unwrap_or_default().then_some(prompt);
+        let clerk = Clerk { request, files, redaction, known };
+        let answer = tokio::task::spawn_blocking(move || clerk.take(result)).await;
+        let answer = answer.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+        let sight = match sight {
+            Some(sight) => Some(sight.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))),
+            None => None,
+        };
+        Called { answer, sight, transcript, millis, usage: Box::new(usage), told: Box::new(told) }
+    }
+}
+
+/// Reads an answer, and cleans of secrets what is kept of the call.
+struct Clerk {
+    request: Request,
+    files: TranscriptFiles,
+    redaction: Redaction,
+    /// A text that was searched and has none.
+    known: Option<String>,
+}
+
+impl Clerk {
+    fn take(self, result: Result<AnswerText, AgentError>) -> CallAnswer {
         let answer = match result {
-            Ok(text) => {
-                let read = tokio::task::spawn_blocking(move || {
-                    text.reader().and_then(|reader| asks::read(reader, &request))
-                });
-                let answer = read.await.unwrap_or_else(|error| Err(io::Error::other(error)));
-                answer.unwrap_or_else(|error| CallAnswer::Failed {
-                    error: format!("the kept answer cannot be read: {error}"),
-                    hint: None,
-                    cause: None,
-                })
-            }
+            Ok(text) => text
+                .reader()
+                .and_then(|reader| asks::read(reader, &self.request))
+                .unwrap_or_else(|error| failed(format!("the kept answer cannot be read: {error}"), None)),
             Err(AgentError { kind, message, hint }) => {
                 CallAnswer::Failed { error: message, hint, cause: Some(kind) }
             }
         };
-        let files = self.files;
-        let known = if searched.is_finished() { searched.await.unwrap_or_default() } else { None };
-        let is_known = move |file: &Path| known.as_deref().is_some_and(|text| holds(file, text));
-        let clean =
-            move || files.all()?.iter().filter(|file| !is_known(file)).try_for_each(|file| redaction.file(file));
-        let cleaned = tokio::task::spawn_blocking(clean).await;
-        let answer = match cleaned.unwrap_or_else(|error| Err(io::Error::other(error))) {
-            Ok(()) => answer,
-            Err(error) => CallAnswer::Failed {
-                error: format!("the kept output cannot be cleaned of secrets: {error}"),
-                hint: Some("is the state folder writable, and the disk not full?".to_owned()),
-                cause: None,
-            },
+        let is_known = |file: &Path| self.known.as_deref().is_some_and(|text| holds(file, text));
+        let clean = || {
+            let files = self.files.all()?;
+            files.iter().filter(|file| !is_known(file)).try_for_each(|file| self.redaction.file(file))
         };
-        Called { answer, transcript, millis, usage: Box::new(usage), told: Box::new(told) }
+        match clean() {
+            Ok(()) => answer,
+            Err(error) => failed(
+                format!("the kept output cannot be cleaned of secrets: {error}"),
+                Some("is the state folder writable, and the disk not full?".to_owned()),
+            ),
+        }
     }
+}
+
+fn failed(error: String, hint: Option<String>) -> CallAnswer {
+    CallAnswer::Failed { error, hint, cause: None }
 }
 
 /// Whether a file holds just this text.

@@ -6,16 +6,18 @@
 mod waiting;
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
+use std::task::Poll;
 use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
 use crate::agents::command::Checked;
-use crate::agents::{Agents, Stop};
+use crate::agents::{Agents, Opener, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RunId};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Transcript};
@@ -28,7 +30,7 @@ use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
-use crate::pipeline::watch::{self, Found, Watch};
+use crate::pipeline::watch::{self, Found, Sight, Watch};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
 use crate::rules::budget;
 use crate::workspace::Workspace;
@@ -52,13 +54,15 @@ pub(crate) struct Engine {
     pub(crate) stop: Stop,
     pub(crate) started: Instant,
     pub(crate) watch: Watch,
+    /// Let agents begin that were asked since the last record.
+    pub(crate) gates: Vec<Opener>,
     /// What happened and is not on the disk yet.
     pub(crate) unwritten: Vec<EventKind>,
 }
 
 /// What a step that takes time brings back.
 enum Done {
-    Called { call: CallId, called: Called },
+    Called { call: CallId, called: Box<Called> },
     Chosen { dispute: DisputeNumber, choice: Option<Choice>, decider: Box<dyn Decider> },
     Ruled { dispute: DisputeNumber, ruling: PersonAnswer, decider: Box<dyn Decider> },
     Verified { round: u32, results: Vec<(String, Checked)> },
@@ -114,17 +118,22 @@ impl Engine {
                     false => Rest::Ended,
                 });
             }
-            // No agent begins before it is on the disk that it was asked.
+            // Agents are made ready while the disk is waited for. None begins before it is there that it was asked.
+            let ready = poll_fn(|context| Poll::Ready(work.poll_next_unpin(context))).await;
             let has_logged = self.record()?;
-            let done = tokio::select! {
-                biased;
-                done = work.next() => done,
-                () = self.stop.stopped(), if !stopped => None,
-                // Everybody is at work, and nobody waits for the disk.
-                () = std::future::ready(()), if has_logged => {
-                    drop(self.journal.checkpoint());
-                    None
-                }
+            self.gates.drain(..).for_each(Opener::open);
+            let done = match ready {
+                Poll::Ready(done) => done,
+                Poll::Pending => tokio::select! {
+                    biased;
+                    done = work.next() => done,
+                    () = self.stop.stopped(), if !stopped => None,
+                    // Everybody is at work, and nobody waits for the disk.
+                    () = std::future::ready(()), if has_logged => {
+                        drop(self.journal.checkpoint());
+                        None
+                    }
+                },
             };
             // What the stop cut off may arrive before the stop itself is seen here.
             if !stopped && self.stop.is_stopped() {
@@ -246,10 +255,14 @@ impl Engine {
     /// Takes what a step brought. Returns whether the run stops here.
     fn take(&mut self, done: Done, stopped: bool, parked: &mut BTreeSet<DisputeNumber>) -> Result<bool, RunError> {
         match done {
-            Done::Called { call, called: Called { answer, transcript, millis, usage, told } } => {
+            Done::Called { call, called } => {
+                let Called { answer, sight, transcript, millis, usage, told } = *called;
                 // What a stop cut off has not answered; it is asked again when the run is carried on.
                 let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
-                let answer = self.watched(&call, answer, transcript.as_ref())?;
+                let answer = match sight {
+                    Some(sight) => self.watched(&call, answer, sight, transcript.as_ref())?,
+                    None => answer,
+                };
                 if !cut_off {
                     if let (Some(by), Some(said)) = (&told.by, &told.instead) {
                         let text = format!("{by} was asked in the place of {}: {said}", call.agent);
@@ -302,18 +315,19 @@ impl Engine {
         &mut self,
         call: &CallId,
         answer: CallAnswer,
+        sight: Sight,
         transcript: Option<&Transcript>,
     ) -> Result<CallAnswer, RunError> {
         let notice = |text: String| EventKind::Notice { text };
         if call.purpose.is_coder() {
-            for done in self.watch.end_of_coder(&self.workspace, call)? {
+            for done in self.watch.end_of_coder(&self.workspace, call, sight)? {
                 self.append(notice(format!("{} {done}", call.agent)));
             }
             return Ok(answer);
         }
         // What never ran has not written.
         let held = transcript.is_none_or(|transcript| transcript.held);
-        let Found { violations, stale } = self.watch.end(&self.workspace, call, held);
+        let Found { violations, stale } = self.watch.end(&self.workspace, call, sight, held);
         for file in stale {
             if self.state.covers(&file) {
                 let text = format!(

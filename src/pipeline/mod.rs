@@ -306,6 +306,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         stop: setup.stop,
         started: Instant::now(),
         watch: Watch::default(),
+        gates: Vec::new(),
         unwritten: Vec::new(),
     })
 }

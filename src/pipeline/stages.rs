@@ -258,7 +258,7 @@ fn settle(journal: &mut Journal, run: &RunId, mut state: State, event: EventKind
 fn engine(setup: Setup, run: RunId, state: State) -> Engine {
     Engine {
         run,
-        workspace: setup.workspace,
+        workspace: Arc::new(setup.workspace),
         state_dir: setup.state_dir,
         journal: setup.journal,
         agents: setup.agents,

@@ -7,6 +7,7 @@
 //! counts for nothing: nobody could show that it was not the agent.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::event::{CallAnswer, CallId};
@@ -19,11 +20,34 @@ const SHARED: Duration = Duration::from_millis(500);
 /// What is known of the tree while agents work.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    last: Option<(Look, Instant)>,
+    last: Option<(Arc<Look>, Instant)>,
     /// Whether the last look was taken ahead, for the first call.
     is_ahead: bool,
     /// What changed while each of the calls at work was at it.
     calls: BTreeMap<CallId, Vec<Difference>>,
+}
+
+/// Takes the look that is due when a call has ended, in whatever thread has time for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Lookout {
+    workspace: Arc<Workspace>,
+    /// What stands as it did then need not be read again.
+    earlier: Option<Arc<Look>>,
+}
+
+/// What was seen, and when the look began.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    look: Result<Look, WorkspaceError>,
+    at: Instant,
+}
+
+impl Lookout {
+    /// Looks now.
+    pub(crate) fn look(&self) -> Sight {
+        let at = Instant::now();
+        Sight { look: self.workspace.look(self.earlier.as_deref()), at }
+    }
 }
 
 /// What the watch found when a call that may only read has ended.
@@ -40,26 +64,33 @@ impl Watch {
     pub(crate) fn ahead(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.look(None) {
-            Ok(look) => Self { last: Some((look, at)), is_ahead: true, calls: BTreeMap::new() },
+            Ok(look) => Self { last: Some((Arc::new(look), at)), is_ahead: true, calls: BTreeMap::new() },
             Err(_) => Self::default(),
         }
     }
 
-    /// A call begins.
-    pub(crate) fn begin(&mut self, workspace: &Workspace, call: &CallId) -> Result<(), WorkspaceError> {
+    /// A call begins. Returns who looks when it has ended.
+    pub(crate) fn begin(&mut self, workspace: &Arc<Workspace>, call: &CallId) -> Result<Lookout, WorkspaceError> {
         let is_fresh = self.last.as_ref().is_some_and(|(_, at)| at.elapsed() < SHARED);
         let is_shared = !self.calls.is_empty() || self.is_ahead;
         if !is_shared || !is_fresh {
-            self.look(workspace)?;
+            let sight = self.lookout(workspace).look();
+            self.take(workspace, sight)?;
         }
         self.is_ahead = false;
         self.calls.insert(call.clone(), Vec::new());
-        Ok(())
+        Ok(self.lookout(workspace))
     }
 
-    /// A call that may only read has ended; `held` says whether the sandbox held its agent all the time.
-    pub(crate) fn end(&mut self, workspace: &Workspace, call: &CallId, held: bool) -> Found {
-        let looked = self.look(workspace);
+    fn lookout(&self, workspace: &Arc<Workspace>) -> Lookout {
+        let earlier = self.last.as_ref().map(|(look, _)| Arc::clone(look));
+        Lookout { workspace: Arc::clone(workspace), earlier }
+    }
+
+    /// A call that may only read has ended, and what was seen since; `held` says whether the sandbox held its agent all
+    /// the time.
+    pub(crate) fn end(&mut self, workspace: &Workspace, call: &CallId, sight: Sight, held: bool) -> Found {
+        let looked = self.take(workspace, sight);
         let seen = self.calls.remove(call).unwrap_or_default();
         let mut found = Found::default();
         if let Err(error) = looked {
@@ -78,29 +109,34 @@ impl Watch {
         found
     }
 
-    /// A call of the coder has ended: what it did beyond editing code, one line each.
+    /// A call of the coder has ended, and what was seen since: what it did beyond editing code, one line each.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
         call: &CallId,
+        sight: Sight,
     ) -> Result<Vec<String>, WorkspaceError> {
-        self.look(workspace)?;
+        self.take(workspace, sight)?;
         let seen = self.calls.remove(call).unwrap_or_default();
         Ok(seen.iter().filter_map(beyond).collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    /// Looks, and notes what changed since for everybody at work.
-    fn look(&mut self, workspace: &Workspace) -> Result<(), WorkspaceError> {
-        let at = Instant::now();
-        let earlier = self.last.as_ref().map(|(look, _)| look);
-        let look = workspace.look(earlier)?;
-        if let Some(earlier) = earlier.filter(|_| !self.calls.is_empty()) {
-            let differences = workspace.differences(earlier, &look)?;
-            for seen in self.calls.values_mut() {
-                seen.extend(differences.iter().cloned());
+    /// Notes what changed since for everybody at work.
+    fn take(&mut self, workspace: &Workspace, Sight { look, at }: Sight) -> Result<(), WorkspaceError> {
+        let look = look?;
+        if let Some((earlier, seen_at)) = &self.last {
+            // Another call ended a little later and was heard of first: its look has shown all of this.
+            if at < *seen_at {
+                return Ok(());
+            }
+            if !self.calls.is_empty() {
+                let differences = workspace.differences(earlier, &look)?;
+                for seen in self.calls.values_mut() {
+                    seen.extend(differences.iter().cloned());
+                }
             }
         }
-        self.last = Some((look, at));
+        self.last = Some((Arc::new(look), at));
         Ok(())
     }
 }

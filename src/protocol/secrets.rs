@@ -13,8 +13,9 @@ use serde_json::Value;
 
 use rules::{Found, find, find_by};
 
-pub use rules::prepare;
+pub use rules::{prepare, rehearse};
 
+mod expression;
 mod rules;
 
 /// How much of a stream is searched at once, in bytes.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::cycle::{self, Due};
 use super::engine::{Engine, Work};
 use super::started::Word;
+use crate::agents::Gate;
 use crate::config::settings::Limits;
 use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
@@ -177,6 +178,7 @@ impl Engine {
             backups,
             request,
             prompt,
+            gate: Gate::open(),
             stands: self.still.get(&id.agent).cloned(),
             session: None,
             limits: call::limits(&self.settings, left),
@@ -185,6 +187,7 @@ impl Engine {
             files: call::files(&self.journal, &self.run, &id.file_stem())?,
             sink: Arc::clone(&self.sink),
             stop: self.stop.clone(),
+            lookout: None,
         };
         self.asking.insert(id.clone());
         Ok(Box::pin(async move { (id, call.make().await) }))
@@ -192,7 +195,7 @@ impl Engine {
 
     /// Takes what a reviewer brought.
     pub(super) fn answered(&mut self, id: CallId, called: Called, stopping: bool) -> Result<(), RunError> {
-        let Called { answer, transcript, millis, usage, told } = called;
+        let Called { answer, transcript, millis, usage, told, .. } = called;
         self.asking.remove(&id);
         // What a stop cut off has not answered; it is asked again when the watch is started again.
         if stopping && matches!(answer, CallAnswer::Failed { .. }) {

@@ -9,7 +9,9 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
 
+use super::scan::Ahead;
 use super::{WorkspaceError, names};
 
 /// Settings that no repository may choose.
@@ -47,11 +49,14 @@ pub(super) struct Repository {
     pub(super) empty_tree: &'static str,
     /// Whether it is found by its place, and not named to git.
     is_found: bool,
+    /// The first listing, where it was begun ahead.
+    pub(super) listed: Mutex<Option<Ahead>>,
 }
 
 impl Repository {
-    /// The repository whose work tree holds a canonical folder; `None` if there is none.
-    pub(super) fn around(start: &Path) -> Result<Option<Self>, WorkspaceError> {
+    /// The repository whose work tree holds a canonical folder; `None` if there is none. What it holds is listed meanwhile
+    /// if it `will_be_looked_at`.
+    pub(super) fn around(start: &Path, will_be_looked_at: bool) -> Result<Option<Self>, WorkspaceError> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         let Some(marked) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
             return match folder.ancestors().find(|folder| is_bare(folder)) {
@@ -66,7 +71,10 @@ impl Repository {
         let question = ["--is-bare-repository", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
         let mut command = command(&program, folder);
         command.args(["rev-parse", "--path-format=absolute"]).args(question).args(["--show-object-format", "HEAD"]);
-        let output = command.output().map_err(|source| WorkspaceError::Start { source })?;
+        let start = |source| WorkspaceError::Start { source };
+        let answering = command.spawn().map_err(start)?;
+        let listed = if will_be_looked_at { Ahead::begin(&program, marked) } else { None };
+        let output = answering.wait_with_output().map_err(start)?;
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let lines: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
@@ -95,6 +103,7 @@ impl Repository {
                 _ => "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
             },
             is_found: true,
+            listed: Mutex::new(listed),
         }))
     }
 
@@ -108,6 +117,7 @@ impl Repository {
             head: None,
             empty_tree: "",
             is_found: false,
+            listed: Mutex::new(None),
         })
     }
 
@@ -163,7 +173,21 @@ pub(super) struct Call {
     command: Command,
 }
 
+/// A git command at work. Dropped, it is ended.
+#[derive(Debug)]
+pub(super) struct Started {
+    name: String,
+    child: Option<Child>,
+}
+
 impl Call {
+    /// A call where nothing is known of the repository yet but its place.
+    pub(super) fn at<'a>(program: &Path, folder: &Path, args: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut command = command(program, folder);
+        command.args(args);
+        Self { command }
+    }
+
     /// Adds an argument that need not be text.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
@@ -204,27 +228,52 @@ impl Call {
 
     /// Runs it on an input and returns its stdout.
     pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>, WorkspaceError> {
-        let name = subcommand(&self.command);
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
-        let start = |source| WorkspaceError::Start { source };
-        let mut child = self.command.spawn().map_err(start)?;
-        let pipe = child.stdin.take();
-        let output = std::thread::scope(|scope| {
+        let mut started = self.start()?;
+        let pipe = started.child.as_mut().and_then(|child| child.stdin.take());
+        std::thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
                 // A command that fails early does not read its input; its exit status tells.
                 scope.spawn(move || pipe.write_all(input));
             }
-            child.wait_with_output()
+            started.output()
         })
-        .map_err(start)?;
+    }
+
+    /// Starts it.
+    pub(super) fn start(mut self) -> Result<Started, WorkspaceError> {
+        let child = self.command.spawn().map_err(|source| WorkspaceError::Start { source })?;
+        Ok(Started { name: subcommand(&self.command), child: Some(child) })
+    }
+}
+
+impl Started {
+    /// Waits for its end and returns its stdout.
+    pub(super) fn output(mut self) -> Result<Vec<u8>, WorkspaceError> {
+        let child = self.child.take().expect("it is taken here alone");
+        let output = child.wait_with_output().map_err(|source| WorkspaceError::Start { source })?;
         if output.status.success() {
             return Ok(output.stdout);
         }
         let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let message = if message.is_empty() { output.status.to_string() } else { message };
-        Err(WorkspaceError::Git { command: name, message })
+        Err(WorkspaceError::Git { command: std::mem::take(&mut self.name), message })
     }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            end(child);
+        }
+    }
+}
+
+/// Ends a command that only reads; nothing is lost.
+fn end(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
 }
 
 /// A reader of objects: one process for any number of them.
@@ -293,9 +342,7 @@ impl Objects {
 
 impl Drop for Objects {
     fn drop(&mut self) {
-        // It only reads; nothing is lost.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        end(&mut self.child);
     }
 }
 

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::git::{Object, Repository};
+use super::refs::Refs;
 use super::scan::{Entry, Lstat, SUBMODULE, Scan};
 use super::{Workspace, WorkspaceError, content, control, copy, modes, names};
 
@@ -116,13 +117,13 @@ impl Workspace {
         let mut look = Look::default();
         let scan = match &self.repository {
             Some(git) => {
-                // Two programs side by side: most of the time of each is its start.
+                // Side by side: of many refs some are read while git starts.
                 let (scan, refs) = std::thread::scope(|scope| {
                     let refs = scope.spawn(|| git.refs());
                     (git.scan(), refs.join().expect("reading refs does not panic"))
                 });
                 let scan = scan?;
-                look.repository = git.parts(&scan, &refs?);
+                look.repository = git.parts(&scan, refs?);
                 Some((git, scan))
             }
             None => None,
@@ -156,7 +157,7 @@ impl Workspace {
         Ok(look)
     }
 
-    /// What differs between two looks, the second taken with the first as its `earlier`.
+    /// What differs between two looks, each taken with the other or with the same third one as its `earlier`.
     ///
     /// # Errors
     /// The repository cannot be read.
@@ -192,7 +193,7 @@ impl Workspace {
             return Ok(true);
         }
         Ok(match (&old.digest, &new.digest) {
-            (Digest::Object(id), Digest::Content(hash)) => {
+            (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
                 // Where git converts line ends this is another content, and a file only touched counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, Object::Bytes(bytes) if blake3::hash(&bytes) == *hash)
@@ -231,22 +232,9 @@ impl Workspace {
 }
 
 impl Repository {
-    /// The refs, a line each.
-    fn refs(&self) -> Result<Vec<u8>, WorkspaceError> {
-        self.call(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).output()
-    }
-
     /// Everything in the git folders that says what the repository is and does, but its objects.
-    fn parts(&self, scan: &Scan, refs: &[u8]) -> BTreeMap<String, String> {
-        let mut parts = BTreeMap::new();
-        for line in refs.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let line = names::shown(line);
-            let (name, value) = line.split_once(' ').unwrap_or((&line, ""));
-            // Glee's own.
-            if !name.starts_with("refs/glee/") {
-                parts.insert(name.to_owned(), value.to_owned());
-            }
-        }
+    fn parts(&self, scan: &Scan, refs: Refs) -> BTreeMap<String, String> {
+        let mut parts = refs;
         let mut index = blake3::Hasher::new();
         for entry in &scan.entries {
             index

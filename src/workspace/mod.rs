@@ -27,6 +27,7 @@ mod names;
 mod osv;
 mod patch;
 mod prune;
+mod refs;
 mod scan;
 mod shards;
 mod sift;
@@ -76,10 +77,22 @@ impl Workspace {
     /// `start` cannot be read, lies in a bare repository or inside a `.git` folder, or git is missing or refuses the
     /// repository.
     pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
+        Self::find(start, false)
+    }
+
+    /// As [`Workspace::discover`]; what [`Workspace::look`] needs first of git is asked of it meanwhile.
+    ///
+    /// # Errors
+    /// As [`Workspace::discover`].
+    pub fn discover_to_look(start: &Path) -> Result<Self, WorkspaceError> {
+        Self::find(start, true)
+    }
+
+    fn find(start: &Path, will_be_looked_at: bool) -> Result<Self, WorkspaceError> {
         let start = start
             .canonicalize()
             .map_err(|source| WorkspaceError::Unreadable { path: start.display().to_string(), source })?;
-        if let Some(repository) = Repository::around(&start)? {
+        if let Some(repository) = Repository::around(&start, will_be_looked_at)? {
             return Ok(Self {
                 root: repository.top.clone(),
                 start,

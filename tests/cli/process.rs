@@ -83,6 +83,7 @@ impl Scene {
             .run(Job {
                 invocation: &self.invocation,
                 request: None,
+                gate: glee::agents::Gate::open(),
                 stands: None,
                 talk: self.talk.as_deref(),
                 marks: Default::default(),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::{Done, Engine, Work};
-use crate::agents::Session;
+use crate::agents::{Gate, Session};
 use crate::domain::{DisputeNumber, Role, Route};
 use crate::event::{CallId, EventKind};
 use crate::pipeline::RunError;
@@ -41,11 +41,13 @@ impl Engine {
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         });
-        self.watch.begin(&self.workspace, id)?;
+        let lookout = self.watch.begin(&self.workspace, id)?;
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
         // A reviewer and a judge begin afresh; the coder need not read everything again.
         let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
+        let (opener, gate) = Gate::closed();
         let call = Call {
+            gate,
             agents: self.agents.clone(),
             backups: backups.map(|agent| call::equipped(&self.settings, agent)).collect(),
             agent,
@@ -59,13 +61,15 @@ impl Engine {
             files: call::files(&self.journal, &self.run, &id.file_stem())?,
             sink: Arc::clone(&self.sink),
             stop: self.stop.clone(),
+            lookout: Some(lookout),
             id: id.clone(),
         };
+        self.gates.push(opener);
         let step = step.clone();
         Ok(Box::pin(async move {
             let id = call.id.clone();
             let called = call.make().await;
-            (step, Done::Called { call: id, called })
+            (step, Done::Called { call: id, called: Box::new(called) })
         }))
     }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use crate::agents::{Agents, Stop};
+use crate::agents::{Agents, Gate, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Certainty, Decision, RunId, Settler, StagePlan, Subject};
 use crate::event::{CallAnswer, CallId, EventKind, Part, Purpose, Transcript};
@@ -20,7 +20,7 @@ use crate::pipeline::RunError;
 use crate::pipeline::call::{self, Call, Called};
 use crate::pipeline::ports::{Deadlock, Person, PersonWord, Sink};
 use crate::pipeline::redaction::Redaction;
-use crate::pipeline::watch::{self, Watch};
+use crate::pipeline::watch::{self, Sight, Watch};
 use crate::protocol::prompts;
 use crate::protocol::request::{Request, StagePosition, StageSubject, Task};
 use crate::rules::budget;
@@ -34,7 +34,7 @@ use super::state::State;
 /// Everything a stage or a checkpoint works with.
 pub(super) struct Engine {
     pub(super) run: RunId,
-    pub(super) workspace: Workspace,
+    pub(super) workspace: Arc<Workspace>,
     pub(super) state_dir: PathBuf,
     pub(super) journal: Journal,
     pub(super) agents: Agents,
@@ -202,7 +202,7 @@ impl Engine {
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         })?;
-        self.watch.begin(&self.workspace, id)?;
+        let lookout = self.watch.begin(&self.workspace, id)?;
         let backups: Vec<Agent> =
             self.plan().backups.iter().map(|agent| call::equipped(&self.settings, agent)).collect();
         let call = Call {
@@ -212,6 +212,7 @@ impl Engine {
             backups,
             request,
             prompt,
+            gate: Gate::open(),
             stands: None,
             session: None,
             limits: call::limits(&self.settings, self.calls_left(1)),
@@ -220,6 +221,7 @@ impl Engine {
             files: call::files(&self.journal, &self.run, &id.file_stem())?,
             sink: Arc::clone(&self.sink),
             stop: self.stop.clone(),
+            lookout: Some(lookout),
         };
         let id = id.clone();
         Ok(Box::pin(async move { (id, call.make().await) }))
@@ -279,10 +281,13 @@ impl Engine {
 
     /// Takes what a call brought.
     fn take(&mut self, id: CallId, called: Called, stopped: bool) -> Result<(), RunError> {
-        let Called { answer, transcript, millis, usage, told } = called;
+        let Called { answer, sight, transcript, millis, usage, told } = called;
         // What a stop cut off has not answered; it is asked again when the run is carried on.
         let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
-        let answer = self.watched(&id, answer, transcript.as_ref())?;
+        let answer = match sight {
+            Some(sight) => self.watched(&id, answer, sight, transcript.as_ref())?,
+            None => answer,
+        };
         if cut_off {
             return Ok(());
         }
@@ -298,11 +303,12 @@ impl Engine {
         &mut self,
         id: &CallId,
         answer: CallAnswer,
+        sight: Sight,
         transcript: Option<&Transcript>,
     ) -> Result<CallAnswer, RunError> {
         // What never ran has not written.
         let held = transcript.is_none_or(|transcript| transcript.held);
-        let violations = self.watch.end(&self.workspace, id, held).violations;
+        let violations = self.watch.end(&self.workspace, id, sight, held).violations;
         if violations.is_empty() {
             return Ok(answer);
         }

@@ -1,15 +1,14 @@
 //! The rule set, and what it recognises in a text.
-//!
-//! Expressions are compiled when they are first needed; most never are.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex_automata::util::captures::Captures;
 use serde::Deserialize;
+
+use super::expression::Expression;
 
 /// What of `gitleaks.toml` is read, as JSON (`build.rs`).
 const PACKAGED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/secrets.json"));
@@ -19,9 +18,17 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 /// The rule whose keywords (`key`, `token`, `auth`) stand in almost every text.
 const USUAL: &str = "generic-api-key";
 
+/// What agents print, by and large.
+const SAMPLE: &[u8] = include_bytes!("sample.jsonl");
+
 /// Reads the rules beside what the caller does meanwhile, so that the first text need not wait for them.
 pub fn prepare() {
-    std::thread::spawn(|| RULES.rules.iter().find(|rule| rule.id == USUAL).map(|rule| rule.regex.get()));
+    std::thread::spawn(|| RULES.rules.iter().find(|rule| rule.id == USUAL).map(|rule| rule.regex.compile()));
+}
+
+/// Builds what most searches of an agent's output need, while it is awaited.
+pub fn rehearse() {
+    drop(find(SAMPLE));
 }
 
 /// A secret: where, and by which rule.
@@ -46,9 +53,8 @@ pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
         .collect();
     let mut found: Vec<Found> = Vec::new();
     for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_asked(&rule.id)) {
-        let secrets = rule.regex.get().into_iter().flat_map(|regex| regex.captures_iter(text));
-        let real = secrets.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
-        found.extend(real.map(|at| Found { at, rule: &rule.id }));
+        let real = rule.regex.picked(text, |captures| rule.secret(captures, text, &set.allowed));
+        found.extend(real.into_iter().map(|at| Found { at, rule: &rule.id }));
     }
     // Of two that see the same, the one that knows what it is names it.
     found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
@@ -74,81 +80,33 @@ struct RuleSet {
 
 struct Rule {
     id: String,
-    regex: Lazy,
+    regex: Expression,
     entropy: f64,
     group: Option<usize>,
     allowed: Vec<Allowed>,
 }
 
-/// A regular expression that is compiled when it is first needed; most never are.
-struct Lazy {
-    source: String,
-    compiled: OnceLock<Option<Regex>>,
-}
-
-impl Lazy {
-    fn new(source: String) -> Self {
-        Self { source, compiled: OnceLock::new() }
-    }
-
-    /// Without Unicode classes it is compiled in a fraction of the time, and the secrets are ASCII.
-    fn get(&self) -> Option<&Regex> {
-        let source = || escape_braces(&self.source);
-        let compile = || RegexBuilder::new(&source()).unicode(false).size_limit(64 << 20).build().ok();
-        self.compiled.get_or_init(compile).as_ref()
-    }
-}
-
-/// Escapes braces that begin no repetition: Go, for which the rules are written, takes them as they stand.
-fn escape_braces(source: &str) -> String {
-    let mut escaped = String::with_capacity(source.len());
-    let mut after_backslash = false;
-    for (at, letter) in source.char_indices() {
-        if letter == '{' && !after_backslash {
-            let counts = source[at + 1..].split_once('}').map_or("", |(counts, _)| counts);
-            if counts.is_empty() || !counts.chars().all(|c| c.is_ascii_digit() || c == ',') {
-                escaped.push('\\');
-            }
-        }
-        after_backslash = letter == '\\' && !after_backslash;
-        escaped.push(letter);
-    }
-    escaped
-}
-
 /// What is no secret although it looks like one.
 struct Allowed {
-    regexes: Vec<Lazy>,
+    regexes: Vec<Expression>,
     stopwords: Stopwords,
     target: Target,
 }
 
-/// Words that no secret holds; sought only where something looks like a secret.
-struct Stopwords {
-    words: Vec<String>,
-    sought: AtomicUsize,
-    compiled: OnceLock<Option<AhoCorasick>>,
-}
+/// Words that no secret holds: in order, in small letters, none the beginning of another (`build.rs`).
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+struct Stopwords(Vec<String>);
 
 impl Stopwords {
-    /// So often they are sought one by one: most runs meet few texts that look like secrets, and need no automaton.
-    const ONE_BY_ONE: usize = 50;
-
-    fn new(words: Vec<String>) -> Self {
-        let words = words.into_iter().map(|word| word.to_ascii_lowercase()).collect();
-        Self { words, sought: AtomicUsize::new(0), compiled: OnceLock::new() }
-    }
-
     fn occur_in(&self, secret: &[u8]) -> bool {
-        if self.words.is_empty() {
-            return false;
-        }
-        if self.sought.fetch_add(1, Ordering::Relaxed) < Self::ONE_BY_ONE {
-            let secret = secret.to_ascii_lowercase();
-            return self.words.iter().any(|word| memchr::memmem::find(&secret, word.as_bytes()).is_some());
-        }
-        let compile = || AhoCorasick::builder().ascii_case_insensitive(true).build(&self.words).ok();
-        self.compiled.get_or_init(compile).as_ref().is_some_and(|words| words.is_match(secret))
+        let secret = secret.to_ascii_lowercase();
+        (0..secret.len()).any(|start| {
+            let rest = &secret[start..];
+            // A word between this one and the rest would begin with this one as well.
+            let before = self.0.partition_point(|word| word.as_bytes() <= rest);
+            before.checked_sub(1).is_some_and(|last| rest.starts_with(self.0[last].as_bytes()))
+        })
     }
 }
 
@@ -190,7 +148,7 @@ struct WrittenAllowed {
     #[serde(default)]
     regexes: Vec<String>,
     #[serde(default)]
-    stopwords: Vec<String>,
+    stopwords: Stopwords,
     #[serde(default, rename = "regexTarget")]
     target: Target,
     /// `AND` joins the expressions with paths, which a text alone does not have.
@@ -201,8 +159,8 @@ struct WrittenAllowed {
 impl WrittenAllowed {
     fn read(self) -> Option<Allowed> {
         self.condition.is_none().then(|| Allowed {
-            regexes: self.regexes.into_iter().map(Lazy::new).collect(),
-            stopwords: Stopwords::new(self.stopwords),
+            regexes: self.regexes.into_iter().map(Expression::new).collect(),
+            stopwords: self.stopwords,
             target: self.target,
         })
     }
@@ -226,7 +184,7 @@ impl RuleSet {
             }
             rules.push(Rule {
                 id: rule.id,
-                regex: Lazy::new(regex),
+                regex: Expression::new(regex),
                 entropy: rule.entropy,
                 group: rule.group,
                 allowed: rule.allowlists.into_iter().filter_map(WrittenAllowed::read).collect(),
@@ -244,10 +202,10 @@ impl RuleSet {
 
 impl Rule {
     /// Where the secret of a match stands, unless it is none after all.
-    fn secret(&self, captures: &Captures<'_>, text: &[u8], always: &[Allowed]) -> Option<Range<usize>> {
-        let whole = captures.get(0)?.range();
+    fn secret(&self, captures: &Captures, text: &[u8], always: &[Allowed]) -> Option<Range<usize>> {
+        let whole = captures.get_group(0)?.range();
         let group = match self.group {
-            Some(group) => captures.get(group)?.range(),
+            Some(group) => captures.get_group(group)?.range(),
             None => {
                 let groups = captures.iter().skip(1).flatten();
                 groups.map(|group| group.range()).find(|range| !range.is_empty()).unwrap_or(whole.clone())
@@ -271,7 +229,7 @@ impl Rule {
                         Target::Match => &text[whole.clone()],
                         Target::Line => line(),
                     };
-                    allowed.regexes.iter().filter_map(Lazy::get).any(|regex| regex.is_match(target))
+                    allowed.regexes.iter().any(|regex| regex.is_match(target))
                 })
         };
         (is_random && !is_allowed()).then_some(group)
@@ -300,25 +258,55 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stopwords_are_found_in_any_case_one_by_one_and_all_at_once() {
-        let stopwords = Stopwords::new(vec!["Sample".to_owned(), "change".to_owned()]);
-        for _ in 0..2 * Stopwords::ONE_BY_ONE {
-            assert!(stopwords.occur_in(b"aSAMPLE1") && stopwords.occur_in(b"Change"));
-            assert!(!stopwords.occur_in(b"simple") && !stopwords.occur_in(b""));
+    fn stopwords_are_found_in_any_case_wherever_they_stand() {
+        let stopwords = Stopwords(["change", "chap", "ex", "sample"].map(str::to_owned).into());
+        for secret in ["aSAMPLE1", "Change", "xchap", "changex", "tEx"] {
+            assert!(stopwords.occur_in(secret.as_bytes()), "{secret}");
         }
-        assert!(stopwords.compiled.get().is_some());
-        assert!(!Stopwords::new(Vec::new()).occur_in(b"sample"));
+        for none in ["simple", "chang", "zz", "e", ""] {
+            assert!(!stopwords.occur_in(none.as_bytes()), "{none}");
+        }
+        assert!(!Stopwords::default().occur_in(b"sample"));
+    }
+
+    #[test]
+    fn the_packaged_stopwords_are_in_order_and_all_of_them_are_found() {
+        let sets =
+            || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed).map(|set| &set.stopwords);
+        assert!(
+            sets().all(|set| set
+                .0
+                .iter()
+                .zip(&set.0[1.min(set.0.len())..])
+                .all(|(a, b)| a < b && !b.starts_with(a)))
+        );
+        let written: toml::Value = toml::from_str(include_str!("gitleaks.toml")).expect("the packaged rules");
+        let words = |value: &toml::Value| {
+            value.get("stopwords").and_then(toml::Value::as_array).cloned().unwrap_or_default()
+        };
+        let rules = written["rules"].as_array().expect("rules");
+        let allowed = rules.iter().filter_map(|rule| rule.get("allowlists")?.as_array()).flatten();
+        let words: Vec<toml::Value> = allowed.chain([&written["allowlist"]]).flat_map(words).collect();
+        assert!(words.len() > 1_000);
+        for word in words {
+            let word = word.as_str().expect("a word");
+            assert!(sets().any(|set| set.occur_in(word.as_bytes())), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_sample_has_what_looks_like_a_secret_and_is_none() {
+        let usual = RULES.rules.iter().find(|rule| rule.id == USUAL).expect("a packaged rule");
+        assert!(!usual.regex.picked(SAMPLE, |_| Some(())).is_empty() && find(SAMPLE).is_empty());
     }
 
     #[test]
     fn every_packaged_rule_can_be_compiled() {
         let broken: Vec<&str> =
-            RULES.rules.iter().filter(|rule| rule.regex.get().is_none()).map(|rule| rule.id.as_str()).collect();
+            RULES.rules.iter().filter(|rule| !rule.regex.compile()).map(|rule| rule.id.as_str()).collect();
         assert_eq!(broken, [""; 0]);
-        assert!(RULES.rules.iter().all(|rule| {
-            rule.group.is_none_or(|group| rule.regex.get().is_some_and(|regex| group < regex.captures_len()))
-        }));
+        assert!(RULES.rules.iter().all(|rule| { rule.group.is_none_or(|group| group < rule.regex.groups()) }));
         let exceptions = || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed);
-        assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(|regex| regex.get().is_some()));
+        assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(Expression::compile));
     }
 }
