@@ -174,3 +174,39 @@ fn beyond(difference: &Difference) -> Option<String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::event::Purpose;
+
+    fn call(agent: &str) -> CallId {
+        CallId { purpose: Purpose::Review { round: 1, shard: 0 }, agent: agent.into(), attempt: 1 }
+    }
+
+    #[test]
+    fn looks_that_arrive_in_another_order_tell_the_same_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| std::fs::write(folder.path().join(name), name).unwrap();
+        let workspace = Arc::new(Workspace::discover(folder.path()).unwrap());
+        let (first, second) = (call("first"), call("second"));
+        let mut watch = Watch::default();
+        let mut lookouts = [&first, &second].map(|call| watch.begin(&workspace, call).unwrap()).into_iter();
+        write("one");
+        let of_first = lookouts.next().unwrap().look();
+        write("two");
+        let of_second = lookouts.next().unwrap().look();
+        let violations = |found: Found| found.violations;
+        // The second is heard of first, and who was at work until then may have done it.
+        assert_eq!(
+            violations(watch.end(&workspace, &second, of_second, false)),
+            ["created `one`", "created `two`"]
+        );
+        assert_eq!(violations(watch.end(&workspace, &first, of_first, false)), ["created `one`", "created `two`"]);
+        let third = call("third");
+        let lookout = watch.begin(&workspace, &third).unwrap();
+        assert_eq!(violations(watch.end(&workspace, &third, lookout.look(), false)), [""; 0]);
+    }
+}

@@ -43,7 +43,7 @@ impl Repository {
     }
 
     /// The refs as their files have them; `None` if not all of them are kept in files as git writes them.
-    fn refs_in_files(&self) -> Option<Refs> {
+    pub(super) fn refs_in_files(&self) -> Option<Refs> {
         if self.common.join("reftable").symlink_metadata().is_ok() {
             return None;
         }
