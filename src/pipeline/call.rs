@@ -2,11 +2,15 @@
 //!
 //! Whoever owns a run records that a call begins, hands it over here, and records what came of it.
 
-use std::fs;
+use std::convert::Infallible;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::agents::adapter::AgentError;
 use crate::agents::{Agents, AnswerText, Ask, Asked, Gate, Session, Stop, TranscriptFiles};
@@ -20,6 +24,12 @@ use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::{Lookout, Sight};
 use crate::protocol::request::Request;
 use crate::workspace::Workspace;
+
+/// How long after it may begin an agent is at work.
+const UNDER_WAY: Duration = Duration::from_millis(10);
+
+/// The bytes of its output by which it is known what it prints.
+const BEGINNING: u64 = 64 << 10;
 
 /// A call that is ready to be made.
 pub(crate) struct Call {
@@ -64,15 +74,8 @@ impl Call {
         let redaction = Redaction::from(settings.redaction);
         let files = self.files;
         let is_clean = Arc::new(OnceLock::new());
-        let (sent, mut gate, found) = (prompt.clone(), self.gate.clone(), Arc::clone(&is_clean));
-        let search = async move {
-            // Until the agent is at work there is more urgent work for everybody.
-            gate.opened().await;
-            drop(tokio::task::spawn_blocking(move || {
-                found.get_or_init(|| redaction.is_clean(&sent));
-                redaction.rehearse();
-            }));
-        };
+        let search = Search { redaction, is_clean: Arc::clone(&is_clean), stdout: files.stdout.clone() };
+        let search = search.work(prompt.clone(), self.gate.clone());
         let sink = self.sink;
         let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&id, line);
         let ask = Ask {
@@ -89,8 +92,10 @@ impl Call {
             stands: self.stands,
             stop: self.stop,
         };
-        let (asked, ()) = tokio::join!(agents.ask_or_backup(ask, &backups), search);
-        let Asked { result, transcript, millis, usage, told } = asked;
+        let Asked { result, transcript, millis, usage, told } = tokio::select! {
+            asked = agents.ask_or_backup(ask, &backups) => asked,
+            never = search => match never {},
+        };
         let sight = self.lookout.map(|lookout| tokio::task::spawn_blocking(move || lookout.look()));
         let known = is_clean.get().copied().unwrap_or_default().then_some(prompt);
         let clerk = Clerk { request, files, redaction, known };
@@ -102,6 +107,42 @@ impl Call {
         };
         Called { answer, sight, transcript, millis, usage: Box::new(usage), told: Box::new(told) }
     }
+}
+
+/// Searches for secrets while an agent works: the rules that its prompt and its output need are compiled when its answer
+/// comes.
+struct Search {
+    redaction: Redaction,
+    /// Whether the prompt has none, once that is known.
+    is_clean: Arc<OnceLock<bool>>,
+    stdout: PathBuf,
+}
+
+impl Search {
+    /// Goes on for ever, and does nothing more once it has seen what the agent prints first.
+    async fn work(self, prompt: String, mut gate: Gate) -> Infallible {
+        let Self { redaction, is_clean, stdout } = self;
+        gate.opened().await;
+        // Until the agent is at work there is more urgent work for everybody.
+        tokio::time::sleep(UNDER_WAY).await;
+        drop(tokio::task::spawn_blocking(move || {
+            is_clean.get_or_init(|| redaction.is_clean(&prompt));
+        }));
+        let begun = Instant::now();
+        while fs::metadata(&stdout).map_or(0, |meta| meta.len()) == 0 {
+            tokio::time::sleep((begun.elapsed() / 10).clamp(UNDER_WAY, Duration::from_secs(1))).await;
+        }
+        drop(tokio::task::spawn_blocking(move || redaction.is_clean(&beginning(&stdout))));
+        std::future::pending().await
+    }
+}
+
+/// What a file begins with.
+fn beginning(file: &Path) -> String {
+    let mut bytes = Vec::new();
+    // It is searched as a whole at the end.
+    drop(File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes)));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Reads an answer, and cleans of secrets what is kept of the call.

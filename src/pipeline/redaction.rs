@@ -93,13 +93,6 @@ impl Redaction {
         !self.on || matches!(secrets::redact(text), Cow::Borrowed(_))
     }
 
-    /// Builds what the search of an agent's output will need.
-    pub(crate) fn rehearse(self) {
-        if self.on {
-            secrets::rehearse();
-        }
-    }
-
     /// Files as they are kept.
     pub(crate) fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
         if self.on { secrets::redact_value(files) } else { files }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use rules::{Found, find, find_by};
 
-pub use rules::{prepare, rehearse};
+pub use rules::prepare;
 
 mod expression;
 mod rules;
