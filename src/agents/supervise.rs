@@ -1,5 +1,8 @@
 //! The supervisor: Glee re-executed to run one agent and to leave nothing of it behind.
 //!
+//! It starts the agent when it gets the word, and is ready to by then: what it takes to get ready, the start of a process
+//! above all, need not come after everything else.
+//!
 //! It leads a session of its own, so that no signal from Glee's terminal reaches the agent, and on Linux it is the
 //! subreaper of everything the agent starts, so that a process that leaves the agent's group or loses its parent
 //! becomes the supervisor's child. When the agent ends, what is left of its tree is killed. When the liveness pipe

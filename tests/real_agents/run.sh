@@ -14,6 +14,10 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 case " $* " in
+  *" --help "* | *" -h "*) sed -n 's/^# \{0,1\}//p' run.sh | sed 1d && exit ;;
+esac
+
+case " $* " in
   *-acp* | *" all "*) features=acp ;;
   *) features= ;;
 esac

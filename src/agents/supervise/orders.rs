@@ -157,7 +157,7 @@ impl FromStr for Report {
 
 /// Written to the liveness pipe to have the agent stand still.
 pub(in crate::agents) const STAND: u8 = b's';
-/// Written to the liveness pipe to have it go on.
+/// Written to the liveness pipe to have it begin, and later on go on.
 pub(in crate::agents) const GO_ON: u8 = b'c';
 
 /// What the arguments say.
