@@ -28,7 +28,7 @@ use crate::workspace::Workspace;
 /// How long after it may begin an agent is at work.
 const UNDER_WAY: Duration = Duration::from_millis(10);
 
-/// The bytes of its output by which it is known what it prints.
+/// The bytes of a kept file by which it is known what such files hold.
 const BEGINNING: u64 = 64 << 10;
 
 /// A call that is ready to be made.
@@ -74,7 +74,7 @@ impl Call {
         let redaction = Redaction::from(settings.redaction);
         let files = self.files;
         let is_clean = Arc::new(OnceLock::new());
-        let search = Search { redaction, is_clean: Arc::clone(&is_clean), stdout: files.stdout.clone() };
+        let search = Search { redaction, is_clean: Arc::clone(&is_clean), files: files.clone() };
         let search = search.work(prompt.clone(), self.gate.clone());
         let sink = self.sink;
         let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&id, line);
@@ -115,13 +115,13 @@ struct Search {
     redaction: Redaction,
     /// Whether the prompt has none, once that is known.
     is_clean: Arc<OnceLock<bool>>,
-    stdout: PathBuf,
+    files: TranscriptFiles,
 }
 
 impl Search {
-    /// Goes on for ever, and does nothing more once it has seen what the agent prints first.
+    /// Searches the prompt, and as soon as the agent has printed something what is kept of the call by then. Never ends.
     async fn work(self, prompt: String, mut gate: Gate) -> Infallible {
-        let Self { redaction, is_clean, stdout } = self;
+        let Self { redaction, is_clean, files } = self;
         gate.opened().await;
         // Until the agent is at work there is more urgent work for everybody.
         tokio::time::sleep(UNDER_WAY).await;
@@ -129,10 +129,14 @@ impl Search {
             is_clean.get_or_init(|| redaction.is_clean(&prompt));
         }));
         let begun = Instant::now();
-        while fs::metadata(&stdout).map_or(0, |meta| meta.len()) == 0 {
+        while fs::metadata(&files.stdout).map_or(0, |meta| meta.len()) == 0 {
             tokio::time::sleep((begun.elapsed() / 10).clamp(UNDER_WAY, Duration::from_secs(1))).await;
         }
-        drop(tokio::task::spawn_blocking(move || redaction.is_clean(&beginning(&stdout))));
+        drop(tokio::task::spawn_blocking(move || {
+            for file in files.all().unwrap_or_default() {
+                redaction.is_clean(&beginning(&file));
+            }
+        }));
         std::future::pending().await
     }
 }
