@@ -96,11 +96,12 @@ impl Call {
             asked = agents.ask_or_backup(ask, &backups) => asked,
             never = search => match never {},
         };
-        let sight = self.lookout.map(|lookout| tokio::task::spawn_blocking(move || lookout.look()));
         let known = is_clean.get().copied().unwrap_or_default().then_some(prompt);
         let clerk = Clerk { request, files, redaction, known };
-        let answer = tokio::task::spawn_blocking(move || clerk.take(result)).await;
-        let answer = answer.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+        // The clerk first, who has more to do: the thread that searched is free.
+        let answer = tokio::task::spawn_blocking(move || clerk.take(result));
+        let sight = self.lookout.map(|lookout| tokio::task::spawn_blocking(move || lookout.look()));
+        let answer = answer.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
         let sight = match sight {
             Some(sight) => Some(sight.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))),
             None => None,
@@ -119,7 +120,8 @@ struct Search {
 }
 
 impl Search {
-    /// Searches the prompt, and as soon as the agent has printed something what is kept of the call by then. Never ends.
+    /// Searches the prompt, and what is kept of the call whenever the agent has printed more, as long as that is little.
+    /// Never ends.
     async fn work(self, prompt: String, mut gate: Gate) -> Infallible {
         let Self { redaction, is_clean, files } = self;
         gate.opened().await;
@@ -128,15 +130,21 @@ impl Search {
         drop(tokio::task::spawn_blocking(move || {
             is_clean.get_or_init(|| redaction.is_clean(&prompt));
         }));
-        let begun = Instant::now();
-        while fs::metadata(&files.stdout).map_or(0, |meta| meta.len()) == 0 {
+        let (begun, mut searched) = (Instant::now(), 0);
+        while searched < BEGINNING {
             tokio::time::sleep((begun.elapsed() / 10).clamp(UNDER_WAY, Duration::from_secs(1))).await;
-        }
-        drop(tokio::task::spawn_blocking(move || {
-            for file in files.all().unwrap_or_default() {
-                redaction.is_clean(&beginning(&file));
+            let printed = fs::metadata(&files.stdout).map_or(0, |meta| meta.len());
+            if printed > searched {
+                let kept = files.all().unwrap_or_default();
+                let search = move || {
+                    for file in kept {
+                        redaction.is_clean(&beginning(&file));
+                    }
+                };
+                drop(tokio::task::spawn_blocking(search).await);
             }
-        }));
+            searched = printed;
+        }
         std::future::pending().await
     }
 }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Seek as _};
+use std::io::{self, BufReader, BufWriter, Seek as _, Write as _};
 use std::path::Path;
 
 use crate::config::settings;
@@ -13,6 +13,9 @@ use crate::domain::{Agent, FileChange};
 use crate::event::{CallAnswer, EventKind};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
+
+/// The bytes of a file that is kept in memory while it is cleaned.
+const SMALL: u64 = 256 << 10;
 
 /// Whether secrets are taken out, and how.
 #[derive(Clone, Copy, Debug)]
@@ -115,14 +118,25 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
-        // Hardly any file has one, so none is written before one is found.
-        if !secrets::copy(&mut input, &mut io::sink())? {
+        // Hardly any file has one, so none is written before one is found; most are small enough to be kept meanwhile.
+        let mut first = Vec::new();
+        let is_small = input.get_ref().metadata()?.len() <= SMALL;
+        let found = if is_small {
+            secrets::copy(&mut input, &mut first)?
+        } else {
+            secrets::copy(&mut input, &mut io::sink())?
+        };
+        if !found {
             return Ok(());
         }
-        input.rewind()?;
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
-        secrets::copy(&mut input, &mut clean)?;
+        if is_small {
+            clean.write_all(&first)?;
+        } else {
+            input.rewind()?;
+            secrets::copy(&mut input, &mut clean)?;
+        }
         clean.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path).map_err(|error| error.error)?;
         Ok(())
     }
