@@ -346,6 +346,10 @@ fn conclude(
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
             RunError::Unwatched { command, status }
         }
+        // It has left nothing behind, and nobody need ask what it did.
+        (Some(Cause::Stopped), Some(End::NotStarted(_))) => {
+            return Err(failed(RunError::Stopped { command }, None));
+        }
         (None, Some(End::NotStarted(errno))) => {
             let source = io::Error::from_raw_os_error(errno);
             let error = match source.kind() {

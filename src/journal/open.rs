@@ -93,10 +93,7 @@ impl Journal {
 
     /// Begins the write-ahead log, so that what is recorded next need not wait until the disk has made one. It changes
     /// nothing that is recorded, and does not wait for others: where somebody writes there is a log.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn begin_log(&self) -> Result<(), JournalError> {
+    fn begin_log(&self) -> Result<(), JournalError> {
         let patience = |patience| self.db.busy_timeout(patience).map_err(|source| self.fault(source));
         patience(Duration::ZERO)?;
         let begun = self.db.pragma_update(None, "application_id", APPLICATION);

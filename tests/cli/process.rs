@@ -343,7 +343,8 @@ async fn who_is_stopped_at_the_gate_never_begins() {
         supervised(&scene).await;
         handle.stop();
     });
-    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped { .. }));
+    let stopped = ran.expect_err("it is stopped");
+    assert!(matches!(stopped.error, RunError::Stopped { .. }) && stopped.output.is_none());
     drop(opener);
     let (opener, gate) = Gate::closed();
     drop(opener);
