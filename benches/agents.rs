@@ -8,9 +8,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use futures_util::future::join_all;
 use glee::agents::adapter::Invocation;
 use glee::agents::process::Job;
-use glee::agents::sandbox::Confinement;
+use glee::agents::sandbox::{Confinement, Hold};
 use glee::agents::{ProcessRunner, Runner as _, Stop};
-use glee::config::settings::{Limits, Sandbox};
+use glee::config::settings::Limits;
 use tokio::runtime::Runtime;
 
 const LIMITS: Limits = Limits {
@@ -70,7 +70,8 @@ fn start(c: &mut Criterion) {
     group.bench_function("supervised", |b| {
         b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", None)))
     });
-    let held = Confinement { sandbox: Sandbox::Auto, writable: vec![folder.path().to_owned()] };
+    let held =
+        Confinement { hold: Hold::IfPossible, writable: vec![folder.path().to_owned()], ..Confinement::default() };
     group.bench_function("supervised and held", |b| {
         b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", Some(held.clone()))));
     });

@@ -30,6 +30,7 @@ fn plan() -> EventKind {
         settings: BTreeMap::new(),
         steered_by: None,
         own: Vec::new(),
+        staged: None,
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }
@@ -61,6 +62,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             block: format!("{number:064x}"),
             category: "sql-injection".to_owned(),
             text: format!("bind value {number} instead of formatting it into the query"),
+            ..Anchor::default()
         }),
         reverses: None,
         consensus: None,
@@ -83,6 +85,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             citations: Vec::new(),
             new_tag: None,
             duplicate_of: None,
+            coder_evidence: None,
         };
         let disposition = if number.0.is_multiple_of(3) { Disposition::Enforced } else { Disposition::Refuted };
         events.push(EventKind::RulingGiven {

@@ -66,6 +66,19 @@ pub struct Plan {
     /// What Glee itself has to say of the change; it is merged with what the reviewers raise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<RawFinding>,
+    /// What is done about the index after the coder's edits, where what is staged is under review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staged>,
+}
+
+/// What is done about the index where what is staged is under review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Staged {
+    /// It is left as it is; the run tells which files it holds without the coder's edits.
+    Left,
+    /// The files that the coder changed are staged (`--restage`).
+    Restaged,
 }
 
 /// How far a run may go.
@@ -108,6 +121,9 @@ pub enum EventKind {
         round: u32,
         /// The shards of this round.
         shards: Vec<Vec<Coverage>>,
+        /// Files of this round that are not reviewed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<Skip>,
     },
     /// An agent is asked.
     CallStarted {
@@ -200,7 +216,7 @@ pub enum EventKind {
     },
     /// The tree is kept as it stood before the coder's first byte.
     BeforeImage {
-        /// The git ref, or the folder outside git.
+        /// The place of its note below the state folder. Of older runs a git ref, or the path of the note.
         kept_as: String,
         /// The tree id.
         tree: String,
@@ -365,9 +381,14 @@ pub enum EventKind {
         /// Wall time in milliseconds.
         millis: u64,
     },
-    /// `glee runs undo` brought the tree back to the before-image.
+    /// `glee runs undo` took back what the coder had done.
     RunUndone {
-        /// How many files were restored or removed.
+        /// How many files were written or removed.
+        files: u64,
+    },
+    /// `glee runs undo --redo` brought back what an undo had replaced.
+    RunRedone {
+        /// How many files were written or removed.
         files: u64,
     },
     /// `glee runs prune` let go of the trees, the code and the raw answers of the run.

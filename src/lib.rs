@@ -43,6 +43,8 @@
 //! | [`rules`] | decisions as pure functions |
 //! | [`event`] | the contract with every listener |
 //! | [`domain`] | the specification's words as types |
+//! | [`files`] | opening files by what they are |
+//! | [`private`] | folders and files that only their owner may read |
 
 pub mod agents;
 pub mod cli;
@@ -50,8 +52,10 @@ pub mod config;
 pub mod domain;
 pub mod draw;
 pub mod event;
+pub mod files;
 pub mod journal;
 pub mod pipeline;
+pub mod private;
 pub mod protocol;
 pub mod report;
 pub mod rules;

@@ -19,6 +19,8 @@ const LAYERS: &[&[&str]] = &[
     &["rules"],
     &["event"],
     &["domain"],
+    &["files"],
+    &["private"],
 ];
 
 /// Crates and the only places that may name them.

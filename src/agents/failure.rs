@@ -51,6 +51,14 @@ pub enum RunError {
         /// The command line.
         command: String,
     },
+    /// The system has too little left to start it: memory, processes or open files.
+    #[error("failed to start `{command}`")]
+    Exhausted {
+        /// The command line.
+        command: String,
+        /// What is used up.
+        source: io::Error,
+    },
     /// The system would not start it.
     #[error("failed to run `{command}`")]
     Spawn {
@@ -118,12 +126,14 @@ pub enum RunError {
         pids: Vec<i32>,
     },
     /// The process that watches over it has died.
-    #[error("the process that watched over `{command}` died ({status}); what it started may still run")]
+    #[error("the supervisor of `{command}` died ({status}); {}", Left(left))]
     Unwatched {
         /// The command line.
         command: String,
         /// How it died.
         status: String,
+        /// What it had started and could not be ended; `None` is the proof that nothing is left.
+        left: Option<Vec<i32>>,
     },
     /// Its output could not be read or kept.
     #[error("the output of `{command}` could not be kept")]
@@ -136,10 +146,17 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Why a process could not be started.
+    pub(super) fn spawn(command: String, source: io::Error) -> Self {
+        if is_exhausted(&source) { Self::Exhausted { command, source } } else { Self::Spawn { command, source } }
+    }
+
     /// The error as it concerns an agent, with what to do about it.
     pub fn for_agent(&self, agent: &Agent) -> AgentError {
         let message = match self {
-            Self::Spawn { source, .. } | Self::Io { source, .. } => format!("{self}: {source}"),
+            Self::Spawn { source, .. } | Self::Exhausted { source, .. } | Self::Io { source, .. } => {
+                format!("{self}: {source}")
+            }
             _ => self.to_string(),
         };
         AgentError { kind: self.kind(), message, hint: self.hint(agent) }
@@ -156,6 +173,7 @@ impl RunError {
             | Self::Survivors { .. }
             | Self::Unwatched { .. }
             | Self::NotHeld { .. }
+            | Self::Exhausted { .. }
             | Self::Io { .. } => FailureKind::Crashed,
         }
     }
@@ -185,10 +203,35 @@ impl RunError {
             Self::NotHeld { .. } => {
                 Some("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`".to_owned())
             }
-            Self::Survivors { .. } | Self::Unwatched { .. } => Some("look for them with `ps -ef`".to_owned()),
+            Self::Survivors { .. } | Self::Unwatched { left: Some(_), .. } => {
+                Some("look for them with `ps -ef`".to_owned())
+            }
+            Self::Unwatched { left: None, .. } => None,
+            Self::Exhausted { source, .. } | Self::Io { source, .. } if is_exhausted(source) => {
+                Some("end other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
+            }
+            Self::Exhausted { .. } => None,
             Self::Io { .. } => Some("see that the disk has room".to_owned()),
             Self::Endless { .. } => Some("see whether the service answers; carry the run on later".to_owned()),
             Self::Stopped { .. } => None,
+        }
+    }
+}
+
+/// Whether the system, or this user's share of it, is used up: open files, processes, memory.
+pub(super) fn is_exhausted(error: &io::Error) -> bool {
+    use nix::errno::Errno;
+    let used_up = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::EAGAIN].map(|errno| errno as i32);
+    error.raw_os_error().is_some_and(|errno| used_up.contains(&errno))
+}
+
+struct Left<'a>(&'a Option<Vec<i32>>);
+
+impl fmt::Display for Left<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("what it had started was ended"),
+            Some(pids) => write!(f, "what it started may still run: {}", Pids(pids)),
         }
     }
 }
@@ -273,12 +316,44 @@ mod tests {
                 "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
                 Some("look for them with `ps -ef`"),
             ),
+            (
+                RunError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: None },
+                "the supervisor of `/bin/rev -x` died (signal: 9); what it had started was ended",
+                None,
+            ),
+            (
+                RunError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: Some(vec![7]) },
+                "the supervisor of `/bin/rev -x` died (signal: 9); what it started may still run: 7",
+                Some("look for them with `ps -ef`"),
+            ),
             (RunError::Stopped { command: command() }, "`/bin/rev -x` was stopped", None),
         ];
         let agent = samples::agent("rev", "text", &["rev"]);
         for (error, message, hint) in cases {
             let told = error.for_agent(&agent);
             assert_eq!((told.message.as_str(), told.hint.as_deref()), (message, hint));
+        }
+    }
+
+    #[test]
+    fn what_is_used_up_is_not_taken_for_a_missing_program() {
+        use nix::errno::Errno;
+        let agent = samples::agent("rev", "text", &["rev"]);
+        for (errno, kind) in [
+            (Errno::EMFILE, FailureKind::Crashed),
+            (Errno::ENFILE, FailureKind::Crashed),
+            (Errno::ENOMEM, FailureKind::Crashed),
+            (Errno::EAGAIN, FailureKind::Crashed),
+            (Errno::ENOEXEC, FailureKind::NotInstalled),
+            (Errno::EACCES, FailureKind::NotInstalled),
+        ] {
+            let source = io::Error::from_raw_os_error(errno as i32);
+            let shown = source.to_string();
+            let told = RunError::spawn("rev".to_owned(), source).for_agent(&agent);
+            assert_eq!(told.kind, kind, "{errno}");
+            assert!(told.message.ends_with(&shown), "{}", told.message);
+            let installs = told.hint.as_deref().is_some_and(|hint| hint.contains("install it"));
+            assert_eq!(installs, errno == Errno::EACCES, "{errno}: {:?}", told.hint);
         }
     }
 

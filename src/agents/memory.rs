@@ -2,12 +2,14 @@
 //!
 //! Nothing here is needed: a file that is gone, broken or cannot be written costs time, never an answer.
 
-use std::fs::{self, File};
+use crate::files;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::private;
 
 /// A folder of remembered things, or none.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +23,7 @@ impl Memory {
     /// What is remembered under a name.
     pub(super) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         let path = self.0.as_deref().map(|folder| folder.join(name));
-        path.and_then(|path| fs::read(path).ok())
+        path.and_then(|path| files::read(&path).ok())
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
     }
@@ -44,8 +46,8 @@ impl Memory {
 }
 
 fn locked<T>(folder: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    fs::create_dir_all(folder)?;
-    let lock = File::options().create(true).truncate(false).write(true).open(folder.join("lock"))?;
+    private::folder(folder)?;
+    let lock = private::options().create(true).truncate(false).write(true).open(folder.join("lock"))?;
     lock.lock()?;
     work()
 }
@@ -76,7 +78,7 @@ mod tests {
         });
         let expected = BTreeMap::from([("a".to_owned(), 1), ("b".to_owned(), 2)]);
         assert_eq!(memory.read::<Numbers>("numbers.json"), expected);
-        fs::write(folder.path().join("agents/numbers.json"), "{").unwrap();
+        std::fs::write(folder.path().join("agents/numbers.json"), "{").unwrap();
         assert_eq!(memory.read::<Numbers>("numbers.json"), Numbers::new());
         let nowhere = Memory::default();
         nowhere.change("numbers.json", |numbers: &mut Numbers| {

@@ -10,6 +10,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -24,7 +25,8 @@ use super::failure::{Cap, Failed, RunError, command_line};
 use super::gate::Gate;
 use super::heads::{Heads, Marks};
 use super::locate::{self, LocateError};
-use super::sandbox::Confinement;
+use super::orphans::{self, Registered};
+use super::sandbox::{self, Confinement};
 use super::spool::{Spool, Stream};
 use super::stop::Stop;
 use super::supervise::{self, End, Ends, Report};
@@ -56,7 +58,7 @@ pub struct Job<'a> {
     pub invocation: &'a Invocation,
     /// What the invocation asks, if it asks an agent; for runners that answer by themselves.
     pub request: Option<&'a Request>,
-    /// How it is held back from writing; `None` where it may write.
+    /// How it is held back and kept apart; `None` for one that is not.
     pub confinement: Option<Confinement>,
     /// The conversation with it, which takes the place of its stdin.
     pub talk: Option<&'a dyn Talk>,
@@ -94,6 +96,8 @@ pub trait Runner: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct ProcessRunner {
     glee: PathBuf,
+    /// Whether this system makes namespaces for agents, once that is known.
+    namespaces: Arc<OnceLock<bool>>,
 }
 
 impl ProcessRunner {
@@ -105,12 +109,17 @@ impl ProcessRunner {
         // This name stays right when the file is replaced during a run, as happens to whoever works on Glee itself.
         let own = Path::new("/proc/self/exe");
         let glee = if own.exists() { own.to_owned() } else { std::env::current_exe()? };
-        Ok(Self { glee })
+        Ok(Self::with_program(glee))
     }
 
     /// A runner that takes the program at `glee` as supervisor.
     pub fn with_program(glee: impl Into<PathBuf>) -> Self {
-        Self { glee: glee.into() }
+        Self { glee: glee.into(), namespaces: Arc::default() }
+    }
+
+    /// A process cannot leave a namespace that turns out to be of no use, so another one tries it.
+    fn makes_namespaces(&self) -> bool {
+        *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
 
     fn spawn(&self, job: &Job<'_>) -> io::Result<Running> {
@@ -119,9 +128,13 @@ impl ProcessRunner {
         let (report, its_report) = io::pipe()?;
         unblock(&report)?;
         let ends = Ends { liveness: its_liveness, report: its_report };
+        let confinement = job.confinement.clone().map(|confinement| Confinement {
+            namespaces: confinement.hold.holds() && self.makes_namespaces(),
+            ..confinement
+        });
         let mut command = std::process::Command::new(&self.glee);
         command
-            .args(supervise::arguments(&ends, job.limits.grace, Some(temporary.path()), job.confinement.as_ref()))
+            .args(supervise::arguments(&ends, job.limits.grace, Some(temporary.path()), confinement.as_ref()))
             .arg(&job.invocation.program)
             .args(&job.invocation.args)
             .env_clear()
@@ -131,9 +144,10 @@ impl ProcessRunner {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let kept = supervise::hand_over(&mut command, ends);
-        let child = tokio::process::Command::from(command).spawn()?;
-        Ok(Running { child, liveness: Some(liveness), report, _kept: kept, _temporary: temporary })
+        supervise::hand_over(&ends)?;
+        let (child, registered) =
+            orphans::spawn_registered(|| tokio::process::Command::from(command).spawn(), Child::id)?;
+        Ok(Running { child, registered: Some(registered), liveness: Some(liveness), report, _temporary: temporary })
     }
 }
 
@@ -149,7 +163,7 @@ impl Runner for ProcessRunner {
             };
             match self.spawn(&job) {
                 Ok(running) => running.finish(&job, command, out, err).await,
-                Err(source) => Err(failed(RunError::Spawn { command, source }, None)),
+                Err(source) => Err(failed(RunError::spawn(command, source), None)),
             }
         })
     }
@@ -165,11 +179,10 @@ impl Runner for ProcessRunner {
 /// A supervisor at work.
 struct Running {
     child: Child,
+    registered: Option<Registered>,
     /// Dropped to have the agent ended.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
-    /// The supervisor's ends, if it takes them from here.
-    _kept: Option<Ends>,
     /// The program's own folder for temporary files, removed with this.
     _temporary: TempDir,
 }
@@ -272,6 +285,12 @@ impl Running {
             }
         };
 
+        let report = self.report();
+        // Without a report the supervisor was killed, and what it had started is still there.
+        let left = match (&report, self.registered.take()) {
+            (None, Some(supervisor)) => orphans::end_all(supervisor).await,
+            (Some(_), _) | (None, None) => None,
+        };
         let until = Instant::now() + DRAIN;
         let last_words = |bytes: &[u8]| {
             if let Some(relay) = &mut relay {
@@ -290,7 +309,8 @@ impl Running {
                 cause = Some(Cause::Io(error));
             }
         }
-        conclude(job, command, cause, status, self.report(), &out.spool, &err.spool)
+        let report = report.ok_or(Dead { status, left });
+        conclude(job, command, cause, report, &out.spool, &err.spool)
     }
 
     /// Tells the supervisor. One that is gone has nobody left to hold.
@@ -308,24 +328,30 @@ impl Running {
     }
 }
 
+/// A supervisor that ended without a report.
+struct Dead {
+    status: io::Result<ExitStatus>,
+    /// What of its agent could not be ended, where something could not.
+    left: Option<Vec<i32>>,
+}
+
 /// Puts together what is known after the supervisor's exit.
 fn conclude(
     job: &Job<'_>,
     command: String,
     cause: Option<Cause>,
-    status: io::Result<ExitStatus>,
-    report: Option<Report>,
+    report: Result<Report, Dead>,
     out: &Spool,
     err: &Spool,
 ) -> Ran {
     let (end, held, left) = match report {
-        Some(Report { end, held, left }) => (Some(end), held, left),
-        None => (None, false, None),
+        Ok(Report { end, held, left }) => (Ok(end), held, left),
+        Err(Dead { status, left }) => (Err(status), false, left),
     };
     let (exit_code, signal) = match end {
-        Some(End::Exit(code)) => (Some(code), None),
-        Some(End::Signal(signal)) => (None, Some(signal)),
-        Some(End::NotStarted(_) | End::NotHeld | End::Unknown) | None => (None, None),
+        Ok(End::Exit(code)) => (Some(code), None),
+        Ok(End::Signal(signal)) => (None, Some(signal)),
+        Ok(End::NotStarted(_) | End::NotHeld | End::Unknown) | Err(_) => (None, None),
     };
     let output = Output {
         stdout: job.stdout.to_owned(),
@@ -342,33 +368,35 @@ fn conclude(
     };
     let said = || err.last_line(job.limits.line).or_else(|| out.last_line(job.limits.line));
     let error = match (cause, end) {
-        (_, None) => {
+        (_, Err(status)) => {
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-            RunError::Unwatched { command, status }
+            RunError::Unwatched { command, status, left }
         }
         // It has left nothing behind, and nobody need ask what it did.
-        (Some(Cause::Stopped), Some(End::NotStarted(_))) => {
+        (Some(Cause::Stopped), Ok(End::NotStarted(_))) => {
             return Err(failed(RunError::Stopped { command }, None));
         }
-        (None, Some(End::NotStarted(errno))) => {
+        (None, Ok(End::NotStarted(errno))) => {
             let source = io::Error::from_raw_os_error(errno);
             let error = match source.kind() {
                 io::ErrorKind::NotFound => RunError::NotFound { command },
-                _ => RunError::Spawn { command, source },
+                _ => RunError::spawn(command, source),
             };
             return Err(failed(error, None));
         }
-        (_, Some(End::NotHeld)) => return Err(failed(RunError::NotHeld { command }, None)),
+        (_, Ok(End::NotHeld)) => return Err(failed(RunError::NotHeld { command }, None)),
         _ if left.is_some() => RunError::Survivors { command, pids: left.unwrap_or_default() },
         (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
         (Some(Cause::Endless), _) => RunError::Endless { command },
         (Some(Cause::Stopped), _) => RunError::Stopped { command },
         (Some(Cause::Done), _) => return Ok(output),
         (Some(Cause::Io(source)), _) => RunError::Io { command, source },
-        (None, Some(End::Signal(signal))) => RunError::Killed { command, signal, said: said() },
-        (None, Some(End::Exit(0))) => return Ok(output),
-        (None, Some(End::Exit(code))) => RunError::ExitCode { command, code, said: said() },
-        (None, Some(End::Unknown)) => RunError::Unwatched { command, status: "it lost sight of it".to_owned() },
+        (None, Ok(End::Signal(signal))) => RunError::Killed { command, signal, said: said() },
+        (None, Ok(End::Exit(0))) => return Ok(output),
+        (None, Ok(End::Exit(code))) => RunError::ExitCode { command, code, said: said() },
+        (None, Ok(End::Unknown)) => {
+            RunError::Unwatched { command, status: "it lost sight of it".to_owned(), left: Some(Vec::new()) }
+        }
     };
     Err(failed(error, Some(output)))
 }

@@ -1,7 +1,6 @@
 //! What is kept of each call beside its raw output: the command line, the names of the variables, the prompt, and what
 //! was read. `adapter: replay` plays it back.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use super::adapter::{Invocation, Query};
 use super::kind::AdapterKind;
 use crate::domain::{AgentName, FailureKind, Role, Told, Usage};
 use crate::event::Transcript;
+use crate::files;
 
 /// The record of one call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Record {
 
     /// Reads a record.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&fs::read(path)?)?)
+        Ok(serde_json::from_slice(&files::read(path)?)?)
     }
 
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
@@ -91,9 +91,5 @@ pub(super) fn path(stdout: &Path) -> PathBuf {
 
 /// Writes a file that only its owner may read: it holds code.
 pub(super) fn private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::File::options();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(bytes)
+    crate::private::options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
 }

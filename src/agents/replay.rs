@@ -12,6 +12,7 @@ use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
 use super::kind::AdapterKind;
 use super::record::Record;
 use crate::domain::FailureKind;
+use crate::files;
 
 /// The hidden first argument that makes Glee's binary play a record.
 pub const ARGUMENT: &str = "__replay";
@@ -68,7 +69,7 @@ pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);
     let Record { nonce: old, adapter, end, .. } = Record::read(record)?;
     let kept = |name: &str| -> io::Result<Vec<u8>> {
-        let bytes = std::fs::read(format!("{stem}.{name}"))?;
+        let bytes = files::read(format!("{stem}.{name}").as_ref())?;
         Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
     };
     out.write_all(&kept("stdout")?)?;

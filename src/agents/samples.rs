@@ -98,5 +98,5 @@ pub(super) fn dispute() -> Task {
         rulings: Vec::new(),
         disposition: None,
     };
-    Task::Judge { dispute: Box::new(dispute), files: Vec::new() }
+    Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new() }
 }

@@ -1,12 +1,24 @@
-//! The sandbox around an agent that may only read: what it may write all the same, and the layers a system has.
+//! The sandbox around an agent: what one that may only read can write all the same, and what keeps every agent apart from
+//! Glee and its user's other programs.
 //!
-//! On Linux it is Landlock: from before the agent's first instruction nothing below it can write, create, remove,
-//! rename or link a file anywhere but in the agent's own configuration folders, a temporary folder of its own, and
-//! the devices that swallow. That takes in the tree, its git folder and Glee's state. Landlock does not hold back
-//! changes of permissions and times, so what is found by comparing counts there too.
+//! On Linux an agent that may only read is held by Landlock: from before its first instruction nothing below it can
+//! write, create, remove, rename or link a file anywhere but in the agent's own configuration folders, a temporary
+//! folder of its own, and the devices that swallow. That takes in the tree, its git folder and Glee's state. It can
+//! neither signal nor inspect a process outside, nor reach its abstract sockets. Where the system makes namespaces for
+//! it, it sees the user's caches, writes to a copy that ends with the call, has shared memory of its own, and no socket
+//! in the file system is there (see `namespace`). Landlock does not hold back changes of permissions and times, so what
+//! is found by comparing counts there too.
+//!
+//! An agent that may write is only kept apart: it cannot inspect a process that it did not start, so neither Glee's
+//! memory nor its environment. An agent that runs as root loses the capabilities that would let it.
 //!
 //! A folder that is allowed never holds, and never lies in, what is to be protected: then it is left out. A known
 //! program's own folder is made before it is held, for then it could not make it itself.
+
+#[cfg(target_os = "linux")]
+mod namespace;
+#[cfg(target_os = "linux")]
+mod sockets;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -16,14 +28,63 @@ use super::kind::AdapterKind;
 use crate::config::settings::Sandbox;
 use crate::domain::Role;
 
-/// What every program may write to: devices that keep nothing, terminals, and shared memory.
-const DEVICES: [&str; 7] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
+#[cfg(target_os = "linux")]
+pub use namespace::{NAME as PROBE, probe};
+
+/// What every program may write to: devices that keep nothing, and terminals.
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+/// Memory that programs share by name.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// How firmly an agent is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// Not at all.
+    #[default]
+    Free,
+    /// It may write, and is kept from inspecting other processes where the system can.
+    Apart,
+    /// It may only read, where the system can hold it.
+    IfPossible,
+    /// It may only read, or is not started.
+    Always,
+}
+
+impl Hold {
+    const ALL: [Self; 4] = [Self::Free, Self::Apart, Self::IfPossible, Self::Always];
+
+    /// Whether it may only read.
+    pub(super) fn holds(self) -> bool {
+        matches!(self, Self::IfPossible | Self::Always)
+    }
+
+    /// Its word in a supervisor's arguments.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Apart => "apart",
+            Self::IfPossible => "auto",
+            Self::Always => "held",
+        }
+    }
+
+    /// What a word says.
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|hold| hold.word() == word)
+    }
+}
 
 /// How one program is held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Confinement {
-    /// Whether it has to be.
-    pub sandbox: Sandbox,
+    /// How firmly.
+    pub hold: Hold,
+    /// Whether the system makes namespaces for it.
+    pub namespaces: bool,
+    /// The folder of the user's caches, which it may write to only in a copy of its own.
+    pub cache: Option<PathBuf>,
+    /// A folder that it must not see.
+    pub hidden: Option<PathBuf>,
     /// The files and folders it may write to.
     pub writable: Vec<PathBuf>,
 }
@@ -44,8 +105,8 @@ pub fn layers() -> Layers {
 
 /// How an agent is held that is asked in a role; `None` for one that is not.
 ///
-/// A coder has to write. Codex brings a sandbox of its own, which cannot be set up inside this one, so it is held by
-/// Glee's only where that is required.
+/// A coder has to write, and is only kept apart. Codex brings a sandbox of its own, which cannot be set up inside this
+/// one, so it is held by Glee's only where that is required.
 pub(super) fn confinement(
     sandbox: Sandbox,
     role: Role,
@@ -54,14 +115,17 @@ pub(super) fn confinement(
     env: &BTreeMap<OsString, OsString>,
     protected: &[PathBuf],
 ) -> Option<Confinement> {
-    let unheld = match sandbox {
-        Sandbox::Off => true,
-        Sandbox::Auto => kind == AdapterKind::Codex,
-        Sandbox::Required => false,
+    let hold = match (sandbox, role) {
+        (Sandbox::Off, _) => return None,
+        (Sandbox::Auto | Sandbox::Required, Role::Coder) if kind == AdapterKind::Codex => return None,
+        (Sandbox::Auto | Sandbox::Required, Role::Coder) => {
+            return Some(Confinement { hold: Hold::Apart, ..Confinement::default() });
+        }
+        (Sandbox::Auto, _) if kind == AdapterKind::Codex => return None,
+        (Sandbox::Auto, _) => Hold::IfPossible,
+        (Sandbox::Required, _) => Hold::Always,
     };
-    if unheld || role == Role::Coder {
-        return None;
-    }
+    let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
     let protected: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
     let allowed = |path: &PathBuf| {
         let path = real(path);
@@ -79,7 +143,16 @@ pub(super) fn confinement(
     }
     writable.extend(DEVICES.map(PathBuf::from));
     writable.retain(|path| path.exists() && allowed(path));
-    Some(Confinement { sandbox, writable: writable.iter().map(|path| real(path)).collect() })
+    let is_own = matches!(kind, AdapterKind::Builtin | AdapterKind::Replay);
+    let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache)).map(|cache| real(&cache));
+    let writable = writable.iter().map(|path| real(path)).collect();
+    Some(Confinement { hold, namespaces: false, cache, hidden, writable })
+}
+
+/// The folder of the user's caches.
+fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+    let variable = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache"))).filter(|path| path.is_absolute())
 }
 
 /// The programs that an agent is: behind the Agent Client Protocol those that its command names.
@@ -106,18 +179,23 @@ fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<Pat
     let config = |path: &str| Some(xdg("XDG_CONFIG_HOME", ".config")?.join(path));
     let data = |path: &str| Some(xdg("XDG_DATA_HOME", ".local/share")?.join(path));
     let state = |path: &str| Some(xdg("XDG_STATE_HOME", ".local/state")?.join(path));
+    let cache = |path: &str| Some(caches(env)?.join(path));
     let own = match kind {
-        // All that is known of a program of the user's own is that it may have a cache.
-        AdapterKind::Text | AdapterKind::Json | AdapterKind::Acp => Vec::new(),
-        AdapterKind::Builtin | AdapterKind::Replay => return Vec::new(),
-        AdapterKind::Claude => vec![variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude"))],
+        AdapterKind::Text | AdapterKind::Json | AdapterKind::Acp | AdapterKind::Builtin | AdapterKind::Replay => {
+            Vec::new()
+        }
+        AdapterKind::Claude => {
+            vec![variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude")), cache("claude-cli-nodejs")]
+        }
         AdapterKind::Codex => vec![variable("CODEX_HOME").or_else(|| in_home(".codex"))],
         AdapterKind::Gemini => vec![in_home(".gemini")],
-        AdapterKind::Opencode => vec![config("opencode"), data("opencode"), state("opencode")],
+        AdapterKind::Opencode => {
+            vec![config("opencode"), data("opencode"), state("opencode"), cache("opencode")]
+        }
         AdapterKind::Qwen => vec![in_home(".qwen")],
-        AdapterKind::Copilot => vec![variable("COPILOT_HOME").or_else(|| in_home(".copilot"))],
+        AdapterKind::Copilot => vec![variable("COPILOT_HOME").or_else(|| in_home(".copilot")), cache("copilot")],
     };
-    own.into_iter().chain([xdg("XDG_CACHE_HOME", ".cache")]).flatten().collect()
+    own.into_iter().flatten().collect()
 }
 
 /// A path without links, as far as it exists.
@@ -136,43 +214,145 @@ fn is_available() -> bool {
     false
 }
 
+/// What is made around an agent before it is started.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Surroundings {
+    /// The folder of caches, where a private copy covers it.
+    cache: Option<PathBuf>,
+    /// Whether shared memory is its own.
+    has_memory: bool,
+    /// Where its cache is instead, where nothing covers the user's.
+    instead: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Makes them for a process that is held and everything that this process starts.
+    pub(super) fn make(confinement: &Confinement, temporary: Option<&Path>) -> Self {
+        #[cfg(target_os = "linux")]
+        let mut made =
+            if confinement.namespaces { namespace::enter(confinement, temporary) } else { Self::default() };
+        #[cfg(not(target_os = "linux"))]
+        let mut made = Self::default();
+        if let (Some(cache), None, Some(temporary)) = (&confinement.cache, &made.cache, temporary)
+            // A known program has its part of the user's.
+            && !confinement.writable.iter().any(|path| path.starts_with(cache))
+        {
+            let instead = temporary.join("cache");
+            made.instead = std::fs::create_dir(&instead).is_ok().then_some(instead);
+        }
+        made
+    }
+
+    /// What else may be written to.
+    pub(super) fn writable(&self) -> impl Iterator<Item = &Path> {
+        self.cache.as_deref().into_iter().chain(self.has_memory.then_some(Path::new(SHARED_MEMORY)))
+    }
+
+    /// What the agent's environment gets on top.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.instead.as_deref().map(|path| ("XDG_CACHE_HOME", path)).into_iter()
+    }
+}
+
+/// Whether the system makes namespaces for an agent, which the program at `glee` finds out.
+#[cfg(target_os = "linux")]
+pub fn makes_namespaces(glee: &Path) -> bool {
+    namespace::is_available(glee)
+}
+
+/// Elsewhere there are none.
+#[cfg(not(target_os = "linux"))]
+pub fn makes_namespaces(_glee: &Path) -> bool {
+    false
+}
+
 /// Holds the calling thread, and whatever it starts, back from writing anywhere but there. It cannot be undone.
 /// Returns whether it holds.
 #[cfg(target_os = "linux")]
-pub(super) fn hold(writable: &[PathBuf]) -> bool {
+pub(super) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     linux::hold(writable).is_ok()
 }
 
+/// Nothing holds here.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn hold(_writable: &[PathBuf]) -> bool {
+pub(super) fn hold<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
     false
+}
+
+/// Keeps the calling thread, and whatever it starts, from inspecting processes outside, where the system can.
+pub(super) fn keep_apart() {
+    #[cfg(target_os = "linux")]
+    drop(linux::keep_apart());
+}
+
+/// Takes from the calling thread, and whatever it starts, the capabilities of root that would undo the rest: to inspect
+/// and take over processes, to mount, to load code into the kernel.
+pub(super) fn drop_capabilities() {
+    #[cfg(target_os = "linux")]
+    linux::drop_capabilities();
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::path::PathBuf;
+    use std::path::Path;
 
     use landlock::{
-        ABI, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreated,
+        ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreated,
         RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
     };
+    use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
     /// The first version that holds back truncation too; with less a file can still be emptied.
     const NEEDED: ABI = ABI::V3;
+
+    /// What no agent has.
+    const DROPPED: [CapabilitySet; 10] = [
+        CapabilitySet::SYS_PTRACE,
+        CapabilitySet::PERFMON,
+        CapabilitySet::SYS_ADMIN,
+        CapabilitySet::CHECKPOINT_RESTORE,
+        CapabilitySet::BPF,
+        CapabilitySet::SYS_MODULE,
+        CapabilitySet::SYS_RAWIO,
+        CapabilitySet::SYS_BOOT,
+        CapabilitySet::MKNOD,
+        CapabilitySet::SYSLOG,
+    ];
 
     pub(super) fn ruleset() -> Result<RulesetCreated, RulesetError> {
         Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // Where the kernel can: no signal leaves the sandbox, so an agent cannot end Glee or its supervisor.
-            .scope(Scope::Signal)?
+            // Where the kernel can: no signal leaves the sandbox, so an agent cannot end Glee or its supervisor, and no
+            // abstract socket is reached, so it cannot have another program do what it may not.
+            .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
 
-    pub(super) fn hold(writable: &[PathBuf]) -> Result<(), RulesetError> {
+    pub(super) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> Result<(), RulesetError> {
         let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
         ruleset()?.add_rules(rules)?.restrict_self().map(drop)
+    }
+
+    pub(super) fn keep_apart() -> Result<(), RulesetError> {
+        // A domain has to restrict something, and forbids to move files between folders unless it is said. What only
+        // root could do is allowed all the same, everywhere.
+        let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(access)?
+            .create()?
+            .add_rules(path_beneath_rules(["/"], access))?
+            .restrict_self()
+            .map(drop)
+    }
+
+    pub(super) fn drop_capabilities() {
+        // Who is not root has none, and may not drop any.
+        for capability in DROPPED {
+            let _ = remove_capability_from_bounding_set(capability);
+        }
     }
 }
 
@@ -200,24 +380,53 @@ mod tests {
         let words = |words: &[&str]| Some(words.iter().map(ToString::to_string).collect::<Vec<_>>());
         let (auto, reviewer) = (Sandbox::Auto, Role::Reviewer);
         assert_eq!(writable(auto, reviewer, AdapterKind::Codex, &["project"]), None);
-        assert_eq!(
-            writable(Sandbox::Required, reviewer, AdapterKind::Codex, &["project"]),
-            words(&[".codex", ".cache"])
-        );
-        assert_eq!(writable(auto, Role::Judge, AdapterKind::Text, &["project"]), words(&[".cache"]));
-        // Glee's state lies in the cache; the tree is the agent's own folder.
-        assert_eq!(writable(auto, reviewer, AdapterKind::Text, &["project", ".cache/glee"]), words(&[]));
-        assert_eq!(writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]), words(&[".cache"]));
+        assert_eq!(writable(Sandbox::Required, reviewer, AdapterKind::Codex, &["project"]), words(&[".codex"]));
+        assert_eq!(writable(auto, Role::Judge, AdapterKind::Text, &["project"]), words(&[]));
+        // The tree is the agent's own folder.
+        assert_eq!(writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]), words(&[]));
         // What a known program does not have yet is made, but never in what is protected.
-        assert_eq!(writable(auto, reviewer, AdapterKind::Copilot, &["project"]), words(&[".copilot", ".cache"]));
-        assert_eq!(writable(auto, reviewer, AdapterKind::Qwen, &[".qwen"]), words(&[".cache"]));
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Copilot, &["project"]),
+            words(&[".copilot", ".cache/copilot"])
+        );
+        assert_eq!(writable(auto, reviewer, AdapterKind::Qwen, &[".qwen"]), words(&[]));
         assert!(home.join(".copilot").is_dir() && !home.join(".qwen").exists());
         assert_eq!(
             writable(auto, reviewer, AdapterKind::Acp, &["project"]),
-            words(&[".claude", ".cache", ".cache"])
+            words(&[".claude", ".cache/claude-cli-nodejs"])
         );
         assert_eq!(writable(auto, reviewer, AdapterKind::Builtin, &["project"]), words(&[]));
-        assert_eq!(writable(auto, Role::Coder, AdapterKind::Text, &["project"]), None);
         assert_eq!(writable(Sandbox::Off, reviewer, AdapterKind::Text, &["project"]), None);
+        assert_eq!(writable(Sandbox::Off, Role::Coder, AdapterKind::Text, &["project"]), None);
+    }
+
+    #[test]
+    fn caches_are_covered_unless_they_hold_what_is_protected_and_coders_are_only_kept_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for path in [".cache", "other", "project", "state/watch"] {
+            std::fs::create_dir_all(home.join(path)).unwrap();
+        }
+        let held = |role, kind, cache: &str, protected: &[&str]| {
+            let mut env = BTreeMap::from([(OsString::from("HOME"), home.clone().into_os_string())]);
+            if !cache.is_empty() {
+                env.insert("XDG_CACHE_HOME".into(), home.join(cache).into());
+            }
+            let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
+            confinement(Sandbox::Auto, role, kind, &["x".to_owned()], &env, &protected)
+        };
+        let cache =
+            |kind, cache: &str, protected: &[&str]| held(Role::Reviewer, kind, cache, protected).unwrap().cache;
+        assert_eq!(cache(AdapterKind::Text, "", &["project"]), Some(home.join(".cache")));
+        assert_eq!(cache(AdapterKind::Claude, "other", &["project"]), Some(home.join("other")));
+        assert_eq!(cache(AdapterKind::Text, "", &[".cache/checkout"]), None, "the tree lies in it");
+        assert_eq!(cache(AdapterKind::Text, "project/cache", &["project"]), None, "it lies in the tree");
+        assert_eq!(cache(AdapterKind::Text, "missing", &["project"]), None);
+        assert_eq!(cache(AdapterKind::Builtin, "", &["project"]), None);
+        let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"]).unwrap().hidden;
+        assert_eq!(hidden, Some(home.join("state/watch")));
+        let apart = Confinement { hold: Hold::Apart, ..Confinement::default() };
+        assert_eq!(held(Role::Coder, AdapterKind::Text, "", &["project"]), Some(apart));
+        assert_eq!(held(Role::Coder, AdapterKind::Codex, "", &["project"]), None);
     }
 }

@@ -25,12 +25,8 @@ pub(super) struct Spool {
 impl Spool {
     /// Begins a file that takes `cap` bytes. Only its owner may read it: it holds code.
     pub(super) fn create(path: &Path, cap: u64) -> io::Result<Self> {
-        let mut options = File::options();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         Ok(Self {
-            file: options.open(path)?,
+            file: crate::private::options().write(true).create(true).truncate(true).open(path)?,
             room: cap,
             total: 0,
             hasher: blake3::Hasher::new(),

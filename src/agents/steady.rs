@@ -9,11 +9,13 @@ use super::ask::{Agents, TranscriptFiles};
 use super::environment;
 use super::gate::Gate;
 use super::heads::Marks;
+use super::kind::AdapterKind;
 use super::process::Job;
+use super::sandbox;
 use super::stop::Stop;
 use super::talk::Talk;
-use crate::config::settings::Limits;
-use crate::domain::Agent;
+use crate::config::settings::{Limits, Sandbox};
+use crate::domain::{Agent, Role};
 
 impl Agents {
     /// Runs an agent's command as it stands, in the tree, until it ends or `stop` asks for it. It may write there, and
@@ -24,7 +26,7 @@ impl Agents {
         agent: &Agent,
         root: &Path,
         variables: impl IntoIterator<Item = (String, String)>,
-        limits: &Limits,
+        (limits, sandbox): (&Limits, Sandbox),
         files: &TranscriptFiles,
         talk: &dyn Talk,
         stands: watch::Receiver<bool>,
@@ -40,6 +42,7 @@ impl Agents {
         env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
         env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
         let invocation = Invocation::plain(program, &agent.command, env, root);
+        let kind = AdapterKind::of(agent).unwrap_or(AdapterKind::Text);
         let job = Job {
             invocation: &invocation,
             request: None,
@@ -47,7 +50,7 @@ impl Agents {
             stands: Some(stands),
             talk: Some(talk),
             marks: Marks::default(),
-            confinement: None,
+            confinement: sandbox::confinement(sandbox, Role::Coder, kind, &agent.command, &invocation.env, &[]),
             limits: *limits,
             stdout: &files.stdout,
             stderr: &files.stderr,

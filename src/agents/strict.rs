@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(schema["properties"]["duplicate_of"], or_null(json!({"type": "string"})));
         assert_eq!(schema["required"].as_array().map(Vec::len), schema["properties"].as_object().map(Map::len));
         let answer = json!({"nonce": "n", "dispute": 1, "ruling": "ENFORCE", "rationale": "r", "grounds": null,
-            "citations": [], "new_tag": null, "duplicate_of": null});
+            "citations": [], "new_tag": null, "duplicate_of": null, "coder_evidence": null});
         assert!(jsonschema::is_valid(&schema, &answer));
         assert!(serde_json::from_value::<RulingReply>(answer).is_ok());
         assert!(!jsonschema::is_valid(&schema, &json!({"nonce": "n", "dispute": 1, "ruling": "ENFORCE"})));

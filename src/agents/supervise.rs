@@ -24,6 +24,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, parent_id};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,11 +36,11 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
-use super::sandbox;
-use crate::config::settings::Sandbox;
+use super::sandbox::{self, Hold, Surroundings};
 
-use orders::{DESCRIPTORS, Orders, descriptor, parse};
+pub(super) use orders::DESCRIPTORS;
 pub(super) use orders::{End, Ends, GO_ON, Report, STAND, arguments, hand_over};
+use orders::{Orders, descriptor, parse};
 
 /// The hidden first argument.
 pub const NAME: &str = "__supervise";
@@ -50,10 +51,9 @@ const SWEEP: Duration = Duration::from_secs(2);
 /// Runs the supervisor with the arguments after its [`NAME`].
 pub fn main(args: &[OsString]) -> ExitCode {
     let Some(orders) = parse(args) else { return ExitCode::from(2) };
-    let (Ok(liveness), Ok(mut report)) = (
-        File::open(descriptor(orders.starter, orders.liveness)),
-        File::options().write(true).open(descriptor(orders.starter, orders.report)),
-    ) else {
+    let (Ok(liveness), Ok(mut report)) =
+        (File::open(descriptor(orders.liveness)), File::options().write(true).open(descriptor(orders.report)))
+    else {
         return ExitCode::from(2);
     };
     // If Glee is gone, its number may be another's by now.
@@ -205,11 +205,20 @@ fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
         Err(error) => return not_started(error),
     };
     let ready = || watch.liveness.as_ref().is_some_and(may_begin);
-    let (held, started) = match orders.sandbox {
-        Sandbox::Off => (false, Some(start(orders, ready))),
+    let confinement = &orders.confinement;
+    let surroundings = if confinement.hold.holds() {
+        Surroundings::make(confinement, orders.temporary)
+    } else {
+        Surroundings::default()
+    };
+    // After the namespaces, whose maps only a process that may be inspected can write.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_dumpable(false);
+    let (held, started) = match confinement.hold {
+        Hold::Free => (false, Some(start(orders, &surroundings, ready))),
         // A thread of its own, because what is held stays held.
-        Sandbox::Auto | Sandbox::Required => {
-            thread::scope(|scope| scope.spawn(|| start_held(orders, ready)).join())
+        Hold::Apart | Hold::IfPossible | Hold::Always => {
+            thread::scope(|scope| scope.spawn(|| start_held(orders, &surroundings, ready)).join())
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         }
     };
@@ -231,19 +240,30 @@ fn may_begin(mut liveness: &File) -> bool {
 }
 
 /// Starts the agent once it may begin.
-fn start(orders: &Orders<'_>, may_begin: impl Fn() -> bool) -> io::Result<Pid> {
+fn start(orders: &Orders<'_>, surroundings: &Surroundings, may_begin: impl Fn() -> bool) -> io::Result<Pid> {
     if !may_begin() {
         return Err(Errno::ECANCELED.into());
     }
-    let child = Command::new(orders.program).args(orders.args).process_group(0).spawn()?;
-    Ok(Pid::from_raw(child.id().cast_signed()))
+    let mut command = Command::new(orders.program);
+    command.args(orders.args).envs(surroundings.variables()).process_group(0);
+    Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
 /// Starts the agent held: whether it is, and its process, or nothing where it would have to be held.
-fn start_held(orders: &Orders<'_>, may_begin: impl Fn() -> bool) -> (bool, Option<io::Result<Pid>>) {
-    let held = sandbox::hold(&orders.writable);
-    let may_start = held || orders.sandbox != Sandbox::Required;
-    (held, may_start.then(|| start(orders, may_begin)))
+fn start_held(
+    orders: &Orders<'_>,
+    surroundings: &Surroundings,
+    may_begin: impl Fn() -> bool,
+) -> (bool, Option<io::Result<Pid>>) {
+    let confinement = &orders.confinement;
+    sandbox::drop_capabilities();
+    if confinement.hold == Hold::Apart {
+        sandbox::keep_apart();
+        return (false, Some(start(orders, surroundings, may_begin)));
+    }
+    let held = sandbox::hold(confinement.writable.iter().map(PathBuf::as_path).chain(surroundings.writable()));
+    let may_start = held || confinement.hold != Hold::Always;
+    (held, may_start.then(|| start(orders, surroundings, may_begin)))
 }
 
 /// Lets go of the agent's stdin, so that Glee sees it when the agent closes it.
@@ -307,10 +327,20 @@ fn kill_group(agent: Pid, signal: Signal) {
     let _ = killpg(agent, signal);
 }
 
-/// All descendants, each after its parent.
+/// All descendants of this process, each after its parent.
 #[cfg(target_os = "linux")]
 fn descendants() -> Vec<Pid> {
-    let mut found = children("self");
+    below(children("self"))
+}
+
+/// All descendants of a process, each after its parent.
+#[cfg(target_os = "linux")]
+pub(super) fn descendants_of(process: Pid) -> Vec<Pid> {
+    below(children(&process.to_string()))
+}
+
+#[cfg(target_os = "linux")]
+fn below(mut found: Vec<Pid>) -> Vec<Pid> {
     let mut next = 0;
     while let Some(pid) = found.get(next) {
         let deeper = children(&pid.to_string());
@@ -320,8 +350,9 @@ fn descendants() -> Vec<Pid> {
     found
 }
 
+/// The children of a process, by its id or `self`.
 #[cfg(target_os = "linux")]
-fn children(process: &str) -> Vec<Pid> {
+pub(super) fn children(process: &str) -> Vec<Pid> {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
     threads
         .flatten()

@@ -14,7 +14,7 @@ use crate::agents::adapter::AgentError;
 use crate::agents::schema::Form;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::domain::{Agent, AgentName, ExitReason, Role};
-use crate::protocol::printable;
+use crate::protocol::{printable, secrets};
 use crate::ui::stream;
 
 /// Arguments of `glee agents`.
@@ -100,6 +100,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let (places, loaded) = super::load::settings(globals, Vec::new())?;
+    super::sitting::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // What an untrusted project names is found, but not run.
@@ -112,7 +113,7 @@ fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     if rows.is_empty() && !globals.quiet {
         stream::err("no agent is connected; connect one with `glee connect <agent> --role <role>`\n");
     }
-    stream::out(&table(&rows, globals.color_stdout()))?;
+    stream::out(&secrets::redact(&table(&rows, globals.color_stdout())))?;
     if !trusted && !globals.quiet {
         stream::err("this project is not trusted, so no program was asked for its version; see `glee trust`\n");
     }
@@ -121,7 +122,7 @@ fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
 
 fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
     let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
-    Ok(stream::out(&(text + "\n"))?)
+    Ok(stream::out(&(secrets::redact(&text).into_owned() + "\n"))?)
 }
 
 /// A connected agent and what is known of its program. The values of its variables are nobody's business here.

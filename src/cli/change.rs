@@ -10,6 +10,7 @@ use crate::config::file::{self, FileError, Links};
 use crate::config::trust::{Store, TrustError};
 use crate::config::{self, ConfigError, Owner, paths};
 use crate::domain::ExitReason;
+use crate::protocol::secrets;
 use crate::ui::stream;
 
 /// The first lines of a new configuration file.
@@ -105,7 +106,8 @@ impl Target {
 
     /// How the file stands before a change.
     fn trusted(&self, places: &Places, globals: &Globals) -> Result<Before, CommandError> {
-        let Some(text) = self.read()? else { return Ok(Before::Trusted) };
+        // Templates and scripts may be there before the file is.
+        let text = self.read()?.unwrap_or_default();
         match config::check_text(&places.sources(globals), self.owner, Some(&self.name), &text) {
             Err(_) => Ok(Before::Broken),
             Ok(None) => Ok(Before::Trusted),
@@ -144,7 +146,7 @@ enum Before {
 /// Tells the user something on stderr, unless they asked for quiet.
 pub(super) fn say(globals: &Globals, line: &str) {
     if !globals.quiet {
-        stream::err(&format!("{}\n", crate::protocol::printable::block(line)));
+        stream::err(&format!("{}\n", secrets::redact(&crate::protocol::printable::block(line))));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, ExitReason, Role};
 use crate::draw;
-use crate::protocol::printable;
+use crate::protocol::{printable, secrets};
 use crate::ui::stream;
 
 use super::Globals;
@@ -19,13 +19,14 @@ use super::error::CommandResult;
 pub(super) fn run(globals: &Globals) -> CommandResult {
     let (places, loaded) = super::load::runnable(globals, Vec::new(), None)?;
     let Settings { agents, limits, sandbox, .. } = &loaded.settings;
+    super::sitting::provide_open_files(1)?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut reason = ExitReason::Clean;
     for agent in agents.iter().filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay)) {
         let version = runtime.block_on(programs.version(agent, &places.root));
         let probed = runtime.block_on(programs.probe(agent, &places.root, limits, *sandbox))?;
-        stream::out(&report(agent, version.as_deref(), &probed))?;
+        stream::out(&secrets::redact(&report(agent, version.as_deref(), &probed)))?;
         reason = reason.strongest(verdict(agent, &probed));
     }
     if agents.is_empty() && !globals.quiet {

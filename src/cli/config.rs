@@ -8,6 +8,7 @@ use super::error::{CommandError, CommandResult};
 use super::load::{self, Places};
 use crate::config::{self, Loaded, Origin, Place, Setting, edit, schema};
 use crate::domain::ExitReason;
+use crate::protocol::secrets;
 use crate::ui::ask::{self, AskError, Look};
 use crate::ui::stream;
 
@@ -301,6 +302,6 @@ fn plain(key: &str, value: &Value) -> String {
 }
 
 fn print(text: &str) -> CommandResult {
-    stream::out(text)?;
+    stream::out(&secrets::redact(text))?;
     Ok(ExitReason::Clean)
 }

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::load::{self, Places};
-use crate::agents::{AdapterKind, Agents, ProcessRunner, sandbox};
+use crate::agents::{AdapterKind, Agents, ProcessRunner, own_process, sandbox};
 use crate::config::Loaded;
 use crate::domain::{Agent, ExitReason};
-use crate::protocol::printable;
+use crate::protocol::{printable, secrets};
 use crate::ui::stream;
 
 /// Arguments of `glee doctor`.
@@ -61,10 +61,16 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
     };
     say("system", &format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
     let git = runtime.block_on(programs.version_of("git", &places.root));
-    say("git", git.as_deref().unwrap_or("not found"));
+    let files = own_process::provide_open_files(0);
+    if let Err(error) = &files {
+        say("files", &error.to_string());
+    }
+    say("git", git.as_deref().unwrap_or(if files.is_ok() { "not found" } else { "could not be asked" }));
     let layers = sandbox::layers();
     let on = |on: bool| if on { "yes" } else { "no" };
-    say("sandbox", &format!("landlock {}, subreaper {}", on(layers.landlock), on(layers.subreaper)));
+    let namespaces = on(sandbox::makes_namespaces(std::path::Path::new("/proc/self/exe")));
+    let (landlock, subreaper) = (on(layers.landlock), on(layers.subreaper));
+    say("sandbox", &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"));
     say("project", &places.root.display().to_string());
     say("state", &places.state.display().to_string());
     say("history", &history(globals));
@@ -86,7 +92,7 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
         }
         Err(error) => text.push_str(&unreadable(&error)),
     }
-    stream::out(&text)?;
+    stream::out(&secrets::redact(&text))?;
     Ok(ExitReason::Clean)
 }
 

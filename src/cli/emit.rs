@@ -1,7 +1,7 @@
 //! `glee emit`: tells the watch of this work tree what an agent does.
 
 use std::io::{self, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +14,7 @@ use super::watch::{self as watching, socket_error};
 use crate::domain::{EventType, ExitReason};
 use crate::protocol::printable;
 use crate::ui::stream;
-use crate::watch::intake;
+use crate::watch::intake::{self, Command as Order, KEY};
 use crate::watch::socket::Client;
 
 /// Arguments of `glee emit`.
@@ -81,8 +81,9 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
                 .hint("a name has up to 64 letters, digits, `.`, `_` and `-`")
         })?;
     }
+    let key = client.key().filter(|_| kind == EventType::UserManual.as_str());
     let line = json!({"type": kind, "agent": args.agent, "summary": args.summary, "files": args.files,
-        "clarifies": args.clarifies});
+        "clarifies": args.clarifies, KEY: key});
     let answer = client.ask(&line.to_string()).map_err(socket_error)?;
     let answer = watching::accepted(answer)?;
     if let Some(prompt) = answer["clarify"]["prompt"].as_str() {
@@ -95,14 +96,16 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
 }
 
 /// Tells every line of a file; the watch answers while it is still read.
-fn all(mut client: Client, path: &PathBuf) -> CommandResult {
+fn all(mut client: Client, path: &Path) -> CommandResult {
     let mut source: Box<dyn io::Read + Send> = if path.as_os_str() == "-" {
         Box::new(BufReader::new(io::stdin()))
     } else {
-        let file = std::fs::File::open(path)
+        let file = crate::files::input(path)
             .map_err(|error| CommandError::usage(format!("cannot read `{}`: {error}", path.display())))?;
         Box::new(BufReader::with_capacity(64 << 10, file))
     };
+    // A connection that says nothing for long is closed; the first line may be long in coming.
+    watching::accepted(client.command(&Order::Status).map_err(socket_error)?)?;
     let mut speaker = client.speaker().map_err(socket_error)?;
     // The last answer comes after the last line, and the end after it.
     let told_all = Arc::new(AtomicBool::new(false));

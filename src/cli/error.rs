@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::domain::ExitReason;
-use crate::protocol::printable;
+use crate::protocol::{printable, secrets};
 
 /// The result of a command: the reason behind its exit code.
 pub(crate) type CommandResult = Result<ExitReason, CommandError>;
@@ -60,7 +60,8 @@ impl CommandError {
         if let Some(hint) = &self.hint {
             let _ = writeln!(text, "{cyan}hint{reset}: {}", printable::block(hint));
         }
-        text
+        // A command line or an address in an error may hold a token.
+        secrets::redact(&text).into_owned()
     }
 }
 

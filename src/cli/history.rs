@@ -55,7 +55,13 @@ pub(crate) fn open_read(globals: &Globals, workspace: &Workspace) -> Result<Opti
 
 /// Opens the history around the command's folder for writing; makes it if it is not there.
 pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
-    Ok(Journal::open(&place(globals)?)?)
+    let path = place(globals)?;
+    if globals.history.is_some()
+        && let Ok(workspace) = Workspace::discover(&globals.directory())
+    {
+        refuse_inside(&workspace, &path)?;
+    }
+    Ok(Journal::open(&path)?)
 }
 
 /// Reads from the history around the command's folder; `None` where there is none yet.
@@ -113,7 +119,9 @@ fn path_outside(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, Com
 
 fn path(globals: &Globals, key: impl FnOnce() -> Result<String, CommandError>) -> Result<PathBuf, CommandError> {
     match &globals.history {
-        Some(path) => Ok(path.clone()),
+        // As if started in that folder.
+        Some(path) => std::path::absolute(globals.directory().join(path))
+            .map_err(|error| CommandError::usage(error.to_string())),
         None => Ok(journal::path_for(&state_dir()?, &key()?)),
     }
 }

@@ -5,6 +5,8 @@ use std::io::Read as _;
 use std::process::ExitCode;
 
 use super::error::{CommandError, CommandResult};
+#[cfg(target_os = "linux")]
+use crate::agents::sandbox;
 use crate::agents::{builtin, replay, supervise};
 use crate::domain::ExitReason;
 use crate::ui::stream;
@@ -14,6 +16,8 @@ pub(super) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     let (name, args) = args.split_first()?;
     match name.to_str()? {
         supervise::NAME => Some(supervise::main(args)),
+        #[cfg(target_os = "linux")]
+        sandbox::PROBE => Some(sandbox::probe()),
         builtin::ARGUMENT => Some(embedded_agent(args)),
         replay::ARGUMENT => Some(kept_call(args)),
         _ => None,

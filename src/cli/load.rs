@@ -85,12 +85,13 @@ pub(crate) fn runnable(
 
 /// The error for a project that is not trusted: what it would run, and how to trust it.
 fn refusal(untrusted: &Untrusted) -> CommandError {
-    let Untrusted { hash, runs } = untrusted;
-    let message = format!(
-        "this project is not trusted; its `{}` would run or set\n  {}\n{hash}",
-        paths::PROJECT_FILE,
-        runs.join("\n  ")
-    );
+    let Untrusted { hash, runs, changed } = untrusted;
+    let (said, lines) = match changed.as_slice() {
+        [] => ("this project is not trusted", runs),
+        changed => ("this project has changed since it was trusted", &changed.to_vec()),
+    };
+    let message =
+        format!("{said}; its `{}` would run, set or use\n  {}\n{hash}", paths::PROJECT_FOLDER, lines.join("\n  "));
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
         .hint(format!("read it, then trust it with `glee trust`, or for one command with `--trust {hash}`"))
 }

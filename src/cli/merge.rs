@@ -1,7 +1,6 @@
 //! `glee merge`: findings of several reviewers into one answer, offline.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use super::error::{CommandError, CommandResult};
 use super::{Globals, load, runs, sitting};
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
+use crate::files;
 use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
@@ -127,7 +127,7 @@ fn open(file: &Path, globals: &Globals) -> io::Result<Box<dyn BufRead>> {
     if file == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    Ok(Box::new(BufReader::new(File::open(globals.directory().join(file))?)))
+    Ok(Box::new(BufReader::new(files::input(&globals.directory().join(file))?)))
 }
 
 fn unreadable(file: &Path, error: io::Error) -> CommandError {

@@ -20,6 +20,7 @@ mod gate;
 mod history;
 mod init;
 mod internal;
+mod interrupt;
 mod load;
 mod man;
 mod merge;
@@ -40,6 +41,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::agents::own_process;
 use crate::domain::ExitReason;
 use crate::ui::stream;
 
@@ -174,16 +176,29 @@ enum Command {
     Man(man::Args),
 }
 
+impl Command {
+    /// Whether it may begin or carry on a run; all other commands leave the signals their usual effect.
+    fn runs_agents(&self) -> bool {
+        matches!(self, Self::Review(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_))
+    }
+}
+
 /// Runs the program.
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().skip(1).collect();
+    own_process::reset_signals();
     if let Some(code) = internal::dispatch(&args) {
         return code;
     }
+    own_process::prepare();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if let Ok(state_dir) = crate::config::paths::state_dir() {
+        // A folder that cannot be changed belongs to somebody else, who says who may read it.
+        drop(crate::private::tighten(&state_dir));
+    }
     match run(&cli.command, &cli.globals) {
         Ok(reason) => ExitCode::from(reason.code()),
         Err(error) => {
@@ -201,6 +216,9 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(command: &Command, globals: &Globals) -> error::CommandResult {
+    if command.runs_agents() {
+        interrupt::take();
+    }
     match command {
         Command::Init(args) => init::run(args, globals),
         Command::Connect(args) => connect::run(args, globals),

@@ -1,7 +1,6 @@
 //! `glee parse`: print what glee reads in an agent's answer. The tool of those who write adapters.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use super::Globals;
 use super::error::{CommandError, CommandResult};
 use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling, Untrusted};
 use crate::draw::{self, Look, Tone};
+use crate::files;
 use crate::protocol::review::ReviewAnswer;
 use crate::protocol::{printable, recheck, response, review, ruling};
 use crate::ui::{screen, stream};
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let look = Look { color: globals.color_stdout(), unicode: screen::speaks_utf8(), width: 80 };
     let text = match args.file.as_deref().filter(|file| *file != Path::new("-")) {
-        Some(file) => File::open(globals.directory().join(file))
+        Some(file) => files::input(&globals.directory().join(file))
             .and_then(|opened| read(BufReader::new(opened), args, look))
             .map_err(|error| unreadable(&format!("`{}`", file.display()), error))?,
         None => read(io::stdin().lock(), args, look).map_err(|error| unreadable("standard input", error))?,

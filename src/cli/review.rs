@@ -11,7 +11,7 @@ use super::error::{CommandError, CommandResult};
 use super::sitting::{self, FormatArg};
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
-use crate::event::Mode;
+use crate::event::{Mode, Staged};
 use crate::pipeline;
 use crate::protocol::secrets;
 use crate::ui::stream;
@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Hand the findings to the coder and settle disputes
     #[arg(long)]
     arbitrate: bool,
+    /// Stage the files that the coder changed, unless they were staged only in part
+    #[arg(long, requires = "staged")]
+    restage: bool,
     /// Show what would be asked of whom, and ask nobody
     #[arg(long)]
     dry_run: bool,
@@ -102,6 +105,15 @@ impl Args {
             (true, _) => Mode::Arbitrate,
             (false, true) => Mode::Fix,
             (false, false) => Mode::Review,
+        }
+    }
+
+    /// What is done about the index, where the coder edits what is staged.
+    fn staged_use(&self) -> Option<Staged> {
+        match (self.mode(), self.staged, self.restage) {
+            (Mode::Review, ..) | (_, false, _) => None,
+            (Mode::Fix | Mode::Arbitrate, true, true) => Some(Staged::Restaged),
+            (Mode::Fix | Mode::Arbitrate, true, false) => Some(Staged::Left),
         }
     }
 
@@ -173,7 +185,7 @@ fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
     let (name, result) = if path.as_os_str() == "-" {
         ("a diff from standard input".to_owned(), read(&mut std::io::stdin().lock()))
     } else {
-        let opened = std::fs::File::open(path);
+        let opened = crate::files::input(path);
         (format!("the diff {}", path.display()), opened.and_then(|mut file| read(&mut file)))
     };
     result.map_err(|error| {
@@ -184,6 +196,10 @@ fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    if args.restage && args.mode() == Mode::Review {
+        return Err(CommandError::usage("`--restage` stages what the coder changes, and no coder is asked")
+            .hint("add `--fix` or `--arbitrate`"));
+    }
     let discover = if args.dry_run { Workspace::discover } else { Workspace::discover_to_look };
     let directory = globals.directory();
     let load = || super::load::runnable(globals, args.overrides(), None);
@@ -196,12 +212,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut workspace = workspace.map_err(sitting::workspace_error)?;
     secrets::prepare();
     let spec = args.target(&workspace)?;
-    let steering = if is_ci() { workspace.edited_steering(&spec).map_err(sitting::workspace_error)? } else { None };
-    let base = steering.as_ref().map(|steering| steering.base.clone());
-    let settings = match loaded {
-        Some(loaded) => loaded?.1.settings,
+    let steering = if is_ci() { workspace.steering_of(&spec).map_err(sitting::workspace_error)? } else { None };
+    let (settings, scripts) = match loaded {
+        Some(loaded) => (loaded?.1.settings, Vec::new()),
         None => sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?,
     };
+    let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
+    let base = steering.as_ref().map(|steering| steering.base.clone());
     let workspace = Arc::new(workspace);
     let begun = (!args.dry_run).then(|| sitting::Begun {
         look: pipeline::look_ahead(&workspace),
@@ -214,8 +231,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let asks = globals.interactive() && chosen.is_none();
     let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
         .map_err(|error| CommandError::new(ExitReason::Usage, error.clone()).hint_if(error.hint()))?;
-    plan.own.extend(steering.iter().flat_map(edited));
+    plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
     plan.steered_by = base;
+    plan.staged = args.staged_use();
     let agents = sitting::agents(&plan, workspace.root())?;
     let Some(begun) = begun else {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
@@ -230,12 +248,15 @@ fn is_ci() -> bool {
 }
 
 /// What is to be said of a change that edits what steers its review.
-fn edited(steering: &Steering) -> Vec<RawFinding> {
+fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
     let base = steering.base.chars().take(12).collect::<String>();
     let finding = |path: &String| {
         let body = match path.as_str() {
             path if path.ends_with(".gleeignore") => {
                 format!("It was not obeyed: what is reviewed is decided by that file as it stands at {base}.")
+            }
+            path if scripts.iter().any(|script| script == path) => {
+                format!("It was not run: commands that name it run it as it stands at {base}.")
             }
             _ => format!("It was not obeyed: this review goes by `.glee` as it stands at {base}."),
         };
@@ -253,7 +274,8 @@ fn edited(steering: &Steering) -> Vec<RawFinding> {
             rule: Some("edits-its-own-review".to_owned()),
         }
     };
-    steering.edited.iter().map(finding).collect()
+    let others = scripts.iter().filter(|script| !steering.edited.contains(script));
+    steering.edited.iter().chain(others).map(finding).collect()
 }
 
 /// Prints what would be asked of whom.

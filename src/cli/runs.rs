@@ -2,8 +2,7 @@
 
 mod prune;
 mod replay;
-
-use std::path::{Path, PathBuf};
+mod undo;
 
 use clap::Subcommand;
 
@@ -26,8 +25,8 @@ Examples:
   glee runs                  the newest runs of this repository
   glee runs show last        the report of the last run again
   glee runs diff 5f3a91c2    what its coder changed
-  glee runs undo 5f3a91c2    bring every file back to where it stood before
-  glee runs undo --to old    write those files into the folder `old` instead
+  glee runs undo 5f3a91c2    take back what its coder did, file by file
+  glee runs undo --redo      bring back what that undo replaced
   glee runs resume           carry on the last run that was interrupted or waited for a person
   glee runs replay           decide the last run again from its record, without asking anybody")]
 pub(crate) struct Args {
@@ -58,15 +57,8 @@ enum Command {
         #[arg(value_name = "RUN", default_value = "last")]
         run: String,
     },
-    /// Bring every file back to where it stood before the coder's first byte
-    Undo {
-        /// A run: its id, the first or last digits of it, or `last`
-        #[arg(value_name = "RUN", default_value = "last")]
-        run: String,
-        /// Write them into this new or empty folder instead, and leave the tree as it is
-        #[arg(long, value_name = "DIR")]
-        to: Option<PathBuf>,
-    },
+    /// Take back what the coder of a run did, file by file
+    Undo(undo::Args),
     /// Carry on a run that was interrupted, or whose disputes were settled meanwhile
     Resume {
         /// A run: its id, the first or last digits of it, or `last`
@@ -87,8 +79,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => list(args, globals),
         Some(Command::Show { run, format }) => show(globals, run, (*format).into()),
         Some(Command::Diff { run }) => diff(globals, run),
-        Some(Command::Undo { run, to: None }) => undo(globals, run),
-        Some(Command::Undo { run, to: Some(folder) }) => restore(globals, run, folder),
+        Some(Command::Undo(args)) => undo::run(args, globals),
         Some(Command::Resume { run, format }) => resume(globals, run, (*format).into()),
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
@@ -205,53 +196,6 @@ fn diff(globals: &Globals, text: &str) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-fn undo(globals: &Globals, text: &str) -> CommandResult {
-    let workspace = sitting::workspace(globals)?;
-    let (_, run) = find(globals, &workspace, text)?;
-    let mut journal = history::open(globals, &workspace)?;
-    let _lock = workspace.lock(&sitting::state_dir()?, &run).map_err(sitting::workspace_error)?;
-    refuse_pruned(&journal, &run)?;
-    let Some(kept) = kept_as(&journal, &run)? else {
-        stream::err(&format!("Run {} changed nothing: no coder was asked. Nothing to undo.\n", run.short()));
-        return Ok(ExitReason::Clean);
-    };
-    let undone = workspace.undo(&run, &kept, &sitting::state_dir()?).map_err(sitting::workspace_error)?;
-    journal.append(&run, EventKind::RunUndone { files: undone.files }).map_err(sitting::journal_error)?;
-    stream::out(&match undone.files {
-        0 => "Every file already stands as it did before the run.\n".to_owned(),
-        1 => "Brought 1 file back to where it stood before the run.\n".to_owned(),
-        files => format!("Brought {files} files back to where they stood before the run.\n"),
-    })?;
-    Ok(ExitReason::Clean)
-}
-
-/// Under what the tree is kept as it stood before the coder's first byte.
-fn kept_as(journal: &Journal, run: &RunId) -> Result<Option<String>, CommandError> {
-    let events = journal.events(run).map_err(sitting::journal_error)?;
-    Ok(events.into_iter().find_map(|event| match event.kind {
-        EventKind::BeforeImage { kept_as, .. } => Some(kept_as),
-        _ => None,
-    }))
-}
-
-/// Writes the tree as it was kept into a folder of its own.
-fn restore(globals: &Globals, text: &str, folder: &Path) -> CommandResult {
-    let workspace = sitting::workspace(globals)?;
-    let (journal, run) = find(globals, &workspace, text)?;
-    refuse_pruned(&journal, &run)?;
-    let Some(kept) = kept_as(&journal, &run)? else {
-        let message = format!("run {} kept no tree: no coder was asked", run.short());
-        return Err(CommandError::usage(message).hint("`glee runs` lists the runs"));
-    };
-    let into = globals.directory().join(folder);
-    let restored =
-        workspace.restore(&run, &kept, &sitting::state_dir()?, &into).map_err(sitting::workspace_error)?;
-    let files = if restored.files == 1 { "1 file".to_owned() } else { format!("{} files", restored.files) };
-    let place = printable::line(&into.to_string_lossy());
-    stream::out(&format!("Wrote {files} as they stood before the run to {place}.\n"))?;
-    Ok(ExitReason::Clean)
-}
-
 fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
     secrets::prepare();
     let mut workspace = sitting::workspace(globals)?;
@@ -267,9 +211,14 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
         return Err(CommandError::usage(format!("run {} was never started", run.short()))
             .hint("`glee runs` lists the runs"));
     };
-    let steering = plan.steered_by.as_ref().map(|commit| workspace.steering_at(commit)).transpose();
-    let steering = steering.map_err(sitting::workspace_error)?;
-    let settings = sitting::settings(globals, Vec::new(), &mut workspace, steering.as_ref())?;
+    // What the coder did to `.glee` in this run does not decide how the run goes on.
+    let steering = match (&plan.steered_by, pipeline::tree_before_steering(&events)) {
+        (Some(commit), _) => Some(workspace.steering_at(commit)),
+        (None, Some(tree)) => Some(workspace.steering_in(&tree, &sitting::state_dir()?)),
+        (None, None) => None,
+    };
+    let steering = steering.transpose().map_err(sitting::workspace_error)?;
+    let (settings, _) = sitting::settings(globals, Vec::new(), &mut workspace, steering.as_ref())?;
     refuse_undone(&events, &run)?;
     refuse_changed(&workspace, &events, &run)?;
     let agents = sitting::agents(&plan, workspace.root())?;
@@ -291,9 +240,15 @@ fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
 }
 
 fn refuse_undone(events: &[crate::event::Event], run: &RunId) -> Result<(), CommandError> {
-    if events.iter().any(|event| matches!(event.kind, EventKind::RunUndone { .. })) {
+    let last = events.iter().rev().find_map(|event| match event.kind {
+        EventKind::RunUndone { .. } => Some(true),
+        EventKind::RunRedone { .. } => Some(false),
+        _ => None,
+    });
+    if last == Some(true) {
         let message = format!("run {} was undone, there is nothing to carry on", run.short());
-        return Err(CommandError::usage(message).hint("start a new one with `glee review`"));
+        return Err(CommandError::usage(message)
+            .hint("bring it back with `glee runs undo --redo`, or start a new one with `glee review`"));
     }
     Ok(())
 }
@@ -302,7 +257,7 @@ fn refuse_undone(events: &[crate::event::Event], run: &RunId) -> Result<(), Comm
 fn refuse_changed(workspace: &Workspace, events: &[crate::event::Event], run: &RunId) -> Result<(), CommandError> {
     let Some(expected) = pipeline::tree_left(events) else { return Ok(()) };
     let state_dir = sitting::state_dir()?;
-    let now = workspace.snapshot(&state_dir).map_err(sitting::workspace_error)?;
+    let now = workspace.snapshot_of(run, &state_dir).map_err(sitting::workspace_error)?;
     let expected = TreeId(expected);
     if now == expected {
         return Ok(());

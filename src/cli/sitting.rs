@@ -1,22 +1,25 @@
 //! What `review` and `runs resume` share: from a plan to a report and an exit reason.
 
+use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::history::Opening;
-use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, sandbox};
-use crate::config::paths;
+use super::interrupt::{self, Loop};
+use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, own_process, sandbox};
 use crate::config::settings::{Sandbox, Settings};
+use crate::config::{self, paths, scripts};
 use crate::domain::{Agent, ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
-use crate::event::{Mode, Plan};
+use crate::event::{CallId, Event, Mode, Plan};
 use crate::journal::JournalError;
 use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
 use crate::pipeline::{self, Ahead, Ended, Rest, Reviewed, RunError, Setup};
+use crate::protocol::secrets;
 use crate::report::{self, Detail, Format, RenderOptions};
 use crate::ui::dispute::{Dialog, Unattended};
 use crate::ui::jsonl::JsonLines;
@@ -82,19 +85,77 @@ pub(crate) fn run_error(error: RunError) -> CommandError {
     CommandError::new(exit, error).hint_if(hint)
 }
 
-/// The settings of a run. Where a commit steers it, the project's file is the one of that commit, and what is left out is
-/// what was left out there.
+/// The settings of a run, and the files that the change edits and that commands name. Where a commit steers the run, the
+/// project's file is the one of that commit, what is left out is what was left out there, and commands run the files that
+/// they name in the tree as these stand there.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
     workspace: &mut Workspace,
     steering: Option<&Steering>,
-) -> Result<Settings, CommandError> {
-    let Some(steering) = steering else { return Ok(super::load::runnable(globals, flags, None)?.1.settings) };
-    let folder = tempfile::tempdir()?;
-    steering.write(folder.path())?;
+) -> Result<(Settings, Vec<String>), CommandError> {
+    let Some(steering) = steering else {
+        return Ok((super::load::runnable(globals, flags, None)?.1.settings, Vec::new()));
+    };
+    let places = super::load::Places::find(globals)?;
+    // The same place each time: a run that is carried on finds its programs again.
+    let folder = places.state.join("steering").join(&steering.base);
+    create_private(&folder)?;
+    steering.write(&folder)?;
     workspace.go_by(steering);
-    Ok(super::load::runnable(globals, flags, Some(folder.path().to_owned()))?.1.settings)
+    let sources =
+        config::Sources { flags: flags.clone(), project_copy: Some(folder.clone()), ..places.sources(globals) };
+    let named = config::load(&sources)?.settings;
+    let root = workspace.root().to_owned();
+    let wanted = commands(&named).iter().flat_map(|command| scripts::paths(command, &root)).collect();
+    let files = workspace.files_at(&steering.base, &wanted).map_err(workspace_error)?;
+    if let Some(path) = files.added.first() {
+        return Err(not_at_base(path, "it is not in the commit that the change is based on"));
+    }
+    let copies = files.write(&folder)?;
+    let mut settings = super::load::runnable(globals, flags, Some(folder))?.1.settings;
+    if let Some(command) = commands(&settings).iter().find(|command| scripts::is_module_of(command, &root, &copies))
+    {
+        return Err(not_at_base(&command.join(" "), "the change edits the module that it runs"));
+    }
+    for agent in &mut settings.agents {
+        agent.command = scripts::replaced(&agent.command, &root, &copies);
+        for value in agent.env.values_mut() {
+            *value = scripts::replaced(&[take(value)], &root, &copies).concat();
+        }
+    }
+    for command in &mut settings.review.verify {
+        *command = scripts::replaced(command, &root, &copies);
+    }
+    Ok((settings, files.edited.into_iter().collect()))
+}
+
+/// Everything that a run may start, and the variables that it sets.
+fn commands(settings: &Settings) -> Vec<Vec<String>> {
+    let agents = settings.agents.iter();
+    let own = agents.flat_map(|agent| {
+        // A variable is no program: with a word before it, it is looked up as an argument.
+        let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
+        [agent.command.clone(), variables]
+    });
+    own.chain(settings.review.verify.iter().cloned()).collect()
+}
+
+fn not_at_base(what: &str, why: &str) -> CommandError {
+    let message = format!("a command names `{}`, and {why}", crate::protocol::printable::line(what));
+    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
+        .hint("a change must not decide how it is reviewed: bring the file to the base branch first")
+}
+
+#[cfg(unix)]
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)
 }
 
 /// The agents' programs, all of them found before anything costs money.
@@ -108,12 +169,21 @@ pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Resu
         let hint = error.hint();
         CommandError::new(ExitReason::Usage, error).hint_if(hint)
     })?;
+    provide_open_files(agents.len())?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state);
     programs.check(agents, backups, root).map_err(|error| {
         let hint = error.hint.clone();
         CommandError::new(ExitReason::Usage, error).hint_if(hint)
     })?;
     Ok(programs)
+}
+
+/// Makes sure that enough files may be open for some agents side by side.
+pub(crate) fn provide_open_files(agents: usize) -> Result<(), CommandError> {
+    own_process::provide_open_files(agents).map_err(|error| {
+        let hint = error.hint();
+        CommandError::new(ExitReason::Usage, error).hint(hint)
+    })
 }
 
 /// Refuses what `sandbox: required` forbids, before anything costs money.
@@ -187,43 +257,61 @@ fn sit(
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
     };
     let (wall, state_dir) = (settings.budget.wall, state_dir()?);
-    let (ended, cause) = attend(wall, &terminal, |stop| {
+    let is_recorded = Arc::new(AtomicBool::new(false));
+    let sink = Box::new(Noting { sink, is_recorded: Arc::clone(&is_recorded) });
+    let resume = format!("carry it on with `glee runs resume {}`", id.short());
+    let (ended, cause) = attend(wall, &terminal, Some((resume, is_recorded)), |stop| {
         run(Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop })
     })?;
     let mut ended = ended.map_err(run_error)?;
     if ended.rest == Rest::Stopped {
-        ended.outcome.exit = cause;
+        // At a dialog the person has interrupted it.
+        ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!(
             "the run was stopped early; carry it on with `glee runs resume {}`",
             ended.outcome.run.short()
         ));
     }
     report(sitting.globals, sitting.format, &ended.outcome, &ended.reviewed, &fix_command())?;
-    Ok(ended.outcome.exit)
+    // Whoever sent a signal learns that it arrived, though the run was over before it could be stopped.
+    Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
 
-/// Waits for a run, which is stopped by a signal or when its wall time is over; with the reason that holds if it was.
+/// Waits for a run, which is stopped by a signal or when its wall time is over; with the reason if it was.
+/// `resume` says how it is carried on, and whether it can be.
 pub(crate) fn attend<T, F: Future<Output = T>>(
     wall: Duration,
     terminal: &Terminal,
+    resume: Option<(String, Arc<AtomicBool>)>,
     run: impl FnOnce(Stop) -> F,
-) -> Result<(T, ExitReason), CommandError> {
+) -> Result<(T, Option<ExitReason>), CommandError> {
     let (handle, stop) = Stop::new();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let cause = Arc::new(AtomicU8::new(0));
+    let (handle, cause) = (Arc::new(handle), Arc::new(AtomicU8::new(0)));
+    let turning = Arc::new(Loop::default());
+    let attached = interrupt::attach(interrupt::Run {
+        stop: Arc::clone(&handle),
+        cause: Arc::clone(&cause),
+        terminal: terminal.clone(),
+        turning: Arc::clone(&turning),
+        resume,
+    });
     let ended = runtime.block_on(async {
-        let watching = tokio::spawn(watch(handle, wall, Arc::clone(&cause), terminal.clone()));
+        let answering = tokio::spawn(turning.answer());
+        let timing = tokio::spawn(limit(wall, handle, Arc::clone(&cause)));
         let ended = run(stop).await;
-        watching.abort();
+        answering.abort();
+        timing.abort();
         ended
     });
+    drop(attached);
     // A dialog that nobody answers any more must not keep the program from ending.
     runtime.shutdown_background();
     terminal.restore();
     let cause = match cause.load(Ordering::Relaxed) {
-        0 => ExitReason::Signal(2),
-        OVER_BUDGET => ExitReason::Budget,
-        signal => ExitReason::Signal(signal),
+        0 => None,
+        OVER_BUDGET => Some(ExitReason::Budget),
+        signal => Some(ExitReason::Signal(signal)),
     };
     Ok((ended, cause))
 }
@@ -242,7 +330,26 @@ pub(crate) fn report(
         source: &|path, round| reviewed.text(path, round),
         fix_command,
     };
-    Ok(stream::out(&report::render(format, outcome, &options))?)
+    // The name of a file may hold a token as well.
+    let outcome = secrets::redact_value(outcome.clone());
+    Ok(stream::out(&report::render(format, &outcome, &options))?)
+}
+
+/// Notes that something of the run is recorded, so that it can be carried on.
+struct Noting {
+    sink: Box<dyn EventSink>,
+    is_recorded: Arc<AtomicBool>,
+}
+
+impl EventSink for Noting {
+    fn event(&mut self, event: &Event) {
+        self.is_recorded.store(true, Ordering::Relaxed);
+        self.sink.event(event);
+    }
+
+    fn activity(&mut self, call: &CallId, line: &str) {
+        self.sink.activity(call, line);
+    }
 }
 
 /// Takes the route that was named on the command line; a person still gives the rulings.
@@ -275,31 +382,11 @@ fn fix_command() -> String {
 /// The mark of a run that reached `budget.wall`; no signal has this number.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run on the first signal, or when its wall time is over; a second signal ends the program at once.
-async fn watch(handle: StopHandle, wall: Duration, cause: Arc<AtomicU8>, terminal: Terminal) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [(SignalKind::interrupt(), 2), (SignalKind::terminate(), 15), (SignalKind::hangup(), 1)];
-    let (sender, mut signals) = tokio::sync::mpsc::channel::<u8>(4);
-    for (kind, number) in kinds {
-        let Ok(mut incoming) = signal(kind) else { continue };
-        let sender = sender.clone();
-        tokio::spawn(async move {
-            while incoming.recv().await.is_some() {
-                if sender.send(number).await.is_err() {
-                    break;
-                }
-            }
-        });
-    }
-    let over = running(wall);
-    let number = tokio::select! {
-        number = signals.recv() => number.unwrap_or(2),
-        () = over => OVER_BUDGET,
-    };
-    cause.store(number, Ordering::Relaxed);
-    handle.stop();
-    if let Some(second) = signals.recv().await {
-        end_at_once(second, &terminal);
+/// Stops the run when its wall time is over.
+async fn limit(wall: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
+    running(wall).await;
+    if cause.compare_exchange(0, OVER_BUDGET, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        handle.stop();
     }
 }
 
@@ -313,13 +400,6 @@ async fn running(mut left: Duration) {
     }
 }
 
-/// Ends the program without waiting for anything; supervisors end their agents when Glee is gone.
-#[expect(clippy::exit, reason = "the second signal asks for exactly this")]
-fn end_at_once(signal: u8, terminal: &Terminal) {
-    terminal.restore();
-    std::process::exit(i32::from(ExitReason::Signal(signal).code()));
-}
-
 pub(crate) fn state_dir() -> Result<std::path::PathBuf, CommandError> {
     crate::config::paths::state_dir().map_err(|error| {
         let hint = error.hint();
@@ -329,9 +409,7 @@ pub(crate) fn state_dir() -> Result<std::path::PathBuf, CommandError> {
 
 /// Refuses to work with a record that a coder could rewrite: what Glee keeps has to lie outside the tree.
 pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
-    // The folder may not exist yet; its nearest ancestor that does tells where it would lie.
-    let real = kept.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
-    if real.is_some_and(|real| real.starts_with(workspace.root())) {
+    if workspace.holds(kept) {
         let message = format!("`{}` lies in the reviewed tree, where a coder could rewrite it", kept.display());
         return Err(CommandError::usage(message)
             .hint("keep the history elsewhere: `GLEE_STATE_DIR` or `--history` name a place outside the tree"));

@@ -1,6 +1,8 @@
 //! What `consensus` and `gate` share: one stage or checkpoint, from its plan to files, a report and an exit reason.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::Globals;
 use super::error::CommandError;
@@ -94,7 +96,9 @@ impl<'a> Table<'a> {
         let asks = self.globals.interactive() && self.settings.review.prompt_user;
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Person>);
         let (settings, workspace) = (self.settings.clone(), sitting::workspace(self.globals)?);
-        let (rested, cause) = sitting::attend(settings.budget.wall, &terminal, |stop| {
+        let is_recorded = Arc::new(AtomicBool::new(true));
+        let resume = Some((format!("give the same command with `--id {}` to carry it on", plan.id), is_recorded));
+        let (rested, cause) = sitting::attend(settings.budget.wall, &terminal, resume, |stop| {
             let templates = self.project.join(".glee").join("prompts");
             let setup = Setup { workspace, state_dir, journal, agents, settings, templates, sink, person, stop };
             async move {
@@ -109,7 +113,7 @@ impl<'a> Table<'a> {
             Rest::Ended => {}
             Rest::OverBudget => outcome.exit = ExitReason::Budget,
             Rest::Stopped => {
-                outcome.exit = cause;
+                outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
                 let id = &outcome.id;
                 outcome
                     .notices

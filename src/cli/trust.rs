@@ -7,7 +7,7 @@ use super::load::Places;
 use crate::config::trust::Store;
 use crate::config::{self, Untrusted, paths};
 use crate::domain::ExitReason;
-use crate::protocol::printable;
+use crate::protocol::{printable, secrets};
 use crate::ui::stream;
 
 /// Arguments of `glee trust`.
@@ -18,8 +18,9 @@ Examples:
   glee trust
 
 A project's .glee/config.yml may name embedded agents and known programs as it likes. Whatever else it makes Glee run
-or set (other commands, arguments, adapters, env, review.verify) has to be trusted once; a change of that part has to be
-trusted again. Templates and rules under .glee are data and need no trust. CI names the hash: `--trust blake3:...`")]
+or set (other commands, arguments, adapters, env, review.verify), the files of the tree that these commands name, and
+the templates in .glee/prompts have to be trusted once; a change of any of them has to be trusted again. Rules under .glee
+are data and need no trust. CI names the hash: `--trust blake3:...`")]
 pub(crate) struct Args {
     /// Show what would be trusted, and its hash
     #[arg(long, group = "what")]
@@ -53,7 +54,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let trusted = store.trusts(&places.root, &content.hash)?;
     if args.show {
         let state = if trusted { "trusted" } else { "not trusted" };
-        stream::out(&format!("{}\n{} ({state})\n", content.runs.join("\n"), content.hash))?;
+        let runs = content.runs.join("\n");
+        stream::out(&format!("{}\n{} ({state})\n", secrets::redact(&runs), content.hash))?;
         return Ok(ExitReason::Clean);
     }
     store.trust(&places.root, &content)?;
@@ -68,7 +70,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 /// What this project's file needs trust for.
 fn content(places: &Places, globals: &Globals) -> Result<Option<Untrusted>, CommandError> {
     let target = Target::of(places, false)?;
-    let Some(text) = target.read()? else { return Ok(None) };
+    let text = target.read()?.unwrap_or_default();
     Ok(config::check_text(&places.sources(globals), target.owner, Some(&target.name), &text)?)
 }
 
@@ -76,6 +78,7 @@ fn list(store: &Store) -> CommandResult {
     for record in store.list()? {
         let project = printable::line(&record.project.display().to_string());
         let runs: String = record.runs.iter().map(|run| format!("  {}\n", printable::line(run))).collect();
+        let runs = secrets::redact(&runs);
         stream::out(&format!("{project}\n{runs}  {} since {}\n", record.hash, record.at))?;
     }
     Ok(ExitReason::Clean)

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,7 @@ use serde_json::Value;
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use crate::domain::ExitReason;
+use crate::files;
 use crate::protocol::printable;
 use crate::rules::side_by_side;
 use crate::rules::vote::{Action, Lists, Version, Vote, Voter, decide};
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match args.file.as_deref().filter(|file| *file != Path::new("-")) {
         Some(file) => {
             let name = format!("`{}`", file.display());
-            let opened = File::open(globals.directory().join(file)).map_err(|error| unreadable(&name, error))?;
+            let opened = files::input(&globals.directory().join(file)).map_err(|error| unreadable(&name, error))?;
             ballot.count(BufReader::new(opened), args.batch, &name)
         }
         None => ballot.count(io::stdin().lock(), args.batch, "standard input"),

@@ -364,7 +364,7 @@ mod tests {
             ),
             (
                 "review: 3\n",
-                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file, shard, debate, consensus, on_dispute, judge",
+                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file, skipped, shard, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",

@@ -11,6 +11,7 @@ use super::layer::{self, Layer, Place, Setting};
 use super::paths::PROJECT_FILE;
 use super::resolve::{Layers, resolve};
 use super::schema;
+use super::scripts::Roots;
 use super::settings::{ReviewerChoice, Settings};
 use super::suggest::closest;
 pub use super::trust::Untrusted;
@@ -214,15 +215,21 @@ fn untrusted(sources: &Sources<'_>, project: &Layer) -> Result<Option<Untrusted>
     if let Some(hash) = sources.trust_flag.filter(|hash| !trust::is_hash(hash)) {
         return Err(ConfigError::NotAHash(hash.to_owned()));
     }
-    let Some(needed) = trust::needed(project) else { return Ok(None) };
+    let roots = match &sources.project_copy {
+        Some(copy) => Some(Roots::copy(copy)),
+        None => sources.project_root.map(Roots::of),
+    };
+    let Some(needed) = trust::needed(project, roots.as_ref()) else { return Ok(None) };
     if sources.trust_flag == Some(needed.hash.as_str()) {
         return Ok(None);
     }
-    let recorded = match (&sources.state_dir, sources.project_root) {
-        (Some(state), Some(root)) => Store::new(state).trusts(root, &needed.hash)?,
-        _ => false,
-    };
-    Ok((!recorded).then_some(needed))
+    let (Some(state), Some(root)) = (&sources.state_dir, sources.project_root) else { return Ok(Some(needed)) };
+    let store = Store::new(state);
+    if store.trusts(root, &needed.hash)? {
+        return Ok(None);
+    }
+    let changed = store.changed(root, &needed.runs)?;
+    Ok(Some(Untrusted { changed, ..needed }))
 }
 
 /// Checks that the names in `review.reviewers` are those of connected reviewers.
@@ -273,7 +280,8 @@ pub fn check_text(
         }
     };
     resolve(&layers)?;
-    Ok(trust::needed(&layers.project))
+    let roots = sources.project_root.map(Roots::of).filter(|_| owner == Owner::Project);
+    Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
 /// Reads a value typed for a dotted key, and checks it; what comes back is what belongs in a file.

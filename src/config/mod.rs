@@ -11,6 +11,7 @@ mod load;
 pub mod paths;
 mod resolve;
 pub mod schema;
+pub mod scripts;
 pub mod settings;
 pub mod stages;
 mod suggest;

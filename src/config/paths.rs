@@ -10,6 +10,9 @@ pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 /// The project's configuration file, below its root.
 pub const PROJECT_FILE: &str = ".glee/config.yml";
 
+/// The folder of a project's settings, templates and rules.
+pub const PROJECT_FOLDER: &str = ".glee";
+
 /// There is no home folder to derive a place from.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no home folder to keep Glee's files in")]

@@ -10,8 +10,8 @@ use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
 use super::load::ConfigError;
 use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
 use super::settings::{
-    Advisories, Budget, Limits, Pause, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Validate,
-    WatchSettings,
+    Advisories, Budget, Limits, Pause, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Skipped,
+    Validate, WatchSettings,
 };
 use super::suggest::closest;
 use super::units;
@@ -263,6 +263,10 @@ impl Resolved {
                 verify: self.get("review.verify").as_array().into_iter().flatten().map(words).collect(),
                 jobs: self.count("review.jobs"),
                 max_file: self.size("review.max_file"),
+                skipped: match self.get("review.skipped").as_str() {
+                    Some("fail") => Skipped::Fail,
+                    _ => Skipped::Note,
+                },
                 shard: self.size("review.shard"),
                 consensus: self
                     .get("review.consensus.policy")
@@ -442,6 +446,7 @@ mod tests {
                     verify: Vec::new(),
                     jobs: None,
                     max_file: 1 << 20,
+                    skipped: Skipped::Note,
                     shard: 128 << 10,
                     consensus: Policy::Panel,
                     validate: Validate::Off,

@@ -50,6 +50,9 @@ pub const BUILTINS: [(&str, crate::domain::Role); 3] = [
     ("referee", crate::domain::Role::Judge),
 ];
 
+/// What becomes of files that could not be reviewed, the strictest last.
+const SKIPPED: &[&str] = &["note", "fail"];
+
 /// How much Glee insists on the sandbox, from the loosest to the strictest.
 pub(crate) const SANDBOX: &[&str] = &["off", "auto", "required"];
 
@@ -69,7 +72,19 @@ pub(crate) const KEYS: &[Key] = &[
     key("review.quorum", Kind::AllOrCount, "all", "reviewers that must have answered completely for exit 0"),
     key("review.verify", Kind::Commands, "[]", "commands that must pass after the coder's edits"),
     key("review.jobs", Kind::AllOrCount, "all", "agents at work at the same time"),
-    key("review.max_file", Kind::Size, "1MiB", "larger files are listed as skipped"),
+    key(
+        "review.max_file",
+        Kind::Size,
+        "1MiB",
+        "of a larger file only what changed is reviewed; else it is skipped",
+    ),
+    guarded(
+        "review.skipped",
+        Kind::OneOf(SKIPPED),
+        "note",
+        Guard::Later(SKIPPED),
+        "files that could not be reviewed are listed; fail: the run ends 4",
+    ),
     key("review.shard", Kind::Size, "128KiB", "code that one call of a reviewer covers at most"),
     key(
         "review.debate",

@@ -60,8 +60,10 @@ pub struct ReviewSettings {
     pub verify: Vec<Vec<String>>,
     /// `review.jobs`: how many agents work at the same time; `None` is no bound.
     pub jobs: Option<u32>,
-    /// `review.max_file`: larger files are skipped, in bytes.
+    /// `review.max_file`: of larger files only what changed is reviewed, in bytes.
     pub max_file: u64,
+    /// `review.skipped`: what becomes of a run that could not review some files.
+    pub skipped: Skipped,
     /// `review.shard`: the bytes of code that one call of a reviewer covers at most.
     pub shard: u64,
     /// `review.consensus.policy`: how the findings of several reviewers become one answer.
@@ -89,6 +91,16 @@ pub enum ReviewerChoice {
     First,
     /// These.
     Named(Vec<String>),
+}
+
+/// `review.skipped`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Skipped {
+    /// They are listed.
+    #[default]
+    Note,
+    /// The run could not review and ends 4.
+    Fail,
 }
 
 /// `review.consensus.validate`

@@ -2,10 +2,12 @@
 //!
 //! What counts is what the project's file itself says (design 3.8): a command that is not an embedded agent or the
 //! bare name of a known program, an adapter other than the command's own, `env`, `review.verify`, `watch.notify`, and a server to talk
-//! to (`advisories.url`). Templates under `.glee/prompts` and rules under `.glee/rules` are data and run nothing. The
+//! to (`advisories.url`). The files of the tree that these commands name belong to it (`config::scripts`), and so do the
+//! templates under `.glee/prompts`, which order the user's agents. Rules under `.glee/rules` are data and run nothing. The
 //! hash covers exactly that content, in one form: comments, order and other settings may change without asking again.
 //! Records lie in the state folder, one file for each project and hash, out of every repository's reach.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,9 @@ use serde_json::{Map, Value, json};
 use super::layer::{GivenAgent, Layer};
 use super::resolve::{adapter_of, words};
 use super::schema::KNOWN_PROGRAMS;
-use crate::protocol::printable;
+use super::scripts::{self, Roots};
+use crate::files;
+use crate::protocol::{printable, prompts};
 
 /// The part of a project's file that needs trust.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub struct Untrusted {
     pub hash: String,
     /// What would run or be set, one line each, for people.
     pub runs: Vec<String>,
+    /// Those of the lines that are new since the project was last trusted; empty where it never was.
+    pub changed: Vec<String>,
 }
 
 /// The records cannot be used.
@@ -41,13 +47,17 @@ pub enum TrustError {
     Write(PathBuf, #[source] io::Error),
 }
 
-/// What a project's layer needs trust for, if anything.
-pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
+/// What a project needs trust for, if anything: its layer, with the files that commands name, and its templates.
+pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted> {
     let mut content = Map::new();
     let mut runs = Vec::new();
+    let mut commands: Vec<Vec<String>> = Vec::new();
     for agent in &project.agents {
         let relevant = relevant(agent, &mut runs);
         if !relevant.is_empty() {
+            commands.extend(relevant.get("command").map(words));
+            let variables = relevant.get("env").and_then(Value::as_object).into_iter().flat_map(Map::values);
+            commands.push(variables.filter_map(Value::as_str).map(str::to_owned).collect());
             content.insert(format!("agents.{}", agent.name), Value::Object(relevant));
         }
     }
@@ -55,6 +65,7 @@ pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
         let Some(given) = project.values.get(key).filter(|given| given.value != json!([])) else { continue };
         for command in given.value.as_array().into_iter().flatten() {
             runs.push(format!("{} ({key})", command_line(command)));
+            commands.push(words(command));
         }
         content.insert(key.to_owned(), given.value.clone());
     }
@@ -65,10 +76,44 @@ pub(crate) fn needed(project: &Layer) -> Option<Untrusted> {
         ));
         content.insert("advisories.url".to_owned(), given.value.clone());
     }
+    if let Some(roots) = roots {
+        let files: BTreeMap<String, String> = commands.iter().flat_map(|command| roots.files(command)).collect();
+        runs.extend(
+            files.iter().map(|(path, hash)| format!("{path} (a file that a command names, {})", short(hash))),
+        );
+        if !files.is_empty() {
+            content.insert("files".to_owned(), json!(files));
+        }
+        let templates = templates(roots.project());
+        let shown = |(path, hash): (&String, &String)| {
+            format!("{path} (a template for what agents are told, {})", short(hash))
+        };
+        runs.extend(templates.iter().map(shown));
+        if !templates.is_empty() {
+            content.insert("prompts".to_owned(), json!(templates));
+        }
+    }
     content.sort_keys();
     let hash = blake3::hash(Value::Object(content).to_string().as_bytes());
     let runs: Vec<String> = runs.iter().map(printable::line).collect();
-    (!runs.is_empty()).then(|| Untrusted { hash: format!("blake3:{hash}"), runs })
+    (!runs.is_empty()).then(|| Untrusted { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
+}
+
+/// The beginning of a hash, for people.
+fn short(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
+}
+
+/// The templates of a project by path, each with the hash of its bytes. One that is no file is refused where it is used.
+fn templates(project: &Path) -> BTreeMap<String, String> {
+    let found = prompts::NAMES.iter().filter_map(|name| {
+        let path = format!(".glee/prompts/{name}");
+        let place = project.join(&path);
+        place.symlink_metadata().ok()?;
+        let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
+        Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
+    });
+    found.collect()
 }
 
 fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
@@ -148,6 +193,15 @@ impl Store {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
+    /// Those lines of `runs` that the last record of this project does not have; none without a record.
+    ///
+    /// # Errors
+    /// When the records cannot be read.
+    pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
+        let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
+        Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
+    }
+
     /// Trusts this content of this project.
     ///
     /// # Errors
@@ -156,7 +210,7 @@ impl Store {
         self.refuse_links()?;
         let folder = self.folder();
         let unwritable = |error| TrustError::Write(folder.clone(), error);
-        create_private(&folder).map_err(unwritable)?;
+        crate::private::folder(&folder).map_err(unwritable)?;
         let record = Record {
             project: project.to_owned(),
             hash: untrusted.hash.clone(),
@@ -204,7 +258,7 @@ impl Store {
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
-            let text = fs::read(&path).map_err(unreadable)?;
+            let text = files::read(&path).map_err(unreadable)?;
             // A record that cannot be read, or that does not belong under its name, is no trust.
             if let Ok(record) = serde_json::from_slice::<Record>(&text)
                 && self.file(&record.project, &record.hash) == path
@@ -240,17 +294,6 @@ impl Store {
     }
 }
 
-#[cfg(unix)]
-fn create_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn create_private(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
 /// Whether `text` has the form of a hash.
 pub fn is_hash(text: &str) -> bool {
     text.strip_prefix("blake3:")
@@ -265,7 +308,7 @@ mod tests {
     use crate::config::layer;
 
     fn of(text: &str) -> Option<Untrusted> {
-        needed(&layer::from_text(Some("c.yml"), text).unwrap())
+        needed(&layer::from_text(Some("c.yml"), text).unwrap(), None)
     }
 
     fn runs(text: &str) -> Vec<String> {

@@ -76,6 +76,28 @@ impl FailureKind {
         }
     }
 
+    /// Whether the agent may answer when it is asked once more: it ended by accident, or what it printed was no answer.
+    pub fn may_pass(self) -> bool {
+        match self {
+            Self::Unavailable
+            | Self::MaxTurns
+            | Self::Truncated
+            | Self::Empty
+            | Self::Killed
+            | Self::Crashed
+            | Self::Protocol => true,
+            Self::NotInstalled
+            | Self::BadFlags
+            | Self::NotLoggedIn
+            | Self::RateLimited { .. }
+            | Self::OverQuota { .. }
+            | Self::RefusedTool
+            | Self::TooLong
+            | Self::TimedOut
+            | Self::Stopped => false,
+        }
+    }
+
     /// Whether it is a matter of how much the agent was used: it answers again later, or for more money.
     pub fn is_exhausted(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::OverQuota { .. })

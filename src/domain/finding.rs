@@ -103,7 +103,7 @@ impl<'de> Deserialize<'de> for FindingId {
 }
 
 /// What ties a finding to the code, so that it is recognised in a later run until that code changes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Anchor {
     /// The path inside the reviewed tree.
     pub file: String,
@@ -113,6 +113,15 @@ pub struct Anchor {
     pub category: String,
     /// The title, folded to lower-case words and single blanks.
     pub text: String,
+    /// The line within the block, counted from 0; absent without a line, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u32>,
+    /// The reviewer's rule, in lower case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The identifiers of the block that the title names, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// A finding of a run.
@@ -159,8 +168,10 @@ pub enum FindingState {
     Unanswered,
     /// The coder says it is implemented, but nothing changed at its anchor.
     Claimed,
-    /// Implemented and the code changed; nobody has checked it (the re-check is off or could not be done).
+    /// Implemented and the code changed; the re-check is off.
     Unchecked,
+    /// Implemented and the code changed, but whoever raised it was asked and gave no answer that counts.
+    Unconfirmed,
     /// Implemented, changed, and whoever raised it says it is not resolved.
     NotResolved,
     /// Implemented, changed, and whoever raised it says resolved.
@@ -200,6 +211,7 @@ impl FindingState {
             Self::Open
             | Self::Unanswered
             | Self::Claimed
+            | Self::Unconfirmed
             | Self::NotResolved
             | Self::Disputed { .. }
             | Self::Enforced { .. } => false,
@@ -215,6 +227,7 @@ impl fmt::Display for FindingState {
             Self::Unanswered => f.pad("unanswered"),
             Self::Claimed => f.pad("claimed"),
             Self::Unchecked => f.pad("unchecked"),
+            Self::Unconfirmed => f.pad("changed, not confirmed"),
             Self::NotResolved => f.pad("not resolved"),
             Self::Resolved => f.pad("resolved"),
             Self::Discarded => f.pad("discarded"),

@@ -76,6 +76,10 @@ pub enum SkipReason {
     NotAFile,
     /// The change deletes it.
     Deleted,
+    /// A `.gleeignore` leaves it out.
+    Ignored,
+    /// Its change is larger than `review.max_file`, and the beginning of it was reviewed.
+    Partial,
 }
 
 impl SkipReason {
@@ -88,6 +92,21 @@ impl SkipReason {
             Self::Unreadable => "unreadable",
             Self::NotAFile => "not a regular file",
             Self::Deleted => "deleted",
+            Self::Ignored => "named in .gleeignore",
+            Self::Partial => "only in part: oversized",
+        }
+    }
+
+    /// Whether content was there to be reviewed, and nobody asked to leave it out.
+    pub fn is_unread(self) -> bool {
+        match self {
+            Self::Binary
+            | Self::Generated
+            | Self::Oversized
+            | Self::Unreadable
+            | Self::NotAFile
+            | Self::Partial => true,
+            Self::Deleted | Self::Ignored => false,
         }
     }
 }

@@ -83,6 +83,9 @@ pub struct Ruling {
     /// With DISMISS: the finding it repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingId>,
+    /// Why places count that the coder wrote in this run, where citations name any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coder_evidence: Option<Untrusted>,
 }
 
 impl Ruling {
@@ -95,6 +98,7 @@ impl Ruling {
             citations: Vec::new(),
             new_tag: None,
             duplicate_of: None,
+            coder_evidence: None,
         }
     }
 }

@@ -83,6 +83,7 @@ pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
         citations: Vec::new(),
         new_tag: None,
         duplicate_of: None,
+        coder_evidence: None,
     };
     RulingRecord { ruling, by: Ruler::Judge { name: "referee".into() }, votes: Vec::new() }
 }
@@ -156,6 +157,7 @@ pub(crate) fn started() -> EventKind {
         settings: std::collections::BTreeMap::new(),
         steered_by: None,
         own: Vec::new(),
+        staged: None,
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }

@@ -52,18 +52,30 @@ impl Journal {
         finding: Finding,
         objection: Response,
     ) -> Result<Event, JournalError> {
+        let mut events = self.open_disputes(run, std::iter::once((finding, objection)))?;
+        Ok(events.pop().expect("one dispute makes one event"))
+    }
+
+    /// Opens disputes, each about a finding and with the objection to it, under the next free numbers: all of them or,
+    /// with an error, none.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn open_disputes(
+        &mut self,
+        run: &RunId,
+        sides: impl IntoIterator<Item = (Finding, Response)>,
+    ) -> Result<Vec<Event>, JournalError> {
         self.write(run, |tail| {
-            let number: i64 =
+            let first: i64 =
                 tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
-            let dispute = Dispute {
-                number: DisputeNumber(number.unsigned_abs()),
-                finding,
-                objection,
-                route: None,
-                rulings: Vec::new(),
-                disposition: None,
-            };
-            Ok(tail.push(EventKind::DisputeOpened { dispute: Box::new(dispute) })?)
+            let opened = (first.unsigned_abs()..).zip(sides).map(|(number, (finding, objection))| {
+                let number = DisputeNumber(number);
+                let dispute =
+                    Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
+                Ok(tail.push(EventKind::DisputeOpened { dispute: Box::new(dispute) })?)
+            });
+            opened.collect()
         })
     }
 

@@ -12,6 +12,7 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{Journal, JournalError};
 use crate::domain::RunId;
+use crate::private;
 
 /// The forms of the database: step `n` turns form `n` into form `n + 1`. A step that was released never changes.
 pub(super) const STEPS: [&str; 3] =
@@ -76,7 +77,7 @@ impl Journal {
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let folder = self.path.with_file_name("runs").join(name);
-        private_folders(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;
+        private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;
         Ok(folder)
     }
 
@@ -188,13 +189,9 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
 /// The path with its folder resolved (so that only the file itself may not be a link), made if it is not there.
 fn create(path: &Path) -> Result<PathBuf, JournalError> {
     let made = || {
-        private_folders(folder_of(path))?;
+        private::folder(folder_of(path))?;
         let resolved = resolve(path)?;
-        let mut options = fs::OpenOptions::new();
-        options.append(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&resolved) {
+        match private::options().append(true).create_new(true).open(&resolved) {
             Ok(_) => sync_folder(&resolved)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -233,14 +230,6 @@ fn folder_of(path: &Path) -> &Path {
         Some(folder) => folder,
         None => path,
     }
-}
-
-fn private_folders(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Makes a new file's name as lasting as its content will be.

@@ -34,6 +34,7 @@ fn started(target: &str) -> EventKind {
             settings: BTreeMap::from([("review.rounds".to_owned(), 1.into())]),
             steered_by: None,
             own: Vec::new(),
+            staged: None,
         }),
     }
 }
@@ -62,6 +63,7 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
             block: format!("block {id}"),
             category: "bug".to_owned(),
             text: format!("finding number {id}"),
+            ..Anchor::default()
         }),
         reverses: None,
         consensus: None,
@@ -88,6 +90,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
                 citations: Vec::new(),
                 new_tag: None,
                 duplicate_of: None,
+                coder_evidence: None,
             },
             by,
             votes: Vec::new(),

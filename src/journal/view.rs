@@ -36,6 +36,9 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         EventKind::RunUndone { .. } => {
             db.prepare_cached("UPDATE run SET undone = 1 WHERE id = ?1")?.execute([&run.0]).map(drop)
         }
+        EventKind::RunRedone { .. } => {
+            db.prepare_cached("UPDATE run SET undone = 0 WHERE id = ?1")?.execute([&run.0]).map(drop)
+        }
         EventKind::FindingsMerged { findings, .. } | EventKind::DebateConcluded { findings, .. } => {
             findings.iter().try_for_each(|finding| keep(db, run, finding))
         }

@@ -12,7 +12,7 @@ use crate::pipeline::merge;
 use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
-use crate::pipeline::trees::Trees;
+use crate::pipeline::trees::{Trees, last_tree};
 use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
 use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
 
@@ -62,15 +62,15 @@ impl Desk<'_> {
                  another number",
                 findings.len()
             ),
-            CallAnswer::Respond { .. } => "your last answer left these findings out".to_owned(),
-            CallAnswer::Examine { .. }
-            | CallAnswer::Defend { .. }
-            | CallAnswer::Judge { .. }
+            CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
+            CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
+            CallAnswer::Judge { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. }
-            | CallAnswer::Failed { .. } => return None,
+            | CallAnswer::Peer { .. } => return None,
         })
     }
 
@@ -94,7 +94,7 @@ impl Desk<'_> {
     }
 
     fn examine(&self, call: &CallId, round: u32) -> Task {
-        let ids = self.state.examined_by(&call.agent, round);
+        let ids = self.state.unexamined(&call.agent, round);
         let plain = |finding: &Finding| Finding { consensus: None, ..finding.clone() };
         let findings: Vec<Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).map(plain).collect();
         Task::Examine { files: self.files_of(round, findings.iter()), findings }
@@ -103,7 +103,7 @@ impl Desk<'_> {
     fn defend(&self, call: &CallId, round: u32) -> Task {
         let challenged: Vec<Challenged> = self
             .state
-            .challenged(&call.agent, round)
+            .undefended(&call.agent, round)
             .into_iter()
             .filter_map(|(id, challenges)| {
                 let finding = Finding { consensus: None, ..self.state.finding(id)?.clone() };
@@ -142,29 +142,33 @@ impl Desk<'_> {
 
     fn judge(&self, dispute: &Dispute) -> Task {
         let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
-        let mut files: Vec<SourceFile> = self.original(flagged).into_iter().collect();
+        let round = dispute.finding.round;
+        let mut files: Vec<SourceFile> = self.shown(round, flagged).into_iter().collect();
         let said = std::iter::once(&dispute.objection.text).chain(&dispute.objection.evidence);
         for reference in said.flat_map(|text| resolve::references(text.as_written())) {
-            let cited = meanings(&reference.path, flagged).find_map(|path| self.original(&path));
+            let cited = meanings(&reference.path, flagged).find_map(|path| self.shown(round, &path));
             files.extend(cited.filter(|cited| files.iter().all(|file| file.path != cited.path)));
         }
-        Task::Judge { dispute: Box::new(dispute.clone()), files }
+        let written = self.written(&files);
+        Task::Judge { dispute: Box::new(dispute.clone()), files, written }
     }
 
-    /// A file as it stood before the coder's first byte.
-    fn original(&self, path: &str) -> Option<SourceFile> {
-        let text = self.original_text(path)?;
+    /// A file as the judge of a finding of this round is shown it: as it was when the round began, or, if it came since,
+    /// as it is.
+    fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
+        let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
+        let text = self.shown_text(round, path).or_else(now)?;
         Some(SourceFile { path: path.to_owned(), text, changed: Vec::new(), diff: None })
     }
 
     /// The text of a file before the coder's first byte; the file under review counts as it was reviewed.
     pub(crate) fn original_text(&self, path: &str) -> Option<String> {
-        if let Some(source) = self.sources.first(path) {
+        // A later round reviews what the coder made of the tree.
+        if let Some(source) = self.sources.file(1, path) {
             return Some(source.text.clone());
         }
         let (_, tree) = self.state.before.as_ref()?;
-        let bytes = self.trees.read_at(tree, path)?;
-        (!bytes.contains(&0)).then(|| String::from_utf8_lossy(&bytes).into_owned())
+        self.text_at(tree, path)
     }
 
     fn recheck(&self, call: &CallId) -> Task {
@@ -210,13 +214,14 @@ impl Desk<'_> {
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {
-        Task::Review { .. } => {
-            let read = review::parse(answer, nonce)?;
+        Task::Review { files, .. } => {
+            let paths = review::Paths::new(files.iter().map(|file| file.path.as_str()));
+            let read = review::parse_of(answer, nonce, &paths)?;
             CallAnswer::Review { status: read.status, findings: read.findings, notes: read.notes }
         }
         Task::Examine { .. } => {
             let read = debate::examine(answer, nonce, &request.task.findings())?;
-            if read.examinations.is_empty() {
+            if read.examinations.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
                 CallAnswer::Examine { examinations: read.examinations, observations: read.observations }
@@ -224,7 +229,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         }
         Task::Defend { .. } => {
             let read = debate::defend(answer, nonce, &request.task.findings())?;
-            if read.defences.is_empty() {
+            if read.defences.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
                 CallAnswer::Defend { defences: read.defences }
@@ -232,7 +237,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         }
         Task::Respond { .. } => {
             let read = response::parse(answer, nonce, &request.task.findings())?;
-            if read.responses.is_empty() && !read.complete {
+            if !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no answer to any finding was read") }
             } else {
                 CallAnswer::Respond { responses: read.responses, complete: read.complete }
@@ -244,7 +249,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         },
         Task::Recheck { .. } => {
             let read = recheck::parse(answer, nonce, &request.task.findings())?;
-            if read.checks.is_empty() {
+            if read.checks.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
                 CallAnswer::Recheck { checks: read.checks }

@@ -2,7 +2,7 @@
 //!
 //! It stands between the merge and the coder, is read from the events alone, and counts no missing answer as agreement.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::domain::{
     AgentName, Challenge, Class, DebateMessage, Defended, ExaminationWord, Examined, Finding, FindingId, Role,
@@ -74,6 +74,31 @@ impl State {
                 (!challenges.is_empty()).then_some((finding.id, challenges))
             })
             .collect()
+    }
+
+    /// The findings of others that a reviewer has to examine and of which it has not said anything.
+    pub(crate) fn unexamined(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
+        let said: Vec<FindingId> =
+            self.examinations(round).filter(|(by, _)| *by == agent).map(|(_, said)| said.finding).collect();
+        let asked = self.examined_by(agent, round).into_iter();
+        asked.filter(|id| !said.contains(id)).collect()
+    }
+
+    /// The challenged findings of a reviewer of which it has not said anything.
+    pub(crate) fn undefended(&self, agent: &AgentName, round: u32) -> Vec<(FindingId, Vec<Challenge>)> {
+        let said: Vec<FindingId> =
+            self.defences(round).filter(|(by, _)| *by == agent).map(|(_, said)| said.finding).collect();
+        let asked = self.challenged(agent, round).into_iter();
+        asked.filter(|(id, _)| !said.contains(id)).collect()
+    }
+
+    /// Whether the agent of a call in a debate, which has ended, left anything without an answer.
+    pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
+        match call.purpose {
+            Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
+            Purpose::Defend { round } => !self.undefended(&call.agent, round).is_empty(),
+            _ => false,
+        }
     }
 
     /// The findings of a round that nobody has ruled on earlier.
@@ -198,7 +223,9 @@ impl Merged {
 fn raised(bench: &Bench<'_>) -> Vec<Raised> {
     let round = bench.round;
     let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
-    raised.extend(bench.own().filter(|_| round == 1));
+    if round == 1 {
+        raised.extend(bench.own());
+    }
     raised
 }
 
@@ -209,19 +236,25 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
     let Merged { raised, claims, consensus, .. } = &merged;
     let mut findings = bench.findings(raised, claims, consensus);
     let mut next = state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0);
-    let mut taken = Vec::new();
+    let mut taken = BTreeSet::new();
+    let waiting = merge::Waiting::of(state);
+    let mut by_source: HashMap<&str, Vec<FindingId>> = HashMap::new();
+    for known in of_round(state, round) {
+        for source in sources(known) {
+            by_source.entry(source).or_default().push(known.id);
+        }
+    }
     findings.retain_mut(|finding| {
-        let known =
-            of_round(state, round).find(|known| shares_a_source(known, finding) && !taken.contains(&known.id));
-        if let Some(known) = known {
-            finding.id = known.id;
-        } else if is_new(finding) && !merge::repeats_open(state, finding) {
+        let known = sources(finding).filter_map(|source| by_source.get(source)).flatten().copied();
+        if let Some(known) = known.filter(|id| !taken.contains(id)).min() {
+            finding.id = known;
+        } else if is_new(finding) && !waiting.has(finding) {
             next += 1;
             finding.id = FindingId(next);
         } else {
             return false;
         }
-        taken.push(finding.id);
+        taken.insert(finding.id);
         true
     });
     findings.sort_by_key(|finding| finding.id);
@@ -235,12 +268,8 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
         count(Class::Disputed)
     );
     let report = DebateMessage::Message { recipient: LEAD.to_owned(), content, summary };
-    let known: Vec<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
-    let ruled: Vec<EventKind> = findings
-        .iter()
-        .filter(|finding| !known.contains(&finding.id))
-        .filter_map(|finding| merge::earlier(finding, bindings))
-        .collect();
+    let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
+    let ruled = merge::earlier(findings.iter().filter(|finding| !known.contains(&finding.id)), bindings);
     let notices = silent.iter().map(|name| EventKind::Notice { text: incomplete(name) }).collect::<Vec<_>>();
     let concluded = EventKind::DebateConcluded { round, findings, silent, report };
     let request_id = "debate-complete".to_owned();
@@ -263,10 +292,6 @@ fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
     positions.map(|position| position.said.as_str())
 }
 
-fn shares_a_source(a: &Finding, b: &Finding) -> bool {
-    sources(a).any(|source| sources(b).any(|other| other == source))
-}
-
 /// Whether everything in it was observed in the debate.
 fn is_new(finding: &Finding) -> bool {
     sources(finding).all(|source| source.starts_with(EXAMINE))
@@ -283,13 +308,10 @@ pub(crate) fn observations(bench: &Bench<'_>) -> Vec<Raised> {
         CallAnswer::Examine { observations, .. } => Some((id, observations)),
         _ => None,
     });
-    seen.flat_map(|(id, observations)| {
-        observations.iter().enumerate().map(|(index, raw)| Raised {
-            said: format!("{}/{index}", id.file_stem()),
-            finding: bench.complete(id.agent.clone(), raw.clone()),
-        })
-    })
-    .collect()
+    bench.complete(seen.flat_map(|(id, observations)| {
+        let stem = id.file_stem();
+        observations.iter().enumerate().map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw))
+    }))
 }
 
 /// Takes a raiser's revised severity into what it raised; its claim keeps the original.

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::domain::{
-    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, Role, Route, Ruler, RulingWord,
-    Untrusted,
+    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role, Route, Ruler,
+    RulingWord, Untrusted,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
 use crate::pipeline::debate::Debating;
@@ -50,6 +50,28 @@ pub(crate) enum Step {
 }
 
 impl Step {
+    /// The open dispute that it carries on, where it is about one.
+    pub(crate) fn dispute(&self) -> Option<DisputeNumber> {
+        match self {
+            Self::Choose(dispute)
+            | Self::Send(dispute)
+            | Self::Rule(dispute)
+            | Self::AskPerson(dispute)
+            | Self::Settle(dispute)
+            | Self::Ask(CallId { purpose: Purpose::Judge { dispute }, .. }) => Some(*dispute),
+            Self::Ask(_)
+            | Self::Merge { .. }
+            | Self::DebateRound { .. }
+            | Self::Conclude { .. }
+            | Self::Keep
+            | Self::RecordTree(_)
+            | Self::OpenDispute(_)
+            | Self::Verify { .. }
+            | Self::NextRound { .. }
+            | Self::Finish => None,
+        }
+    }
+
     /// Whether it asks a person, reads the history, or touches the tree or the disk as soon as it is started, so that
     /// what led to it has to be recorded first. An agent begins to work only when the run waits for it.
     pub(crate) fn reaches_out(&self) -> bool {
@@ -145,10 +167,11 @@ fn debate(state: &State, round: u32) -> Vec<Step> {
         Debating::Auto => 3,
     };
     let debaters: Vec<&AgentName> = state.debaters().collect();
+    // Who left something without an answer is asked once more for just that.
     let asked = |purpose: &Purpose, has_items: &dyn Fn(&AgentName) -> bool| -> Vec<Step> {
         let of = debaters.iter().filter(|name| has_items(name));
         of.filter_map(|name| {
-            ask(state, name, purpose.clone(), |call| matches!(call.answer, CallAnswer::Invalid { .. }))
+            ask(state, name, purpose.clone(), |call| !matches!(call.answer, CallAnswer::Failed { .. }))
         })
         .collect()
     };
@@ -160,7 +183,7 @@ fn debate(state: &State, round: u32) -> Vec<Step> {
         let reported = state.debate_rounds.contains(&(round, debate_round));
         (!reported).then_some(vec![Step::DebateRound { round, debate_round }])
     };
-    let examinations = asked(&Purpose::Examine { round }, &examines);
+    let examinations = asked(&Purpose::Examine { round }, &|name| !state.unexamined(name, round).is_empty());
     if !examinations.is_empty() {
         return examinations;
     }
@@ -168,7 +191,7 @@ fn debate(state: &State, round: u32) -> Vec<Step> {
         return step;
     }
     if rounds > 2 {
-        let defences = asked(&Purpose::Defend { round }, &|name| !state.challenged(name, round).is_empty());
+        let defences = asked(&Purpose::Defend { round }, &|name| !state.undefended(name, round).is_empty());
         if !defences.is_empty() {
             return defences;
         }
@@ -204,8 +227,9 @@ fn coder(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
     }
 }
 
-fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> Vec<Step> {
-    let unopened: Vec<Step> = state
+/// The findings that a dispute has to be opened about.
+pub(crate) fn unopened(state: &State) -> impl Iterator<Item = FindingId> {
+    state
         .findings
         .iter()
         .filter(|finding| state.dispute_of(finding.id).is_none())
@@ -215,40 +239,59 @@ fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) ->
                 || state.is_judged_first(finding)
                 || stance(finding.mandatory, state.responses.get(&finding.id)) == Stance::Dispute
         })
-        .map(|finding| Step::OpenDispute(finding.id))
-        .collect();
+        .map(|finding| finding.id)
+}
+
+fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> Vec<Step> {
+    let unopened: Vec<Step> = unopened(state).map(Step::OpenDispute).collect();
     if !unopened.is_empty() {
         return unopened;
     }
-    // Without `--arbitrate`, a coder's objection stays open.
-    let settles = |dispute: &Dispute| policy.mode == Mode::Arbitrate || state.is_judged_first(&dispute.finding);
     let open = state.disputes.values().filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
-    let open = open.filter(|dispute| settles(dispute));
     let mut steps: Vec<Step> = Vec::new();
-    for dispute in open {
-        let number = dispute.number;
-        match (dispute.rulings.last(), dispute.route) {
-            (None, None) if state.is_judged_first(&dispute.finding) => steps.push(Step::Send(number)),
-            (None, None) => {
-                // One question at a time; judges may work meanwhile.
-                if !steps.iter().any(|step| matches!(step, Step::Choose(_))) {
-                    steps.push(Step::Choose(number));
-                }
-            }
-            (None, Some(Route::Discard)) => steps.push(Step::Settle(number)),
-            (None, Some(Route::Human)) => steps.push(Step::AskPerson(number)),
-            (None, Some(Route::Judge)) => steps.extend(judges(state, number)),
-            (Some(record), _) => match (record.ruling.ruling, &record.by) {
-                (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel)
-                    if policy.escalate_to != Route::Discard =>
-                {
-                    steps.push(Step::AskPerson(number));
-                }
-                _ => steps.push(Step::Settle(number)),
-            },
+    let mut asks = false;
+    for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
+        // One question at a time; judges may work meanwhile.
+        let is_question = matches!(step, Step::Choose(_));
+        if !(is_question && asks) {
+            steps.push(step);
         }
+        asks |= is_question;
     }
     steps
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has looked at a dispute.
+    pub(crate) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// What is due about one open dispute. Disputes do not depend on each other: this changes only with what happens to the
+/// dispute itself.
+pub(crate) fn of_dispute(state: &State, policy: &Policy, dispute: &Dispute) -> Vec<Step> {
+    #[cfg(test)]
+    LOOKED_AT.set(LOOKED_AT.get() + 1);
+    let number = dispute.number;
+    let is_judged_first = || state.is_judged_first(&dispute.finding);
+    // Without `--arbitrate`, a coder's objection stays open.
+    if policy.mode != Mode::Arbitrate && !is_judged_first() {
+        return Vec::new();
+    }
+    let step = match (dispute.rulings.last(), dispute.route) {
+        (None, None) if is_judged_first() => Step::Send(number),
+        (None, None) => Step::Choose(number),
+        (None, Some(Route::Discard)) => Step::Settle(number),
+        (None, Some(Route::Human)) => Step::AskPerson(number),
+        (None, Some(Route::Judge)) => return judges(state, number),
+        (Some(record), _) => match (record.ruling.ruling, &record.by) {
+            (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel) if policy.escalate_to != Route::Discard => {
+                Step::AskPerson(number)
+            }
+            _ => Step::Settle(number),
+        },
+    };
+    vec![step]
 }
 
 /// Asks the judges of the run side by side; when all have answered, their ruling is due.
@@ -298,9 +341,14 @@ fn rechecks(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
+    // Who raised the same finding is asked side by side; one who says that it is not resolved is enough.
+    let is_open = |id: &FindingId| {
+        let finding = state.finding(*id);
+        finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
+    };
     state
         .agents(Role::Reviewer)
-        .filter(|reviewer| !state.recheck_items(&reviewer.name).is_empty())
+        .filter(|reviewer| state.recheck_items(&reviewer.name).iter().any(is_open))
         .map(|reviewer| {
             let attempt = state.last_call(&reviewer.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
             Step::Ask(CallId { agent: reviewer.name.clone(), purpose: purpose.clone(), attempt })
@@ -381,6 +429,7 @@ mod tests {
                 block: format!("b{id}"),
                 category: "bug".into(),
                 text: format!("finding {id}"),
+                ..Anchor::default()
             }),
             reverses: None,
             consensus: None,
@@ -417,6 +466,7 @@ mod tests {
                 settings: std::collections::BTreeMap::new(),
                 steered_by: None,
                 own: Vec::new(),
+                staged: None,
             };
             let policy = Policy { mode, recheck: true, rounds: 1, verify: 0, escalate_to: Route::Human };
             let mut play = Self { state: State::default(), policy, parked: BTreeSet::new() };
@@ -504,6 +554,7 @@ mod tests {
                 citations: Vec::new(),
                 new_tag: None,
                 duplicate_of: None,
+                coder_evidence: None,
             };
             self.event(EventKind::RulingGiven {
                 dispute: D1,
@@ -710,7 +761,7 @@ mod tests {
             .changed(call("c", RESPOND, 1), &[1]);
         assert_eq!(play.due(), [Step::NextRound { round: 2 }]);
         let covered = Coverage { file: "a.py".into(), lines: 1 };
-        play.event(EventKind::RoundStarted { round: 2, shards: vec![vec![covered]] });
+        play.event(EventKind::RoundStarted { round: 2, shards: vec![vec![covered]], skipped: Vec::new() });
         let review = |name| Step::Ask(call(name, Purpose::Review { round: 2, shard: 0 }, 1));
         assert_eq!(play.due(), [review("r1"), review("r2")]);
     }

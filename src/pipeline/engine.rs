@@ -3,6 +3,7 @@
 //! It owns the journal and the state; nothing else writes either. What happens between two waits is recorded at once, and
 //! before anybody acts on it: an agent, a person, or the engine itself on the tree.
 
+mod docket;
 mod waiting;
 
 use std::collections::BTreeSet;
@@ -20,20 +21,20 @@ use crate::agents::command::Checked;
 use crate::agents::{Agents, Opener, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RunId};
-use crate::event::{CallAnswer, CallId, Event, EventKind, Transcript};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose, Transcript};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::Called;
 use crate::pipeline::due::{self, Policy, Step};
+use crate::pipeline::engine::docket::Docket;
 use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Sink};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
-use crate::pipeline::trees::Trees;
+use crate::pipeline::trees::{self, Trees};
 use crate::pipeline::watch::{self, Found, Sight, Watch};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
-use crate::rules::budget;
-use crate::workspace::Workspace;
+use crate::workspace::{Since, Workspace};
 
 /// Everything a run works with.
 pub(crate) struct Engine {
@@ -58,6 +59,8 @@ pub(crate) struct Engine {
     pub(crate) gates: Vec<Opener>,
     /// What happened and is not on the disk yet.
     pub(crate) unwritten: Vec<EventKind>,
+    /// The disputes that have to be looked at; `None` where everything has to be.
+    pub(crate) docket: Option<Docket>,
 }
 
 /// What a step that takes time brings back.
@@ -100,7 +103,7 @@ impl Engine {
                 // Steps without waiting may make others due at once, so this goes on until nothing new is.
                 while let Some(step) = self.next(&policy, &parked, &running) {
                     if step == Step::Finish {
-                        self.finish();
+                        self.finish()?;
                         return Ok(Rest::Ended);
                     }
                     if let Some(future) = self.start(&step)? {
@@ -163,23 +166,6 @@ impl Engine {
         }
     }
 
-    /// The next step that is due, not at work, and can be started now.
-    fn next(&self, policy: &Policy, parked: &BTreeSet<DisputeNumber>, running: &BTreeSet<Step>) -> Option<Step> {
-        let asked = running.iter().filter(|step| matches!(step, Step::Ask(_))).count();
-        let free =
-            self.settings.review.jobs.is_none_or(|jobs| usize::try_from(jobs).is_ok_and(|jobs| asked < jobs))
-                && self.calls_left(asked).is_none_or(|left| left > 0)
-                && budget::reached(&self.settings.budget.caps, &self.state.spent).is_empty();
-        due::due(&self.state, policy, parked).into_iter().find(|step| {
-            !running.contains(step)
-                && match step {
-                    Step::Ask(_) => free,
-                    Step::Choose(_) | Step::AskPerson(_) => self.decider.is_some(),
-                    _ => true,
-                }
-        })
-    }
-
     /// Whether agents would be asked if the budget let them.
     fn is_held_back(&self, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> bool {
         due::due(&self.state, policy, parked).iter().any(|step| matches!(step, Step::Ask(_)))
@@ -197,7 +183,12 @@ impl Engine {
             self.record()?;
         }
         match step {
-            Step::Ask(call) => return self.ask(step, call).map(Some),
+            Step::Ask(call) => {
+                if call.purpose.is_coder() {
+                    self.workspace.coder_begins(&self.run, &self.state_dir)?;
+                }
+                return self.ask(step, call).map(Some);
+            }
             Step::Choose(dispute) => return Ok(self.choose(step, *dispute)),
             Step::AskPerson(dispute) => return Ok(self.ask_person(step, *dispute)),
             Step::Verify { round } => return self.verify(step, *round).map(Some),
@@ -212,10 +203,11 @@ impl Engine {
                 self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 });
             }
             Step::RecordTree(call) => {
-                let event = self.trees().record(&self.state, call)?;
+                let event = self.trees().record(&self.state, call, &self.run)?;
                 self.append(event);
             }
-            Step::OpenDispute(finding) => self.open_dispute(*finding)?,
+            // All at once: they are numbered in one transaction.
+            Step::OpenDispute(_) => self.open_disputes()?,
             Step::Send(dispute) => self.append(due::sent(&self.state, *dispute)),
             Step::Rule(dispute) => self.rule(*dispute),
             Step::Settle(dispute) => {
@@ -233,6 +225,7 @@ impl Engine {
     pub(crate) fn append(&mut self, kind: EventKind) {
         let kind = Redaction::from(self.settings.redaction).event(kind);
         self.state.apply(&kind);
+        self.note(&kind);
         self.unwritten.push(kind);
     }
 
@@ -259,25 +252,36 @@ impl Engine {
                 let Called { answer, sight, transcript, millis, usage, told } = *called;
                 // What a stop cut off has not answered; it is asked again when the run is carried on.
                 let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
+                // However it ended: what it did can be undone.
+                let recorded = match call.purpose.is_coder() {
+                    true => self.workspace.coder_ended(&self.run, &self.state_dir),
+                    false => Ok(()),
+                };
                 let answer = match sight {
                     Some(sight) => self.watched(&call, answer, sight, transcript.as_ref())?,
                     None => answer,
                 };
                 if !cut_off {
+                    let is_judge = matches!(call.purpose, Purpose::Judge { .. });
                     if let (Some(by), Some(said)) = (&told.by, &told.instead) {
                         let text = format!("{by} was asked in the place of {}: {said}", call.agent);
                         self.append(EventKind::Notice { text });
                     }
                     self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told });
-                    // It was paid for.
-                    self.record()?;
+                    // It was paid for. What a judge says leads to its ruling without a wait, and both are recorded at
+                    // once.
+                    if !is_judge {
+                        self.record()?;
+                    }
                 }
+                recorded?;
             }
             Done::Chosen { dispute, choice, decider } => {
                 self.decider = Some(decider);
                 let Some(choice) = choice else { return Ok(true) };
-                let undecided =
-                    self.state.disputes.values().filter(|other| other.is_open() && other.route.is_none());
+                let undecided = self.state.disputes.values().filter(|other| {
+                    other.is_open() && other.route.is_none() && !self.state.is_judged_first(&other.finding)
+                });
                 let chosen: Vec<DisputeNumber> =
                     undecided.map(|other| other.number).filter(|n| choice.for_all || *n == dispute).collect();
                 for dispute in chosen {
@@ -375,11 +379,16 @@ impl Engine {
         events.into_iter().for_each(|event| self.append(event));
     }
 
-    fn open_dispute(&mut self, id: FindingId) -> Result<(), RunError> {
-        let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
-        let event = self.journal.open_dispute(&self.run, finding, self.state.objection(id))?;
-        self.state.apply(&event.kind);
-        self.tell(&[event]);
+    fn open_disputes(&mut self) -> Result<(), RunError> {
+        let due: Vec<FindingId> = due::unopened(&self.state).collect();
+        let sides = due.into_iter().map(|id| {
+            let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
+            (finding, self.state.objection(id))
+        });
+        let events = self.journal.open_disputes(&self.run, sides)?;
+        events.iter().for_each(|event| self.state.apply(&event.kind));
+        self.docket = None;
+        self.tell(&events);
         Ok(())
     }
 
@@ -391,17 +400,31 @@ impl Engine {
     }
 
     fn next_round(&mut self, round: u32) -> Result<(), RunError> {
-        let target = self.trees().changed_target(&self.state, round - 1, &self.settings)?;
+        let rules = self.sources.rules();
+        let Since { target, hidden } =
+            self.trees().changed_target(&self.state, round - 1, &self.settings, rules.as_ref())?;
+        if !hidden.is_empty() {
+            let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
+            let text = format!("reviewed although ignore files that came during the run hide it: {files}");
+            self.append(EventKind::Notice { text });
+        }
         let shards = target.coverage();
         self.bindings = self.journal.bindings()?;
         self.sources.keep(round, target.files).map_err(RunError::Sources)?;
-        self.append(EventKind::RoundStarted { round, shards });
+        self.append(EventKind::RoundStarted { round, shards, skipped: target.skipped });
         Ok(())
     }
 
-    fn finish(&mut self) {
-        let exit = outcome::exit(&self.state, self.settings.review.quorum);
+    fn finish(&mut self) -> Result<(), RunError> {
+        let mut exit = outcome::exit(&self.state, &self.settings.review);
+        if let Some(restaged) = self.trees().restage(&self.state)? {
+            if !restaged.left.is_empty() {
+                exit = exit.strongest(ExitReason::FindingsOpen);
+            }
+            self.append_all(trees::told(&self.state, &restaged));
+        }
         self.append(EventKind::RunEnded { exit, millis: self.millis() });
+        Ok(())
     }
 
     /// Wall time of this sitting in milliseconds.
@@ -411,6 +434,6 @@ impl Engine {
 
     /// The exit reason of what is known so far.
     pub(crate) fn exit(&self) -> ExitReason {
-        self.state.ended.map_or_else(|| outcome::exit(&self.state, self.settings.review.quorum), |(exit, _)| exit)
+        self.state.ended.map_or_else(|| outcome::exit(&self.state, &self.settings.review), |(exit, _)| exit)
     }
 }

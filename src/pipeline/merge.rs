@@ -4,23 +4,24 @@
 //! (`rules::consensus`), and reversals and findings that were ruled on earlier are recognised. Nothing is dropped: a
 //! finding that anybody calls mandatory stays mandatory, whatever the others say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::{Advisories, Settings};
 use crate::domain::{
-    Advised, AgentName, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId, Position,
-    RawFinding, Role, Severity, Tag, Untrusted,
+    Advised, AgentName, Anchor, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId,
+    Position, RawFinding, Role, Severity, Tag, Untrusted,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::edits;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
-use crate::protocol::claims;
+use crate::protocol::{claims, review};
+use crate::rules::consensus::identity::Profile;
 use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing};
 use crate::rules::{mandatory, reversal};
 use crate::workspace::blocks::Blocks;
-use crate::workspace::{Workspace, advisories, blocks, citation};
+use crate::workspace::{Workspace, advisories, citation};
 
 /// Who raises what Glee itself has to say.
 const GLEE: &str = "glee";
@@ -65,7 +66,8 @@ impl Bench<'_> {
         let debate = self.debate();
         let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
         let mut findings: Vec<Finding> = self.findings(&raised, &claims, &consensus);
-        findings.retain(|finding| !repeats_open(self.state, finding));
+        let waiting = Waiting::of(self.state);
+        findings.retain(|finding| !waiting.has(finding));
         findings.sort_by(|a, b| {
             let key = |f: &Finding| (f.raw.file.is_none(), f.raw.file.clone(), f.raw.line, f.raw.severity.tag);
             key(a).cmp(&key(b))
@@ -74,7 +76,7 @@ impl Bench<'_> {
         for (number, finding) in (first..).zip(&mut findings) {
             finding.id = FindingId(number);
         }
-        let ruled = findings.iter().filter_map(|finding| earlier(finding, bindings)).collect::<Vec<_>>();
+        let ruled = earlier(&findings, bindings);
         std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
     }
 
@@ -94,7 +96,8 @@ impl Bench<'_> {
         let mut claims: Vec<Claim> = raised.iter().map(|raised| self.claim(raised)).collect();
         claims.retain(|claim| !self.state.advised.contains_key(&claim.id));
         if let Err(error) = advisories::check(&mut claims, self.workspace, databases) {
-            let text = format!("{error}: no finding was checked against them");
+            let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+            let text = format!("{error}{cause}: no finding was checked against them");
             return (!self.state.notices.contains(&text)).then_some(EventKind::Notice { text });
         }
         let answers = claims.into_iter().map(|claim| (claim.id, claim.checked.advisory));
@@ -113,23 +116,16 @@ impl Bench<'_> {
                 *known = answer;
             }
         }
-        best.into_values()
-            .flat_map(|(_, id, findings)| {
-                findings.iter().enumerate().map(|(index, raw)| Raised {
-                    said: format!("{}/{index}", id.file_stem()),
-                    finding: self.complete(id.agent.clone(), raw.clone()),
-                })
-            })
-            .collect()
+        self.complete(best.into_values().flat_map(|(_, id, findings)| {
+            let stem = id.file_stem();
+            findings.iter().enumerate().map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw))
+        }))
     }
 
     /// What Glee itself raises.
-    pub(crate) fn own(&self) -> impl Iterator<Item = Raised> {
-        let own = self.state.plan.iter().flat_map(|plan| &plan.own).enumerate();
-        own.map(|(index, raw)| Raised {
-            said: format!("{GLEE}/{index}"),
-            finding: self.complete(GLEE.into(), raw.clone()),
-        })
+    pub(crate) fn own(&self) -> Vec<Raised> {
+        let (own, glee) = (self.state.plan.iter().flat_map(|plan| &plan.own).enumerate(), AgentName::from(GLEE));
+        self.complete(own.map(|(index, raw)| (format!("{GLEE}/{index}"), &glee, raw)))
     }
 
     /// A debate in which nobody has said anything yet.
@@ -145,13 +141,46 @@ impl Bench<'_> {
         covered.map(|file| file.file.clone()).collect()
     }
 
-    pub(crate) fn complete(&self, raised_by: AgentName, mut raw: RawFinding) -> Finding {
-        raw.severity = mandatory::normalised(raw.severity);
-        let mut anchor = None;
-        if let Some(path) = raw.file.as_deref().and_then(|path| self.known_path(path)) {
-            raw.file = Some(path.clone());
-            anchor = Some(blocks::anchor(&raw, &path, &self.text(&path)));
+    /// What was raised, each with where it was said and by whom, with its place in the tree. A file is read once,
+    /// whatever the number of findings in it.
+    pub(crate) fn complete<'r>(
+        &self,
+        said: impl Iterator<Item = (String, &'r AgentName, &'r RawFinding)>,
+    ) -> Vec<Raised> {
+        let mut known: HashMap<&str, Option<String>> = HashMap::new();
+        let mut by_file: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut all = Vec::new();
+        for (said, by, raw) in said {
+            let mut finding = self.unplaced(by.clone(), raw.clone());
+            let mut named = raw.file.as_deref();
+            if raw.line.is_none()
+                && let Some((path, line, end_line)) = named.and_then(review::split)
+                && known.entry(path).or_insert_with(|| self.known_path(path)).is_some()
+            {
+                named = Some(path);
+                (finding.raw.line, finding.raw.end_line) = (Some(line), end_line);
+            }
+            if let Some(named) = named
+                && let Some(path) = known.entry(named).or_insert_with(|| self.known_path(named))
+            {
+                finding.raw.file = Some(path.clone());
+                by_file.entry(path.clone()).or_default().push(all.len());
+            }
+            all.push(Raised { said, finding });
         }
+        for (path, indices) in by_file {
+            let text = self.text(&path);
+            let blocks = Blocks::of(&path, &text);
+            for index in indices {
+                let finding = &mut all[index].finding;
+                finding.anchor = Some(blocks.anchor(&finding.raw));
+            }
+        }
+        all
+    }
+
+    fn unplaced(&self, raised_by: AgentName, mut raw: RawFinding) -> Finding {
+        raw.severity = mandatory::normalised(raw.severity);
         let is_mandatory = mandatory::is_mandatory(&raw.severity, &self.lists.mandatory, &self.lists.optional);
         Finding {
             id: FindingId(0),
@@ -159,7 +188,7 @@ impl Bench<'_> {
             mandatory: is_mandatory,
             raised_by: vec![raised_by],
             round: self.round,
-            anchor,
+            anchor: None,
             reverses: None,
             consensus: None,
         }
@@ -173,13 +202,16 @@ impl Bench<'_> {
     /// The path inside the tree that a finding names: as it stands, or a bare name that one file under review has;
     /// `None` for one that does not exist there.
     fn known_path(&self, path: &str) -> Option<String> {
+        // Quotes and backticks around a path are no part of it.
+        let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);
         if self.sources.file(self.round, plain).is_some() {
             return Some(plain.to_owned());
         }
         self.workspace.resolve(path).or_else(|| {
-            let paths = self.paths();
-            let mut named = paths.iter().filter(|known| known.rsplit('/').next() == Some(plain));
+            let round = usize::try_from(self.round - 1).ok().and_then(|round| self.state.rounds.get(round));
+            let covered = round.into_iter().flatten().flatten().map(|file| &file.file);
+            let mut named = covered.filter(|known| known.rsplit('/').next() == Some(plain));
             named.next().filter(|_| named.next().is_none()).cloned()
         })
     }
@@ -345,22 +377,46 @@ fn corroboration(raised: &[Raised], claims: &[Claim], decision: &Decision, revie
     }
 }
 
-/// Whether two findings say the same of the same place.
+/// Whether two findings of a place that does not exist in the tree say the same.
 fn is_same(a: &Finding, b: &Finding) -> bool {
-    let place = a.raw.file.is_some() && a.raw.file == b.raw.file && a.raw.line == b.raw.line;
-    let rule = a.raw.rule.is_some() && a.raw.rule == b.raw.rule;
-    place && (rule || a.raw.title == b.raw.title)
+    a.raw.file.is_some() && a.raw.file == b.raw.file && a.raw.line == b.raw.line && a.raw.title == b.raw.title
 }
 
-/// Whether a finding of a later round repeats one of this run that the coder will be given again anyway.
-pub(crate) fn repeats_open(state: &State, finding: &Finding) -> bool {
-    state.findings.iter().any(|earlier| {
-        let same = match (&earlier.anchor, &finding.anchor) {
-            (Some(a), Some(b)) => blocks::matches(a, b),
-            _ => is_same(earlier, finding),
-        };
-        same && !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none()
-    })
+/// The findings of this run that the coder will be given again anyway.
+pub(crate) struct Waiting<'a> {
+    anchored: HashMap<(&'a str, &'a str), Vec<Profile<'a>>>,
+    all: HashMap<(Option<&'a str>, Option<u32>), Vec<&'a Finding>>,
+}
+
+impl<'a> Waiting<'a> {
+    pub(crate) fn of(state: &'a State) -> Self {
+        let mut waiting = Self { anchored: HashMap::new(), all: HashMap::new() };
+        let open = state
+            .findings
+            .iter()
+            .filter(|earlier| !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none());
+        for earlier in open {
+            waiting.all.entry((earlier.raw.file.as_deref(), earlier.raw.line)).or_default().push(earlier);
+            if let Some(anchor) = &earlier.anchor {
+                waiting.anchored.entry((&anchor.file, &anchor.block)).or_default().push(Profile::of(anchor));
+            }
+        }
+        waiting
+    }
+
+    /// Whether a finding of a later round repeats one of them.
+    pub(crate) fn has(&self, finding: &Finding) -> bool {
+        let at_its_place = self.all.get(&(finding.raw.file.as_deref(), finding.raw.line)).into_iter().flatten();
+        let unanchored = at_its_place
+            .filter(|earlier| earlier.anchor.is_none() || finding.anchor.is_none())
+            .any(|earlier| is_same(earlier, finding));
+        unanchored
+            || finding.anchor.as_ref().is_some_and(|anchor| {
+                let known = self.anchored.get(&(anchor.file.as_str(), anchor.block.as_str()));
+                let profile = Profile::of(anchor);
+                known.into_iter().flatten().any(|earlier| earlier.likeness(&profile).is_some())
+            })
+    }
 }
 
 /// The earlier finding of this run that a finding asks to undo.
@@ -385,18 +441,91 @@ fn reversed(state: &State, finding: &Finding) -> Option<FindingId> {
     })
 }
 
-/// What an earlier dispute says of a finding, the newest first.
-pub(crate) fn earlier(finding: &Finding, bindings: &[Binding]) -> Option<EventKind> {
-    let anchor = finding.anchor.as_ref()?;
-    let binding = bindings.iter().rev().find(|binding| blocks::matches(&binding.anchor, anchor))?;
-    Some(match &binding.disposition {
-        Some(disposition) => EventKind::AlreadyRuled {
-            finding: finding.id,
-            dispute: binding.dispute,
-            disposition: disposition.clone(),
-        },
-        None => EventKind::StillDisputed { finding: finding.id, dispute: binding.dispute },
-    })
+/// What earlier disputes say of some findings of a round.
+///
+/// A dispute binds one finding of a reviewer: a reviewer that names two problems means two, and a decision was on one.
+/// The surest pair is taken first, of equals the newest dispute.
+pub(crate) fn earlier<'a>(findings: impl IntoIterator<Item = &'a Finding>, bindings: &[Binding]) -> Vec<EventKind> {
+    let findings: Vec<&Finding> = findings.into_iter().collect();
+    let mut by_block: HashMap<(&str, &str), Vec<Read<'_>>> = HashMap::new();
+    for binding in bindings {
+        let anchor = &binding.anchor;
+        by_block.entry((&anchor.file, &anchor.block)).or_default().push((binding, Profile::of(anchor)));
+    }
+    // Equal words are surer than any others, so these are taken before anything else is compared.
+    let mut by_text: HashMap<(&str, &str, &str), Vec<&Read<'_>>> = HashMap::new();
+    for known in by_block.values().flatten() {
+        let anchor = &known.0.anchor;
+        by_text.entry((&anchor.file, &anchor.block, &anchor.text)).or_default().push(known);
+    }
+    let mut bound = Bound { findings: &findings, by: BTreeMap::new(), taken: BTreeSet::new() };
+    let anchored = || findings.iter().enumerate().filter_map(|(at, finding)| Some((at, finding.anchor.as_ref()?)));
+    let mut pairs = Vec::new();
+    for (index, anchor) in anchored() {
+        let place = (anchor.file.as_str(), anchor.block.as_str(), anchor.text.as_str());
+        let same = by_text.get(&place).into_iter().flatten().copied();
+        pairs.extend(alike(index, anchor, same).filter(|pair| pair.0 >= 1.0));
+    }
+    bound.take(std::mem::take(&mut pairs));
+    for (index, anchor) in anchored().filter(|(index, _)| !bound.by.contains_key(index)) {
+        let near = by_block.get(&(anchor.file.as_str(), anchor.block.as_str())).into_iter().flatten();
+        let free = near.filter(|(binding, _)| bound.is_free(index, binding));
+        pairs.extend(alike(index, anchor, free).filter(|pair| pair.0 < 1.0));
+    }
+    bound.take(pairs);
+    bound.by.into_iter().map(|(index, binding)| ruled(findings[index].id, binding)).collect()
+}
+
+/// What a dispute binds, with its words read.
+type Read<'a> = (&'a Binding, Profile<'a>);
+
+/// How alike a finding and a dispute are, and which.
+type Pair<'a> = (f32, DisputeNumber, usize, &'a Binding);
+
+/// The disputes that a finding may be about.
+fn alike<'a>(
+    index: usize,
+    anchor: &Anchor,
+    known: impl Iterator<Item = &'a Read<'a>>,
+) -> impl Iterator<Item = Pair<'a>> {
+    let profile = Profile::of(anchor);
+    let pairs: Vec<Pair<'a>> = known
+        .filter_map(|(binding, other)| Some((other.likeness(&profile)?, binding.dispute, index, *binding)))
+        .collect();
+    pairs.into_iter()
+}
+
+/// What is bound so far: each finding by one dispute, and each dispute for one finding of a reviewer.
+struct Bound<'a> {
+    findings: &'a [&'a Finding],
+    by: BTreeMap<usize, &'a Binding>,
+    taken: BTreeSet<(DisputeNumber, &'a AgentName)>,
+}
+
+impl<'a> Bound<'a> {
+    fn is_free(&self, index: usize, binding: &Binding) -> bool {
+        !self.findings[index].raised_by.iter().any(|name| self.taken.contains(&(binding.dispute, name)))
+    }
+
+    /// Takes pairs, the surest first.
+    fn take(&mut self, mut pairs: Vec<Pair<'a>>) {
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
+        for (_, dispute, index, binding) in pairs {
+            if !self.by.contains_key(&index) && self.is_free(index, binding) {
+                self.by.insert(index, binding);
+                self.taken.extend(self.findings[index].raised_by.iter().map(|name| (dispute, name)));
+            }
+        }
+    }
+}
+
+fn ruled(finding: FindingId, binding: &Binding) -> EventKind {
+    match &binding.disposition {
+        Some(disposition) => {
+            EventKind::AlreadyRuled { finding, dispute: binding.dispute, disposition: disposition.clone() }
+        }
+        None => EventKind::StillDisputed { finding, dispute: binding.dispute },
+    }
 }
 
 /// The rulings that reviewers of these files are told of.
@@ -408,4 +537,122 @@ pub(crate) fn in_force<'a>(
         let disposition = binding.disposition.clone().filter(Disposition::closes)?;
         Some((binding, binding.dispute, disposition))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rules::consensus::identity;
+
+    const TITLES: [&str; 6] =
+        ["weak hash", "a weak hash is used", "weak md5 hash", "sql injection", "remove the lock", "add the lock"];
+
+    fn anchor((block, title, offset): (u8, usize, Option<u32>)) -> Anchor {
+        Anchor {
+            file: "a.py".into(),
+            block: format!("b{block}"),
+            category: "bug".into(),
+            text: TITLES[title].into(),
+            offset,
+            ..Anchor::default()
+        }
+    }
+
+    fn finding(number: usize, place: (u8, usize, Option<u32>), by: &[u8]) -> Finding {
+        Finding {
+            id: FindingId(u32::try_from(number).expect("few") + 1),
+            raw: RawFinding {
+                severity: Severity::known(Tag::Must),
+                title: TITLES[place.1].into(),
+                body: "".into(),
+                file: Some("a.py".into()),
+                line: place.2,
+                end_line: None,
+                category: None,
+                suggestion: None,
+                confidence: None,
+                evidence: Vec::new(),
+                rule: None,
+            },
+            mandatory: true,
+            raised_by: by.iter().map(|name| AgentName::from(name.to_string().as_str())).collect(),
+            round: 1,
+            anchor: Some(anchor(place)),
+            reverses: None,
+            consensus: None,
+        }
+    }
+
+    /// Every pair compared, the surest taken first.
+    fn naive(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
+        let mut pairs = Vec::new();
+        for (index, finding) in findings.iter().enumerate() {
+            for binding in bindings {
+                let likeness = identity::likeness(&binding.anchor, finding.anchor.as_ref().expect("each has one"));
+                pairs.extend(likeness.map(|likeness| (likeness, binding.dispute, index, binding)));
+            }
+        }
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
+        let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
+        for (_, dispute, index, binding) in pairs {
+            let by = &findings[index].raised_by;
+            if !bound.contains_key(&index) && !by.iter().any(|name| taken.contains(&(dispute, name))) {
+                bound.insert(index, binding);
+                taken.extend(by.iter().map(|name| (dispute, name)));
+            }
+        }
+        bound.into_iter().map(|(index, binding)| ruled(findings[index].id, binding)).collect()
+    }
+
+    type Place = (u8, usize, Option<u32>);
+
+    fn place() -> impl Strategy<Value = Place> {
+        (0..2_u8, 0..TITLES.len(), proptest::option::of(0..6_u32))
+    }
+
+    proptest! {
+        #[test]
+        fn what_binds_is_what_comparing_every_pair_finds(
+            raised in proptest::collection::vec((place(), proptest::collection::vec(0..3_u8, 1..3)), 0..9),
+            disputes in proptest::collection::vec(place(), 0..9),
+        ) {
+            let findings: Vec<Finding> =
+                raised.iter().enumerate().map(|(number, (place, by))| finding(number, *place, by)).collect();
+            let bindings: Vec<Binding> = (1_u64..)
+                .zip(disputes)
+                .map(|(number, place)| Binding {
+                    dispute: DisputeNumber(number),
+                    run: crate::domain::RunId("r".into()),
+                    anchor: anchor(place),
+                    title: "".into(),
+                    location: None,
+                    disposition: Some(Disposition::Refuted),
+                    rationale: "".into(),
+                })
+                .collect();
+            prop_assert_eq!(earlier(&findings, &bindings), naive(&findings, &bindings));
+        }
+
+        #[test]
+        fn a_later_round_repeats_what_a_walk_through_all_findings_finds(
+            known in proptest::collection::vec((place(), any::<bool>()), 0..9), new in place(), anchored in any::<bool>(),
+        ) {
+            let made = |number, place, anchored| {
+                let mut made = finding(number, place, &[0]);
+                made.anchor = made.anchor.filter(|_| anchored);
+                made
+            };
+            let findings =
+                known.into_iter().enumerate().map(|(number, (place, anchored))| made(number, place, anchored));
+            let state = State { findings: findings.collect(), ..State::default() };
+            let new = made(99, new, anchored);
+            let walked = state.findings.iter().any(|earlier| match (&earlier.anchor, &new.anchor) {
+                (Some(a), Some(b)) => identity::likeness(a, b).is_some(),
+                _ => is_same(earlier, &new),
+            });
+            prop_assert_eq!(Waiting::of(&state).has(&new), walked);
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod debate;
 mod due;
 mod edits;
 mod engine;
+mod evidence;
 mod merge;
 mod objection;
 mod outcome;
@@ -40,7 +41,7 @@ pub use replay::{Replayed, replay};
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, ExitReason, Outcome, RunId, Usage};
-use crate::event::{Event, EventKind, Plan};
+use crate::event::{Event, EventKind, Mode, Plan};
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::Engine;
 pub use crate::pipeline::engine::Rest;
@@ -53,7 +54,8 @@ use crate::pipeline::watch::Watch;
 use crate::protocol::prompts::PromptError;
 use crate::rules::budget;
 use crate::rules::consensus::{Extras, Policy};
-use crate::workspace::{Target, Workspace, WorkspaceError};
+use crate::workspace::control::{Steers, steers};
+use crate::workspace::{Target, TreeId, Unfollowed, Workspace, WorkspaceError};
 
 /// Everything a run works with.
 pub struct Setup {
@@ -158,6 +160,12 @@ pub fn new_run() -> RunId {
 #[derive(Debug)]
 pub struct Ahead(JoinHandle<Watch>);
 
+/// The look before the first agent is asked.
+enum Looked {
+    Already(Watch),
+    Soon(Ahead),
+}
+
 /// Begins to look at the tree: git is waited for in another thread.
 pub fn look_ahead(workspace: &Arc<Workspace>) -> Ahead {
     let workspace = Arc::clone(workspace);
@@ -175,17 +183,41 @@ pub async fn start(
     target: Target,
     ahead: Ahead,
 ) -> Result<Ended, RunError> {
+    let ahead = match plan.mode {
+        Mode::Review => Looked::Soon(ahead),
+        Mode::Fix | Mode::Arbitrate => {
+            let watch = ahead.0.join().unwrap_or_default();
+            if let Some(nested) = watch.unfollowed().first() {
+                let (folder, bound) = (nested.folder.clone(), nested.bound);
+                return Err(WorkspaceError::Unfollowed { folder, bound }.into());
+            }
+            Looked::Already(watch)
+        }
+    };
     let mut engine = engine(setup, run, &plan)?;
     engine.sources.keep(1, target.files).map_err(RunError::Sources)?;
+    if plan.mode >= Mode::Fix {
+        let rules = engine.workspace.selection_rules()?;
+        engine.sources.keep_rules(&rules).map_err(RunError::Sources)?;
+    }
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }
     engine.append(EventKind::RunStarted { plan: Box::new(plan) });
     // Of a large tree the look takes its time, and somebody waits to see that the run has begun.
-    if !ahead.0.is_finished() {
-        engine.record()?;
+    engine.watch = match ahead {
+        Looked::Already(watch) => watch,
+        Looked::Soon(ahead) => {
+            if !ahead.0.is_finished() {
+                engine.record()?;
+            }
+            ahead.0.join().unwrap_or_default()
+        }
+    };
+    for Unfollowed { folder, bound } in engine.watch.unfollowed().to_vec() {
+        let text = format!("`{folder}` is a repository of its own and is not watched: {bound}");
+        engine.append(EventKind::Notice { text });
     }
-    engine.watch = ahead.0.join().unwrap_or_default();
     rest(engine).await
 }
 
@@ -263,6 +295,14 @@ pub fn tree_left(events: &[Event]) -> Option<String> {
     trees::last_tree(&State::of(events)).cloned()
 }
 
+/// The tree that was kept before a coder that edited what steers Glee; `None` if none did.
+pub fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
+    let state = State::of(events);
+    let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
+    let is_steered = changes.any(|change| steers(&change.file) == Some(Steers::Glee));
+    state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
+}
+
 /// Adds the earlier disputes that wait for a person and that findings of this run repeat.
 fn add_repeated(outcome: &mut Outcome, state: &State, journal: &Journal) -> Result<(), RunError> {
     for number in state.still_disputed.values() {
@@ -308,6 +348,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         watch: Watch::default(),
         gates: Vec::new(),
         unwritten: Vec::new(),
+        docket: None,
     })
 }
 

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::{
     AnswerStatus, Caps, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, ReviewerReport,
-    Role, RunId, SettledFinding,
+    Role, RunId, SettledFinding, Skip,
 };
 use crate::event::{CallAnswer, CallId, Plan, Purpose};
 use crate::pipeline::state::{Call, State};
+use crate::protocol::printable;
 use crate::rules::gate;
 
 /// The exit reason that the state of a run stands for.
-pub(crate) fn exit(state: &State, quorum: Option<u32>) -> ExitReason {
+pub(crate) fn exit(state: &State, review: &ReviewSettings) -> ExitReason {
     let reviewers = reviewers(state);
     let mandatory: Vec<FindingState> = state
         .findings
@@ -22,39 +24,56 @@ pub(crate) fn exit(state: &State, quorum: Option<u32>) -> ExitReason {
         .map(|finding| state.finding_state(finding))
         .collect();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let debated = |name| state.silent_debaters.iter().all(|(silent, _)| silent != name);
     gate::exit(&gate::Facts {
         mandatory,
         dispute_open: state.disputes.values().any(|dispute| dispute.is_open()),
         reviewers: count(reviewers.len()),
-        complete: count(reviewers.iter().filter(|report| report.status.is_complete()).count()),
-        quorum,
+        complete: count(
+            reviewers
+                .iter()
+                .filter(|report| report.status.is_complete() && debated(&report.name))
+                .count(),
+        ),
+        quorum: review.quorum,
         agent_failed: agent_failed(state),
         exhausted: last_calls(state).iter().any(|(_, call)| {
             matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
         }),
         violated: !state.violated.is_empty(),
         verify_failed: state.verified.iter().any(|verified| !verified.passed),
+        unread: state.blind || review.skipped == Skipped::Fail && unread(state).next().is_some(),
     })
 }
 
-/// Whether the coder failed, or a judge failed on a dispute that is still open.
+/// The files that could not be reviewed, though nobody asked to leave them out.
+fn unread(state: &State) -> impl Iterator<Item = &Skip> {
+    state.skipped.iter().filter(|skip| skip.reason.is_unread())
+}
+
+/// Whether the coder failed, a judge failed on a dispute that is still open, or who raised a finding was asked about its
+/// change and gave no answer.
 fn agent_failed(state: &State) -> bool {
-    last_calls(state).into_iter().any(|(id, call)| {
-        let failed = matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
-        failed
-            && match &id.purpose {
-                Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                Purpose::Judge { dispute } => state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open()),
-                // Reviewers are counted by the quorum; a re-check that failed leaves its findings unchecked.
-                Purpose::Review { .. }
-                | Purpose::Examine { .. }
-                | Purpose::Defend { .. }
-                | Purpose::Recheck { .. }
-                | Purpose::Stage { .. }
-                | Purpose::Work
-                | Purpose::Peer { .. } => false,
-            }
-    })
+    let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
+    state.findings.iter().any(unconfirmed)
+        || last_calls(state).into_iter().any(|(id, call)| {
+            let failed = matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
+            failed
+                && match &id.purpose {
+                    Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
+                    Purpose::Judge { dispute } => {
+                        state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
+                    }
+                    // Reviewers are counted by the quorum; a re-check that failed leaves its findings unconfirmed.
+                    Purpose::Review { .. }
+                    | Purpose::Examine { .. }
+                    | Purpose::Defend { .. }
+                    | Purpose::Recheck { .. }
+                    | Purpose::Stage { .. }
+                    | Purpose::Work
+                    | Purpose::Peer { .. } => false,
+                }
+        })
 }
 
 /// The last attempt of each call.
@@ -97,7 +116,7 @@ pub(crate) fn outcome(
             tree: plan.tree.clone(),
             target: plan.target.clone(),
             covered: plan.shards.iter().flatten().cloned().collect(),
-            skipped: plan.skipped.clone(),
+            skipped: state.skipped.clone(),
             reviewers: reviewers(state),
             millis,
             usage: state.spent.usage,
@@ -126,6 +145,7 @@ fn caps(plan: &Plan) -> Caps {
 
 fn notices(state: &State) -> Vec<String> {
     let mut notices = state.notices.clone();
+    notices.extend(not_reviewed(state));
     for verified in state.verified.iter().filter(|verified| !verified.passed) {
         notices.push(format!("`{}` fails on the coder's edits", verified.command));
     }
@@ -136,6 +156,21 @@ fn notices(state: &State) -> Vec<String> {
         }
     }
     notices
+}
+
+/// Files that are named in a notice.
+const NAMED: usize = 20;
+
+/// Which files could not be reviewed.
+fn not_reviewed(state: &State) -> Option<String> {
+    let mut named: Vec<String> =
+        unread(state).map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str())).collect();
+    let all = named.len();
+    if all > NAMED {
+        named.truncate(NAMED);
+        named.push(format!("and {} more", all - NAMED));
+    }
+    (all > 0).then(|| format!("not reviewed: {}", named.join(", ")))
 }
 
 /// One report a reviewer: the worst status over the shards of the first round, and of later ones.

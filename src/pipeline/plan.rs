@@ -134,6 +134,7 @@ pub fn plan(
         settings: settings.flat.clone(),
         steered_by: None,
         own: Vec::new(),
+        staged: None,
     })
 }
 

@@ -3,6 +3,8 @@
 //! Nobody is asked and nothing is written. Under the settings of the run the decisions are those of the run; under
 //! others, an answer that was never given stays missing and is said to be.
 
+mod same;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
@@ -14,6 +16,7 @@ use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::replay::same::Same;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::{Call, State};
 use crate::pipeline::trees::{self, Trees};
@@ -71,7 +74,7 @@ pub fn replay(
     let Replay { record, mut state, sources, missing, .. } = replay;
     state.spent = record.spent;
     let millis = record.ended.map_or(0, |(_, millis)| millis);
-    let exit = outcome::exit(&state, settings.review.quorum);
+    let exit = outcome::exit(&state, &settings.review);
     let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));
     let outcome = outcome::outcome(&state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
@@ -132,17 +135,42 @@ impl Replay<'_> {
         loop {
             let steps = due::due(&self.state, &policy, &parked);
             let Some(step) = steps.into_iter().find(|step| !idle.contains(step)) else { return };
-            if step == Step::Finish {
-                return;
+            match step {
+                Step::Finish => return,
+                Step::OpenDispute(_) => self.open_disputes(),
+                step if step.dispute().is_some() => self.carry_on_disputes(&policy, &mut parked, &mut idle),
+                step => self.take_step(step, &mut parked, &mut idle),
             }
-            let events = self.step(&step);
-            if events.is_empty() {
-                match step {
-                    Step::AskPerson(dispute) => drop(parked.insert(dispute)),
-                    step => drop(idle.insert(step)),
-                }
+        }
+    }
+
+    fn take_step(&mut self, step: Step, parked: &mut BTreeSet<DisputeNumber>, idle: &mut BTreeSet<Step>) {
+        let events = self.step(&step);
+        if events.is_empty() {
+            match step {
+                Step::AskPerson(dispute) => drop(parked.insert(dispute)),
+                step => drop(idle.insert(step)),
             }
-            events.into_iter().for_each(|event| self.take(event));
+        }
+        events.into_iter().for_each(|event| self.take(event));
+    }
+
+    /// Takes every open dispute as far as the record reaches; they do not depend on each other.
+    fn carry_on_disputes(
+        &mut self,
+        policy: &Policy,
+        parked: &mut BTreeSet<DisputeNumber>,
+        idle: &mut BTreeSet<Step>,
+    ) {
+        let open = self.state.disputes.values().filter(|dispute| dispute.is_open());
+        for number in open.map(|dispute| dispute.number).collect::<Vec<_>>() {
+            while let Some(dispute) = self.state.disputes.get(&number).filter(|dispute| dispute.is_open())
+                && !parked.contains(&number)
+            {
+                let steps = due::of_dispute(&self.state, policy, dispute);
+                let Some(step) = steps.into_iter().find(|step| !idle.contains(step)) else { break };
+                self.take_step(step, parked, idle);
+            }
         }
     }
 
@@ -186,7 +214,8 @@ impl Replay<'_> {
                 vec![EventKind::BeforeImage { kept_as, tree }]
             }
             Step::RecordTree(call) => vec![self.tree(call)],
-            Step::OpenDispute(finding) => vec![self.dispute(*finding)],
+            // Opened all at once.
+            Step::OpenDispute(_) => Vec::new(),
             Step::Choose(dispute) => vec![self.choice(*dispute)],
             Step::Send(dispute) => vec![due::sent(&self.state, *dispute)],
             Step::AskPerson(dispute) => self.person(*dispute),
@@ -212,7 +241,11 @@ impl Replay<'_> {
             }
             Step::NextRound { round } => {
                 let shards = usize::try_from(round - 1).ok().and_then(|at| self.record.rounds.get(at)).cloned();
-                shards.map(|shards| EventKind::RoundStarted { round: *round, shards }).into_iter().collect()
+                let skipped = self.record.skipped.clone();
+                shards
+                    .map(|shards| EventKind::RoundStarted { round: *round, shards, skipped })
+                    .into_iter()
+                    .collect()
             }
             Step::Finish => Vec::new(),
         }
@@ -250,18 +283,12 @@ impl Replay<'_> {
         Call { answer: CallAnswer::Failed { error, hint: None, cause: None }, millis: 0, usage: <_>::default() }
     }
 
-    /// The findings that a recorded finding has become: one, or those it was merged from.
-    fn now(&self, id: FindingId) -> Vec<FindingId> {
-        let Some(known) = self.record.finding(id) else { return Vec::new() };
-        self.state.findings.iter().filter(|finding| is_same(known, finding)).map(|finding| finding.id).collect()
-    }
-
-    /// The recorded dispute about a finding as it is numbered now.
-    fn recorded_dispute(&self, finding: &Finding) -> Option<&Dispute> {
-        self.record.disputes.values().rev().find(|dispute| {
-            let taken = self.state.disputes.contains_key(&dispute.number);
-            !taken && is_same(&dispute.finding, finding)
-        })
+    /// The findings that recorded findings have become: each one, or those it was merged from.
+    fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
+        let same = Same::of(&self.state.findings);
+        let now =
+            |known: &Finding| same.places(known).into_iter().map(|place| self.state.findings[place].id).collect();
+        ids.into_iter().map(|id| self.record.finding(id).map(now).unwrap_or_default()).collect()
     }
 
     fn renumbered(&self, answer: &CallAnswer) -> CallAnswer {
@@ -276,7 +303,7 @@ impl Replay<'_> {
             }
             CallAnswer::Recheck { checks } => *checks = self.each(checks, |check| &mut check.finding),
             CallAnswer::Judge { ruling } => {
-                ruling.duplicate_of = ruling.duplicate_of.and_then(|id| self.now(id).first().copied());
+                ruling.duplicate_of = self.now(ruling.duplicate_of).first().and_then(|now| now.first()).copied();
             }
             CallAnswer::Review { .. }
             | CallAnswer::Stage { .. }
@@ -289,10 +316,9 @@ impl Replay<'_> {
     }
 
     fn each<T: Clone>(&self, said: &[T], id: impl Fn(&mut T) -> &mut FindingId) -> Vec<T> {
-        let renamed = said.iter().flat_map(|said| {
-            let ids = self.now(*id(&mut said.clone()));
-            ids.into_iter().map(|now| (said.clone(), now)).collect::<Vec<_>>()
-        });
+        let now = self.now(said.iter().map(|said| *id(&mut said.clone())));
+        let renamed =
+            said.iter().zip(now).flat_map(|(said, now)| now.into_iter().map(move |now| (said.clone(), now)));
         renamed
             .map(|(mut said, now)| {
                 *id(&mut said) = now;
@@ -304,7 +330,7 @@ impl Replay<'_> {
     /// What a call of the coder did to the tree.
     fn tree(&self, call: &CallId) -> EventKind {
         let known = self.record.tree_changes.iter().find(|change| change.call == *call);
-        let touched = known.map(|known| known.touched.iter().flat_map(|id| self.now(*id)).collect());
+        let touched = known.map(|known| self.now(known.touched.iter().copied()).into_iter().flatten().collect());
         let last = || trees::last_tree(&self.state).cloned().unwrap_or_default();
         EventKind::TreeChanged {
             call: call.clone(),
@@ -314,16 +340,27 @@ impl Replay<'_> {
         }
     }
 
-    fn dispute(&self, id: FindingId) -> EventKind {
-        let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
-        let known = self.recorded_dispute(&finding).map(|dispute| dispute.number);
-        let number = known.unwrap_or_else(|| {
-            let all = self.record.disputes.keys().chain(self.state.disputes.keys());
-            DisputeNumber(all.map(|number| number.0).max().unwrap_or(0) + 1)
-        });
-        let objection = self.state.objection(id);
-        let dispute = Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
-        EventKind::DisputeOpened { dispute: Box::new(dispute) }
+    /// Opens the disputes that are due, under the numbers of the record.
+    fn open_disputes(&mut self) {
+        let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
+        let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
+        let mut taken: BTreeSet<DisputeNumber> = self.state.disputes.keys().copied().collect();
+        let mut last = self.record.disputes.keys().chain(&taken).max().map_or(0, |number| number.0);
+        let mut opened = Vec::new();
+        for id in due::unopened(&self.state) {
+            let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
+            let known = same.places(&finding).into_iter().rev().map(|place| recorded[place].number);
+            let number = known.into_iter().find(|number| !taken.contains(number)).unwrap_or_else(|| {
+                last += 1;
+                DisputeNumber(last)
+            });
+            taken.insert(number);
+            let objection = self.state.objection(id);
+            let dispute =
+                Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
+            opened.push(EventKind::DisputeOpened { dispute: Box::new(dispute) });
+        }
+        opened.into_iter().for_each(|event| self.take(event));
     }
 
     /// The way that a person chose in the run, else the configured one.
@@ -370,25 +407,13 @@ impl Replay<'_> {
     }
 }
 
-/// Whether two findings come from the same words of a reviewer.
-fn is_same(a: &Finding, b: &Finding) -> bool {
-    let said = |finding: &Finding| -> Vec<String> {
-        let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
-        positions.map(|position| position.said.clone()).collect()
-    };
-    let (ours, theirs) = (said(a), said(b));
-    if !ours.is_empty() && !theirs.is_empty() {
-        return ours.iter().any(|source| theirs.contains(source));
-    }
-    a.round == b.round && a.raw.title == b.raw.title && a.raw.file == b.raw.file && a.raw.line == b.raw.line
-}
-
 /// What is decided otherwise: the findings, and the end.
 fn differences(record: &State, state: &State, exit: ExitReason) -> Vec<String> {
     let mut lines = Vec::new();
+    let (recorded, decided) = (Same::of(&record.findings), Same::of(&state.findings));
     for finding in &state.findings {
         let (title, now) = (printable::line(&finding.raw.title), state.finding_state(finding));
-        match record.findings.iter().find(|known| is_same(known, finding)) {
+        match recorded.places(finding).first().map(|place| &record.findings[*place]) {
             None => lines.push(format!("{} is new: {title}", finding.id)),
             Some(known) => {
                 if known.mandatory != finding.mandatory {
@@ -404,7 +429,7 @@ fn differences(record: &State, state: &State, exit: ExitReason) -> Vec<String> {
         }
     }
     for known in &record.findings {
-        if !state.findings.iter().any(|finding| is_same(known, finding)) {
+        if decided.places(known).is_empty() {
             lines.push(format!("{} of the record is gone: {}", known.id, printable::line(&known.raw.title)));
         }
     }

@@ -8,6 +8,7 @@ use crate::domain::{
 };
 use crate::event::{CallAnswer, Purpose};
 use crate::pipeline::asks::Desk;
+use crate::pipeline::evidence::Support;
 use crate::rules::panel;
 
 /// A place that a text refers to.
@@ -49,11 +50,12 @@ fn lines(text: &str) -> Option<(u32, u32)> {
     (first >= 1 && last >= first).then_some((first, last))
 }
 
-/// Whether a place exists in the reviewed code; `text_of` gives a file's text.
-fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> bool {
-    let Some(text) = text_of(&reference.path) else { return false };
+/// Whether a place exists in a tree without a coder of its own; `text_of` gives a file's text.
+pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> Support {
+    let Some(text) = text_of(&reference.path) else { return Support::Missing };
     let count = text.lines().count();
-    reference.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
+    let has = reference.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count));
+    if has { Support::Exists } else { Support::Missing }
 }
 
 /// The ruling on a dispute whose judges have answered.
@@ -68,7 +70,7 @@ pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, require_evidence: boo
         })
         .collect();
     let finding = &state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
-    ruling(&judges, finding, &state.findings, require_evidence, &|path| desk.original_text(path))
+    ruling(&judges, finding, &state.findings, require_evidence, &|cited| desk.support(finding, cited))
 }
 
 /// A judge and its last answer.
@@ -80,10 +82,10 @@ fn ruling(
     finding: &Finding,
     findings: &[Finding],
     require_evidence: bool,
-    text_of: &dyn Fn(&str) -> Option<String>,
+    support: &dyn Fn(&Reference) -> Support,
 ) -> Option<RulingRecord> {
     let vote = |(judge, answer): &Said<'_>| {
-        let (ruling, error) = match counted(*answer, require_evidence, text_of) {
+        let (ruling, error) = match counted(*answer, require_evidence, support) {
             Ok(ruling) => (Some(ruling), None),
             Err(error) => (None, Some(error)),
         };
@@ -97,7 +99,7 @@ fn ruling(
             Some(RulingRecord { ruling, by: Ruler::Panel, votes: votes.into() })
         }
         [judge, ..] => {
-            let ruling = counted(judge.1, require_evidence, text_of)
+            let ruling = counted(judge.1, require_evidence, support)
                 .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
             Some(RulingRecord { ruling, by: Ruler::Judge { name: judge.0.clone() }, votes: Vec::new() })
         }
@@ -111,10 +113,10 @@ fn ruling(
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,
-    text_of: &dyn Fn(&str) -> Option<String>,
+    support: &dyn Fn(&Reference) -> Support,
 ) -> Result<Ruling, String> {
     match answer {
-        Some(CallAnswer::Judge { ruling }) => Ok(match doubt(ruling, require_evidence, text_of) {
+        Some(CallAnswer::Judge { ruling }) => Ok(match doubt(ruling, require_evidence, support) {
             None => ruling.clone(),
             Some(doubt) => Ruling {
                 rationale: format!("{} ({doubt})", ruling.rationale.as_written()).into(),
@@ -140,11 +142,13 @@ pub(crate) fn counted(
 }
 
 /// Why a ruling cannot stand as it was given.
-fn doubt(ruling: &Ruling, require_evidence: bool, text_of: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
     }
     let in_rationale = || references(ruling.rationale.as_written());
+    let explained = ruling.coder_evidence.is_some();
+    let unexplained = |found: &Reference| !explained && support(found) == Support::Written;
     let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
         in_rationale().into_iter().map(|found| (found.path.clone(), Some(found))).collect()
     } else {
@@ -154,8 +158,22 @@ fn doubt(ruling: &Ruling, require_evidence: bool, text_of: &dyn Fn(&str) -> Opti
     if cited.is_empty() {
         return Some("the judge dismissed it without citing any code".to_owned());
     }
-    let missing = cited.iter().find(|(_, found)| !found.as_ref().is_some_and(|found| exists(found, text_of)));
-    missing.map(|(citation, _)| format!("the judge dismissed it citing `{citation}`, which does not exist"))
+    let missing =
+        cited.iter().find(|(_, found)| !found.as_ref().is_some_and(|found| support(found) != Support::Missing));
+    if let Some((citation, _)) = missing {
+        return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
+    }
+    // What the rationale rests on counts as well, where it names lines.
+    let of_rationale = in_rationale().into_iter().filter(|found| found.lines.is_some());
+    let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
+    written.map(|found| {
+        let line = found.lines.map(|(first, _)| format!(":{first}")).unwrap_or_default();
+        format!(
+            "the judge dismissed it citing `{}{line}`, which the coder wrote in this run, without saying in \
+             `coder_evidence` why it counts",
+            found.path
+        )
+    })
 }
 
 #[cfg(test)]
@@ -194,7 +212,8 @@ mod tests {
 
     #[test]
     fn a_dismissal_needs_evidence_that_exists() {
-        let tree = |path: &str| (path == "a.py").then(|| "one\ntwo\n".to_owned());
+        let text_of = |path: &str| (path == "a.py").then(|| "one\ntwo\n".to_owned());
+        let tree = |cited: &Reference| exists(cited, &text_of);
         let word = |answer: &CallAnswer, require| {
             counted(Some(answer), require, &tree).map(|ruling| ruling.ruling).map_err(drop)
         };

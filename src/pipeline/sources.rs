@@ -3,19 +3,24 @@
 //! It is kept beside the journal, so that a run that is carried on tomorrow shows reviewers and judges the bytes it
 //! showed them today, and every excerpt comes from what was reviewed rather than from what the tree has become.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write as _};
 use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use crate::domain::Coverage;
+use crate::files;
 use crate::pipeline::ports::Excerpt;
 use crate::pipeline::redaction::Redaction;
 use crate::protocol::request::SourceFile;
-use crate::workspace::blocks;
+use crate::workspace::{SelectionRules, blocks};
 
 /// How many lines are shown before and after the lines of a finding.
 const AROUND: u32 = 4;
+
+/// The file with the rules of selection.
+const RULES: &str = "selection.json";
 
 /// The sources of all rounds of a run.
 #[derive(Debug)]
@@ -23,17 +28,20 @@ pub(crate) struct Sources {
     folder: PathBuf,
     redaction: Redaction,
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
+    /// Texts that were shown, as far as they hold secrets: a report asks for the same file once a finding.
+    shown: RefCell<HashMap<(u32, String), Option<String>>>,
 }
 
 impl Sources {
     /// The sources kept in the folder of a run, without any round read yet.
     pub(crate) fn new(folder: &Path, redaction: Redaction) -> Self {
-        Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new() }
+        Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new(), shown: RefCell::default() }
     }
 
     /// The files of a first round that are not kept anywhere.
     pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
-        Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds: BTreeMap::from([(1, by_path(files))]) }
+        let rounds = BTreeMap::from([(1, by_path(files))]);
+        Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds, shown: RefCell::default() }
     }
 
     /// Keeps the files of a round; what is written has no secrets.
@@ -50,15 +58,28 @@ impl Sources {
     /// read then comes back with its secrets, for the embedded agents.
     pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
-            let bytes = std::fs::read(self.path(round))?;
+            let bytes = files::read(&self.path(round))?;
             let mut files: Vec<SourceFile> = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
             for file in files.iter_mut().filter(|file| file.text.contains("[secret:")) {
-                let now = root.and_then(|root| std::fs::read_to_string(root.join(&file.path)).ok());
+                let now = root.and_then(|root| files::read_to_string(&root.join(&file.path)).ok());
                 file.text = now.filter(|now| self.redaction.text(now) == file.text).unwrap_or(take(&mut file.text));
             }
             self.rounds.insert(round, by_path(files));
         }
         Ok(())
+    }
+
+    /// Keeps the rules by which files are selected, as they are when the run begins.
+    pub(crate) fn keep_rules(&self, rules: &SelectionRules) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(&serde_json::to_vec(rules).map_err(io::Error::other)?)?;
+        file.persist(self.folder.join(RULES)).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// The rules of the beginning; `None` for a run of an earlier version, which kept none.
+    pub(crate) fn rules(&self) -> Option<SelectionRules> {
+        serde_json::from_slice(&std::fs::read(self.folder.join(RULES)).ok()?).ok()
     }
 
     fn path(&self, round: u32) -> PathBuf {
@@ -78,7 +99,12 @@ impl Sources {
     /// The text of a file as it was reviewed in a round, without secrets.
     pub(crate) fn shown(&self, round: u32, path: &str) -> Option<String> {
         let file = self.file(round, path).or_else(|| self.first(path))?;
-        Some(self.redaction.text(&file.text))
+        let mut shown = self.shown.borrow_mut();
+        let clean = shown.entry((round, path.to_owned())).or_insert_with(|| {
+            let text = self.redaction.text(&file.text);
+            (text != file.text).then_some(text)
+        });
+        Some(clean.as_ref().unwrap_or(&file.text).clone())
     }
 
     /// The files of a shard.

@@ -6,10 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
     Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
-    FileChange, Finding, FindingId, FindingState, Recheck, Response, Role, Spent, Told, Usage,
+    FailureKind, FileChange, Finding, FindingId, FindingState, Recheck, Response, Role, Skip, Spent, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
+
+/// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
+const RECHECKS: u32 = 2;
 
 /// A call that has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +45,10 @@ pub(crate) struct State {
     pub(crate) plan: Option<Plan>,
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
+    /// The files that were not reviewed, in any round.
+    pub(crate) skipped: Vec<Skip>,
+    /// Whether there was a later round of which no file could be read.
+    pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, Call>,
     /// What all calls have used, those too that failed and were made again.
     pub(crate) spent: Spent,
@@ -50,6 +57,8 @@ pub(crate) struct State {
     pub(crate) findings: Vec<Finding>,
     /// Rounds of debates that are complete: the run's round and the debate's.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
+    /// Whose last answer in a debate, for which purpose, leaves a finding out; also who gave none.
+    pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     /// Rounds whose debate is over.
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (DisputeNumber, Disposition)>,
@@ -61,10 +70,13 @@ pub(crate) struct State {
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     /// How often the coder was given a finding as enforced.
     pub(crate) enforced: BTreeMap<FindingId, u32>,
-    /// Findings whose last change was put before their raiser.
-    pub(crate) recheck_asked: BTreeSet<FindingId>,
-    pub(crate) checks: BTreeMap<FindingId, Recheck>,
+    /// What those who raised a finding say of its last change.
+    pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
+    /// How often somebody was asked about the last change of a finding, in this round, without an answer that counts.
+    pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
+    /// The last dispute about each finding.
+    pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     /// Disputes whose route a person chose.
     pub(crate) chosen: BTreeSet<DisputeNumber>,
     /// Commands of `review.verify` that ran on the tree as it stands now.
@@ -97,6 +109,7 @@ impl State {
         match event {
             EventKind::RunStarted { plan } => {
                 self.rounds = vec![plan.shards.clone()];
+                self.skipped = plan.skipped.clone();
                 self.plan = Some((**plan).clone());
             }
             EventKind::RunResumed => {
@@ -104,10 +117,20 @@ impl State {
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
                 });
+                self.unanswered_checks.clear();
                 self.violated.clear();
                 self.ended = None;
             }
-            EventKind::RoundStarted { shards, .. } => self.rounds.push(shards.clone()),
+            EventKind::RoundStarted { shards, skipped, .. } => {
+                self.blind |= shards.is_empty() && skipped.iter().any(|skip| skip.reason.is_unread());
+                for skip in skipped {
+                    if !self.skipped.contains(skip) {
+                        self.skipped.push(skip.clone());
+                    }
+                }
+                self.rounds.push(shards.clone());
+                self.unanswered_checks.clear();
+            }
             EventKind::CallStarted { .. } => {}
             EventKind::CallFinished { call, answer, millis, usage, told, .. } => {
                 self.take_session(call, answer, usage, told);
@@ -116,6 +139,12 @@ impl State {
                 self.spent.usage = self.spent.usage.plus(**usage);
                 let call_record = Call { answer: answer.clone(), millis: *millis, usage: **usage };
                 self.calls.insert(call.clone(), call_record);
+                let debater = (call.agent.clone(), call.purpose.clone());
+                if self.left_unanswered(call) {
+                    self.silent_debaters.insert(debater);
+                } else {
+                    self.silent_debaters.remove(&debater);
+                }
             }
             EventKind::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
             EventKind::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
@@ -129,8 +158,8 @@ impl State {
             EventKind::DebateConcluded { round, findings, .. } => {
                 self.concluded.insert(*round);
                 for finding in findings {
-                    match self.findings.iter_mut().find(|known| known.id == finding.id) {
-                        Some(known) => *known = finding.clone(),
+                    match self.place(finding.id) {
+                        Some(known) => self.findings[known] = finding.clone(),
                         None => self.findings.push(finding.clone()),
                     }
                 }
@@ -171,6 +200,7 @@ impl State {
                 });
             }
             EventKind::DisputeOpened { dispute } => {
+                self.disputed.insert(dispute.finding.id, dispute.number);
                 self.disputes.insert(dispute.number, (**dispute).clone());
             }
             EventKind::RouteChosen { dispute, route, by_person } => {
@@ -197,6 +227,7 @@ impl State {
             EventKind::Notice { text } => self.notices.push(text.clone()),
             EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
             EventKind::RunUndone { .. } => self.undone = true,
+            EventKind::RunRedone { .. } => self.undone = false,
             EventKind::RunPruned { .. } => self.pruned = true,
         }
     }
@@ -219,19 +250,24 @@ impl State {
                     self.responses.insert(response.finding, response.clone());
                     // A new answer makes an old word on the change worthless.
                     self.checks.remove(&response.finding);
-                    self.recheck_asked.remove(&response.finding);
+                    self.unanswered_checks.retain(|(id, _), _| *id != response.finding);
                 }
             }
             CallAnswer::Recheck { checks } => {
-                self.recheck_asked.extend(self.recheck_items(&call.agent));
+                let asked = self.recheck_items(&call.agent);
                 for check in checks {
-                    self.checks.insert(check.finding, check.clone());
+                    let own = self.checks.entry(check.finding).or_default();
+                    own.insert(call.agent.clone(), check.clone());
                 }
+                let left_out = asked.into_iter().filter(|id| checks.iter().all(|check| check.finding != *id));
+                self.count_unanswered(left_out.collect(), &call.agent, 1);
             }
-            CallAnswer::Invalid { .. } | CallAnswer::Failed { .. }
-                if matches!(call.purpose, Purpose::Recheck { .. }) =>
-            {
-                self.recheck_asked.extend(self.recheck_items(&call.agent));
+            CallAnswer::Invalid { .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
+                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, 1);
+            }
+            CallAnswer::Failed { cause, .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
+                let tries = if cause.is_some_and(FailureKind::may_pass) { 1 } else { RECHECKS };
+                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }
             CallAnswer::Review { .. }
             | CallAnswer::Examine { .. }
@@ -270,15 +306,55 @@ impl State {
             .map(|(id, _)| id)
     }
 
-    /// Implemented findings that an agent raised and whose change it has not been shown.
+    fn count_unanswered(&mut self, findings: Vec<FindingId>, agent: &AgentName, tries: u32) {
+        for id in findings {
+            *self.unanswered_checks.entry((id, agent.clone())).or_default() += tries;
+        }
+    }
+
+    /// Implemented findings that an agent raised and of whose change it has not said anything, though it may still be asked.
     pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
+        let is_changed = |finding: &&Finding| {
+            use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
+            matches!(self.finding_state(finding), Unchecked | Unconfirmed | NotResolved | Resolved)
+        };
         self.findings
             .iter()
-            .filter(|finding| finding.raised_by.first() == Some(agent))
-            .filter(|finding| !self.recheck_asked.contains(&finding.id))
-            .filter(|finding| self.finding_state(finding) == FindingState::Unchecked)
+            .filter(|finding| self.checkers(finding).any(|name| name == agent))
+            .filter(|finding| self.check(finding.id, agent).is_none() && !self.is_given_up(finding.id, agent))
+            .filter(is_changed)
             .map(|finding| finding.id)
             .collect()
+    }
+
+    /// The reviewers that raised a finding: each says whether its change resolves it.
+    pub(crate) fn checkers<'a>(&'a self, finding: &'a Finding) -> impl Iterator<Item = &'a AgentName> {
+        self.agents(Role::Reviewer).map(|agent| &agent.name).filter(|name| finding.raised_by.contains(name))
+    }
+
+    fn check(&self, id: FindingId, agent: &AgentName) -> Option<&Recheck> {
+        self.checks.get(&id)?.get(agent)
+    }
+
+    /// Whether an agent was asked about a finding's change as often as it may be, and has not answered.
+    fn is_given_up(&self, id: FindingId, agent: &AgentName) -> bool {
+        self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
+    }
+
+    /// What those who raised an implemented and changed finding say: one who says that it is not resolved keeps it open,
+    /// and so does one who gave no answer.
+    fn checked(&self, finding: &Finding) -> FindingState {
+        let id = finding.id;
+        let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);
+        if said().any(|check| !check.resolved) {
+            FindingState::NotResolved
+        } else if self.checkers(finding).any(|name| self.is_given_up(id, name)) {
+            FindingState::Unconfirmed
+        } else if said().next().is_some() && self.checkers(finding).all(|name| self.check(id, name).is_some()) {
+            FindingState::Resolved
+        } else {
+            FindingState::Unchecked
+        }
     }
 
     /// The current round, counted from 1.
@@ -298,17 +374,28 @@ impl State {
 
     /// The finding with an id.
     pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {
-        self.findings.iter().find(|finding| finding.id == id)
+        self.place(id).map(|index| &self.findings[index])
+    }
+
+    /// Where the finding with an id is in the list. Findings are numbered from 1 in the order in which they come, so it
+    /// is looked for elsewhere only where a history is not of that form.
+    fn place(&self, id: FindingId) -> Option<usize> {
+        let has_id = |finding: &Finding| finding.id == id;
+        let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
+        expected
+            .filter(|index| self.findings.get(*index).is_some_and(has_id))
+            .or_else(|| self.findings.iter().position(has_id))
     }
 
     /// The dispute of this run about a finding.
     pub(crate) fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {
-        self.disputes.values().rev().find(|dispute| dispute.finding.id == id)
+        self.disputes.get(self.disputed.get(&id)?)
     }
 
     /// The last call for a purpose by an agent, whatever its attempt.
     pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &Call)> {
-        self.calls.iter().rfind(|(id, _)| id.agent == *agent && id.purpose == *purpose)
+        let attempt = |attempt| CallId { agent: agent.clone(), purpose: purpose.clone(), attempt };
+        self.calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
     }
 
     /// The findings that a call of the coder is given: the answer to "what is it to do now?".
@@ -421,11 +508,7 @@ impl State {
             None if self.asked_after.contains_key(&id) => FindingState::Unanswered,
             None => FindingState::Open,
             Some(Answer::Implemented) if !self.is_touched(id) => FindingState::Claimed,
-            Some(Answer::Implemented) => match self.checks.get(&id) {
-                None => FindingState::Unchecked,
-                Some(check) if check.resolved => FindingState::Resolved,
-                Some(_) => FindingState::NotResolved,
-            },
+            Some(Answer::Implemented) => self.checked(finding),
             Some(Answer::Discarded | Answer::Disagree) if finding.mandatory => FindingState::Open,
             Some(Answer::Discarded | Answer::Disagree) => FindingState::Discarded,
         }

@@ -20,6 +20,7 @@ use crate::workspace::{SelectOptions, TargetSpec};
 pub(crate) mod bench;
 mod budget;
 mod debates;
+mod growth;
 mod judged_first;
 mod replay;
 mod reviewers;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::event::{CallAnswer, CallId};
 use crate::workspace::control::{Steers, steers};
-use crate::workspace::{Difference, Fate, Look, Subject, Workspace, WorkspaceError};
+use crate::workspace::{Difference, Fate, Look, Subject, Unfollowed, Workspace, WorkspaceError};
 
 /// Agents that begin within this time of each other share one look.
 const SHARED: Duration = Duration::from_millis(500);
@@ -67,6 +67,11 @@ impl Watch {
             Ok(look) => Self { last: Some((Arc::new(look), at)), is_ahead: true, calls: BTreeMap::new() },
             Err(_) => Self::default(),
         }
+    }
+
+    /// The repositories inside the tree that the last look left out.
+    pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
+        self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed())
     }
 
     /// A call begins. Returns who looks when it has ended.
@@ -167,8 +172,8 @@ fn beyond(difference: &Difference) -> Option<String> {
             let steered = match steers(name)? {
                 Steers::Tools => "which steers the tools that open this tree",
                 Steers::Ci => "which the continuous integration runs",
-                Steers::Glee => "which steers Glee",
-                Steers::Git => "which steers git",
+                Steers::Glee => "which steers Glee; this run goes by what it was at its beginning",
+                Steers::Git => "which steers git; this run selects files by what it was at its beginning",
             };
             Some(format!("{difference}, {steered}"))
         }

@@ -6,7 +6,7 @@
 use std::io::{self, BufRead};
 
 use super::clean::{Line, Lines};
-use super::json::{Extractor, Object, State};
+use super::json::{Extractor, Object, Scope, State};
 use super::markdown::{Kind, Structure};
 
 /// Walks through an answer line by line.
@@ -39,7 +39,12 @@ impl Step<'_> {
 
 impl<'a, R: BufRead> Walk<'a, R> {
     pub(super) fn new(input: R, nonce: Option<&'a str>) -> Self {
-        let (lines, structure, json) = (Lines::new(input), Structure::default(), Extractor::default());
+        Self::with(input, nonce, Scope::Objects)
+    }
+
+    /// As [`Walk::new`]; `scope` says what of JSON is looked for.
+    pub(super) fn with(input: R, nonce: Option<&'a str>, scope: Scope) -> Self {
+        let (lines, structure, json) = (Lines::new(input), Structure::default(), Extractor::new(scope));
         Self { lines, structure, json, nonce, in_data: false }
     }
 
@@ -69,6 +74,11 @@ impl<'a, R: BufRead> Walk<'a, R> {
     /// Whether a JSON object was too large to be read.
     pub(super) fn passed_over(&self) -> bool {
         self.json.passed_over()
+    }
+
+    /// Whether something that was to be findings is no JSON.
+    pub(super) fn is_broken(&self) -> bool {
+        self.json.is_broken()
     }
 }
 
@@ -121,17 +131,14 @@ impl<'a> Closing<'a> {
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
-    /// Whether there is a closing line, or a JSON answer has the right nonce instead.
-    pub(super) fn stands(&self, json_nonce: Option<&str>) -> bool {
-        self.announced.is_some() || json_nonce.is_some_and(|given| is_nonce(self.nonce, given))
+    /// The number announced; `None` without a closing line, or where several do not agree.
+    pub(super) fn number(&self) -> Option<u64> {
+        self.announced.and_then(Result::ok)
     }
 
-    /// Whether the answer is closed and the number announced, if any, is the number read.
-    pub(super) fn confirms(&self, read: u64, json_nonce: Option<&str>) -> bool {
-        match self.announced {
-            Some(announced) => announced == Ok(read),
-            None => self.stands(json_nonce),
-        }
+    /// Whether there is a closing line.
+    pub(super) fn is_given(&self) -> bool {
+        self.announced.is_some()
     }
 }
 
@@ -163,7 +170,7 @@ mod tests {
         ] {
             let mut closing = closing();
             assert_eq!(closing.take(line), expected, "{line}");
-            assert_eq!(closing.confirms(3, None), expected, "{line}");
+            assert_eq!(closing.number() == Some(3), expected, "{line}");
         }
     }
 
@@ -179,18 +186,9 @@ mod tests {
         let mut closing = closing();
         assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
         assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
-        assert!(closing.confirms(2, None) && !closing.confirms(1, None));
+        assert_eq!(closing.number(), Some(2));
         assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=99999999999999999999999"));
-        assert!(closing.stands(None) && !closing.confirms(2, None) && !closing.confirms(u64::MAX, None));
-    }
-
-    #[test]
-    fn the_nonce_of_json_stands_for_the_closing_line() {
-        let mut closing = closing();
-        assert!(closing.confirms(7, Some("abc")));
-        assert!(!closing.stands(Some("abd")) && !closing.confirms(7, None));
-        // A closing line says how many there are, the nonce of a JSON answer does not.
-        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
-        assert!(!closing.confirms(7, Some("abc")));
+        assert!(closing.is_given());
+        assert_eq!(closing.number(), None);
     }
 }

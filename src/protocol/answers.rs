@@ -1,7 +1,11 @@
 //! Answers finding by finding, as coders and re-checking reviewers give them: `[F1] WORD: text`, or a list in JSON.
 //!
-//! Both kinds differ in their words, the name of their closing line and of their JSON list; everything else is here.
-//! An id that was not asked about is never an answer, and an id with two different words has none.
+//! The kinds differ in their words, the name of their closing line and of their JSON list; everything else is here.
+//!
+//! Reviewed code may hold lines that look like answers, and a reviewer may quote them. What counts is therefore read from
+//! the signed end only: the lines before the last closing line with the right nonce, as many of them as it announces, or
+//! the items of a JSON object that repeats the nonce. Whatever else looks like an answer can take one away, never give
+//! one. An id that was not asked about is never an answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
@@ -9,7 +13,7 @@ use std::marker::PhantomData;
 
 use serde::de::MapAccess;
 
-use super::answer::{Closing, Step, Walk};
+use super::answer::{Closing, Step, Walk, is_nonce};
 use super::json::{self, Fields, List, Loose, State};
 use super::markdown::{self, Kind};
 use super::tag;
@@ -34,6 +38,15 @@ pub(super) trait Word: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     /// Whether `Evidence:` lines are told apart from the text.
     const EVIDENCE: bool;
+
+    /// Whether what the word says is compared with the tree afterwards. Of words that contradict each other outside of the
+    /// signed end the one at the end then counts; otherwise there is none.
+    const CHECKED: bool = false;
+
+    /// Whether the word leaves the finding as it stands: given last it counts, whatever is quoted beside it.
+    fn keeps_open(self) -> bool {
+        false
+    }
 
     /// Reads the word of an item in JSON: the value of `answer`, and of `resolved`.
     fn from_json(answer: &Loose, resolved: &Loose) -> Option<Self>;
@@ -69,6 +82,8 @@ pub(super) struct More {
 }
 
 /// What was read.
+///
+/// The entries are for relying on only where `complete` is set; otherwise they show what an unsigned answer says.
 #[derive(Debug)]
 pub(super) struct Answers<W> {
     pub(super) entries: Vec<Entry<W>>,
@@ -86,36 +101,64 @@ pub(super) fn read<W: Word, R: BufRead>(
     let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new(W::CLOSING, "answers", nonce);
     let mut prose = Prose::new();
-    let mut result: Option<Gathered<W>> = None;
+    let mut signed: Option<Gathered<W>> = None;
+    let take = |bytes: &[u8], signed: &mut Option<Gathered<W>>| {
+        if let Some(found) = from_json(bytes).filter(|found| found.is_signed(nonce)) {
+            match signed {
+                Some(before) => before.add(found),
+                None => *signed = Some(found),
+            }
+        }
+    };
     while let Some(step) = walk.next(0)? {
         if step.is_prose() && closing.take(step.text) {
-            prose.close();
+            prose.sign();
             continue;
         }
         if let State::Found(object) = step.json {
-            result = from_json(object.bytes).or(result);
+            take(object.bytes, &mut signed);
         }
         prose.take(&step);
     }
     if let Some(object) = walk.end() {
-        result = from_json(object.bytes).or(result);
+        take(object.bytes, &mut signed);
     }
-    let gathered = result.unwrap_or_else(|| prose.finish());
-    Ok(settle(gathered, &closing, asked, walk.passed_over()))
+    let passed_over = walk.passed_over();
+    Ok(Said { prose: prose.finish(), json: signed, closing, passed_over }.settle(asked))
 }
 
-/// Answers as they stand in the text, before anything is held against what was asked.
+/// Answers as they stand in the text, before anything is compared with what was asked.
 struct Gathered<W> {
-    entries: Vec<Entry<W>>,
+    entries: Vec<Placed<W>>,
     problems: BTreeSet<String>,
     /// Whether there were more than are kept.
     truncated: bool,
+    /// The nonce of a JSON object.
     nonce: Option<String>,
+    /// How many entries stand before the last closing line.
+    signed: Option<usize>,
+}
+
+/// An answer and how it stands to the one before it.
+struct Placed<W> {
+    entry: Entry<W>,
+    /// Whether no other text stands between the two.
+    adjacent: bool,
 }
 
 impl<W: Word> Gathered<W> {
     fn new() -> Self {
-        Self { entries: Vec::new(), problems: BTreeSet::new(), truncated: false, nonce: None }
+        Self { entries: Vec::new(), problems: BTreeSet::new(), truncated: false, nonce: None, signed: None }
+    }
+
+    fn is_signed(&self, nonce: Option<&str>) -> bool {
+        self.nonce.as_deref().is_some_and(|given| is_nonce(nonce, given))
+    }
+
+    fn add(&mut self, other: Self) {
+        self.entries.extend(other.entries);
+        self.problems.extend(other.problems);
+        self.truncated |= other.truncated;
     }
 
     fn problem(&mut self, problem: impl FnOnce() -> String) {
@@ -127,61 +170,148 @@ impl<W: Word> Gathered<W> {
     fn unknown_word(&mut self, finding: FindingId, word: &str) {
         self.problem(|| format!("`{word}` for {finding} is none of {}", W::names()));
     }
+
+    /// How many findings are answered before `end`.
+    fn count(&self, end: usize) -> u64 {
+        let ids: HashSet<FindingId> = self.entries[..end].iter().map(Placed::id).collect();
+        ids.len() as u64
+    }
+
+    /// Where the last answers to `wanted` findings before `end` begin, together with earlier answers to the same findings
+    /// that directly precede them.
+    fn block(&self, wanted: u64, end: usize) -> usize {
+        let mut ids = HashSet::new();
+        let mut start = end;
+        while start > 0 && (ids.len() as u64) < wanted {
+            start -= 1;
+            ids.insert(self.entries[start].id());
+        }
+        while start > 0
+            && self.entries.get(start).is_some_and(|placed| placed.adjacent)
+            && ids.contains(&self.entries[start - 1].id())
+        {
+            start -= 1;
+        }
+        start
+    }
 }
 
-fn settle<W: Word>(
-    gathered: Gathered<W>,
-    closing: &Closing<'_>,
-    asked: Option<&[FindingId]>,
+impl<W> Placed<W> {
+    fn id(&self) -> FindingId {
+        self.entry.finding
+    }
+}
+
+/// All that an answer says.
+struct Said<'a, W> {
+    prose: Gathered<W>,
+    /// The items of all JSON objects with the nonce.
+    json: Option<Gathered<W>>,
+    closing: Closing<'a>,
     passed_over: bool,
-) -> Answers<W> {
-    let Gathered { entries, mut problems, truncated, nonce } = gathered;
-    let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
-    let mut answered: BTreeMap<FindingId, usize> = BTreeMap::new();
-    let mut conflicts = BTreeSet::new();
-    let mut kept: Vec<Entry<W>> = Vec::new();
-    for entry in entries {
-        let id = entry.finding;
-        match answered.get(&id) {
-            None => {
-                answered.insert(id, kept.len());
-                kept.push(entry);
+}
+
+impl<W: Word> Said<'_, W> {
+    fn settle(self, asked: Option<&[FindingId]>) -> Answers<W> {
+        let Self { prose, json, closing, passed_over } = self;
+        let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
+        let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
+        let truncated = passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
+        let is_json = json.is_some();
+        let (block, others, mut problems, read) = match json {
+            Some(json) => {
+                let (read, mut problems) = (json.count(json.entries.len()), json.problems);
+                problems.extend(prose.problems);
+                (json.entries, prose.entries, problems, read)
             }
-            Some(before) => {
-                let before = &mut kept[*before];
-                if before.word == entry.word {
-                    *before = entry;
-                } else {
-                    problems.insert(format!(
-                        "{id} has two answers, {} and {}",
-                        before.word.name(),
-                        entry.word.name()
-                    ));
-                    conflicts.insert(id);
-                }
+            None => {
+                let end = prose.signed.unwrap_or(prose.entries.len());
+                let read = prose.count(end);
+                let start = prose.block(closing.number().unwrap_or(read).min(read), end);
+                let mut block = prose.entries;
+                let behind = block.split_off(end);
+                let mut others: Vec<Placed<W>> = block.drain(..start).collect();
+                others.extend(behind);
+                (block, others, prose.problems, read)
+            }
+        };
+        let ids: HashSet<FindingId> = block.iter().map(Placed::id).collect();
+        // The closing line announces fewer answers than there are to findings that were asked about.
+        let left_over: BTreeSet<FindingId> =
+            others.iter().map(Placed::id).filter(|id| is_asked(id) && !ids.contains(id)).collect();
+        let is_signed = is_json || prose.signed.is_some();
+        let is_counted = match closing.number() {
+            Some(number) => number == ids.len() as u64,
+            None => is_json && !closing.is_given(),
+        };
+        for id in ids.iter().filter(|id| !is_asked(id)).take(PROBLEMS_CAP) {
+            problems.insert(format!("{id} was not asked about"));
+        }
+        let Merged { mut entries, conflicts } = merge(block, &others);
+        for (id, [one, other]) in conflicts.iter().filter(|(id, _)| is_asked(id)).take(PROBLEMS_CAP) {
+            problems.insert(format!("{id} has two answers, {} and {}", one.name(), other.name()));
+        }
+        if !W::CHECKED && !conflicts.is_empty() {
+            problems.insert("text that is quoted has to stand in a code fence".to_owned());
+        }
+        entries.retain(|entry| is_asked(&entry.finding));
+        let is_consistent = left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
+        let complete = is_signed && is_counted && is_consistent && !truncated;
+        if truncated {
+            problems.insert("the answer is too long to be kept".to_owned());
+        } else if !is_signed {
+            problems.insert(format!("the closing line `{}` is missing, or its nonce is another one", W::CLOSING));
+        } else if !is_counted {
+            problems.insert(format!(
+                "the closing line `{}` does not announce the {read} answers that were read",
+                W::CLOSING
+            ));
+        }
+        for id in left_over.iter().take(PROBLEMS_CAP) {
+            problems.insert(format!("the answer to {id} is not one of those that the end of the answer announces"));
+        }
+        let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
+        let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();
+        Answers { entries, complete, missing, problems: problems.into_iter().collect() }
+    }
+}
+
+/// The answers of the signed end, one a finding.
+struct Merged<W> {
+    entries: Vec<Entry<W>>,
+    /// Findings without an answer because there are two, and which.
+    conflicts: BTreeMap<FindingId, [W; 2]>,
+}
+
+/// Takes the last answer of the signed end to each finding. `others` stand outside of it.
+fn merge<W: Word>(block: Vec<Placed<W>>, others: &[Placed<W>]) -> Merged<W> {
+    let mut places: BTreeMap<FindingId, usize> = BTreeMap::new();
+    let mut entries: Vec<Entry<W>> = Vec::new();
+    let mut before: BTreeMap<FindingId, Vec<W>> = BTreeMap::new();
+    for Placed { entry, .. } in block {
+        match places.get(&entry.finding) {
+            None => {
+                places.insert(entry.finding, entries.len());
+                entries.push(entry);
+            }
+            Some(place) => {
+                let last = std::mem::replace(&mut entries[*place], entry);
+                before.entry(last.finding).or_default().push(last.word);
             }
         }
     }
-    let read = answered.len() as u64;
-    let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
-    for id in answered.keys().filter(|id| !is_asked(id)).take(PROBLEMS_CAP) {
-        problems.insert(format!("{id} was not asked about"));
+    for other in others.iter().filter(|_| !W::CHECKED) {
+        before.entry(other.id()).or_default().push(other.entry.word);
     }
-    kept.retain(|entry| is_asked(&entry.finding) && !conflicts.contains(&entry.finding));
-    let complete = closing.confirms(read, nonce.as_deref()) && !truncated && !passed_over;
-    if truncated || passed_over {
-        problems.insert("the answer is too long to be kept".to_owned());
-    } else if !closing.stands(nonce.as_deref()) {
-        problems.insert(format!("the closing line `{}` is missing, or its nonce is another one", W::CLOSING));
-    } else if !complete {
-        problems.insert(format!(
-            "the closing line `{}` does not announce the {read} answers that were read",
-            W::CLOSING
-        ));
+    let mut conflicts = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| !entry.word.keeps_open()) {
+        let different = before.get(&entry.finding).and_then(|words| words.iter().find(|word| **word != entry.word));
+        if let Some(different) = different {
+            conflicts.insert(entry.finding, [*different, entry.word]);
+        }
     }
-    let given: HashSet<_> = kept.iter().map(|entry| entry.finding).collect();
-    let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();
-    Answers { entries: kept, complete, missing, problems: problems.into_iter().collect() }
+    entries.retain(|entry| !conflicts.contains_key(&entry.finding));
+    Merged { entries, conflicts }
 }
 
 /// Gathers answers in prose.
@@ -189,6 +319,8 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
+    /// Whether text that belongs to no answer stands since the last one.
+    apart: bool,
 }
 
 /// Where the next line goes.
@@ -204,16 +336,23 @@ enum Mode {
 
 impl<W: Word> Prose<W> {
     fn new() -> Self {
-        Self { gathered: Gathered::new(), weight: 0, mode: Mode::Closed }
+        Self { gathered: Gathered::new(), weight: 0, mode: Mode::Closed, apart: true }
     }
 
     fn close(&mut self) {
         self.mode = Mode::Closed;
     }
 
+    /// Takes a closing line.
+    fn sign(&mut self) {
+        self.gathered.signed = Some(self.gathered.entries.len());
+        self.apart = true;
+        self.close();
+    }
+
     fn finish(self) -> Gathered<W> {
         let mut gathered = self.gathered;
-        for entry in &mut gathered.entries {
+        for Placed { entry, .. } in &mut gathered.entries {
             let (first, rest) = entry.text.split_once('\n').unwrap_or((&entry.text, ""));
             let text = format!("{}\n{}", first.trim(), markdown::dedent(rest));
             text.trim().clone_into(&mut entry.text);
@@ -222,6 +361,12 @@ impl<W: Word> Prose<W> {
     }
 
     fn take(&mut self, step: &Step<'_>) {
+        let entries = self.gathered.entries.len();
+        self.read(step);
+        self.apart = self.gathered.entries.len() == entries && (self.apart || !continues::<W>(step));
+    }
+
+    fn read(&mut self, step: &Step<'_>) {
         match step.kind {
             Kind::Text | Kind::Heading if step.is_prose() => match head::<W>(step.text) {
                 Some(Head::Answer { finding, word, text, row }) => self.begin(finding, word, &text, row),
@@ -245,13 +390,15 @@ impl<W: Word> Prose<W> {
             return self.close();
         }
         let text = text[..text.floor_char_boundary(TEXT_CAP)].to_owned();
-        self.gathered.entries.push(Entry { finding, word, text, evidence: Vec::new(), more: More::default() });
+        let entry = Entry { finding, word, text, evidence: Vec::new(), more: More::default() };
+        self.gathered.entries.push(Placed { entry, adjacent: !self.apart });
         self.mode = if row { Mode::Closed } else { Mode::Text };
     }
 
     /// Adds a line to the last answer.
     fn go_on(&mut self, step: &Step<'_>) {
-        let Some(entry) = self.gathered.entries.last_mut().filter(|_| self.mode != Mode::Closed) else { return };
+        let last = self.gathered.entries.last_mut().filter(|_| self.mode != Mode::Closed);
+        let Some(Placed { entry, .. }) = last else { return };
         let line = step.text;
         self.weight += line.len() + 1;
         if self.weight > ANSWERS_CAP || entry.text.len() + line.len() > TEXT_CAP {
@@ -295,6 +442,17 @@ impl<W: Word> Prose<W> {
                 entry.text.push_str(line);
             }
         }
+    }
+}
+
+/// Whether a line can be a part of the answer above it alone: blank, indented, an item of a list or evidence. Any other
+/// line may as well be quoted.
+fn continues<W: Word>(step: &Step<'_>) -> bool {
+    let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
+    match step.kind {
+        Kind::Blank => true,
+        Kind::Text => is_inner() || W::EVIDENCE && evidence(step.text).is_some(),
+        _ => false,
     }
 }
 
@@ -393,7 +551,8 @@ fn from_json<W: Word>(bytes: &[u8]) -> Option<Gathered<W>> {
             severity: fields.severity.word(),
             description: fields.description.string(),
         };
-        gathered.entries.push(Entry { finding, word, text, evidence: fields.evidence.texts(), more });
+        let entry = Entry { finding, word, text, evidence: fields.evidence.texts(), more };
+        gathered.entries.push(Placed { entry, adjacent: true });
     }
     Some(gathered)
 }

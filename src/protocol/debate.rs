@@ -5,8 +5,9 @@
 
 use std::io::{self, BufRead};
 
+use super::answer::{Walk, is_nonce};
 use super::answers::{self, Answers, Entry, Word};
-use super::json::Loose;
+use super::json::{Loose, State};
 use super::{claims, review};
 use crate::domain::{
     DefenceWord, Defended, ExaminationWord, Examined, FindingId, RawFinding, Severity, Tag, Untrusted,
@@ -27,6 +28,8 @@ pub struct ExamineAnswer {
     pub examinations: Vec<Examined>,
     /// What nobody had raised.
     pub observations: Vec<RawFinding>,
+    /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
+    pub complete: bool,
     /// What is wrong with the answer, one line each; fit to be sent back.
     pub problems: Vec<String>,
 }
@@ -36,6 +39,8 @@ pub struct ExamineAnswer {
 pub struct DefendAnswer {
     /// The answers.
     pub defences: Vec<Defended>,
+    /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
+    pub complete: bool,
     /// What is wrong with the answer, one line each; fit to be sent back.
     pub problems: Vec<String>,
 }
@@ -47,9 +52,8 @@ pub struct DefendAnswer {
 pub fn examine(mut input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<ExamineAnswer> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let Answers { entries, problems, .. } =
-        answers::read::<ExaminationWord, _>(text.as_bytes(), nonce, Some(asked))?;
+    let Answers { entries, complete, problems, .. } =
+        answers::read::<ExaminationWord, _>(bytes.as_slice(), nonce, Some(asked))?;
     let examinations = entries
         .into_iter()
         .map(|mut entry| {
@@ -66,8 +70,8 @@ pub fn examine(mut input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]
         })
         .collect::<Vec<_>>();
     // What comes without a single answer is no part of one.
-    let observations = if examinations.is_empty() { Vec::new() } else { observations(&text)? };
-    Ok(ExamineAnswer { examinations, observations, problems })
+    let observations = if examinations.is_empty() || !complete { Vec::new() } else { observations(&bytes, nonce)? };
+    Ok(ExamineAnswer { examinations, observations, complete, problems })
 }
 
 /// Reads an answer of round 3 on the findings `asked`.
@@ -75,7 +79,7 @@ pub fn examine(mut input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]
 /// # Errors
 /// Only those of reading `input`.
 pub fn defend(input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<DefendAnswer> {
-    let Answers { entries, problems, .. } = answers::read::<DefenceWord, _>(input, nonce, Some(asked))?;
+    let Answers { entries, complete, problems, .. } = answers::read::<DefenceWord, _>(input, nonce, Some(asked))?;
     let defences = entries
         .into_iter()
         .map(|entry| {
@@ -99,7 +103,7 @@ pub fn defend(input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> 
             }
         })
         .collect();
-    Ok(DefendAnswer { defences, problems })
+    Ok(DefendAnswer { defences, complete, problems })
 }
 
 fn severity(word: String) -> Severity {
@@ -142,30 +146,44 @@ fn number(text: &str) -> Option<i32> {
     Some(number.round() as i32)
 }
 
-/// What was newly observed: lines that begin with `[NEW TAG]` with what is indented below them, or the
-/// `new_observations` of a JSON answer.
-fn observations(text: &str) -> io::Result<Vec<RawFinding>> {
-    let mut prose = String::new();
-    let mut inside = false;
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix(NEW) {
+/// What was newly observed: lines of prose that begin with `[NEW TAG]` with what is indented below them, and the
+/// `new_observations` of JSON objects with the nonce.
+fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding>> {
+    let mut walk = Walk::new(answer, nonce);
+    let (mut prose, mut inside, mut claimed) = (String::new(), false, Vec::new());
+    while let Some(step) = walk.next(0)? {
+        if let State::Found(object) = step.json {
+            claimed.extend(claimed_in(object.bytes, nonce));
+        }
+        let begun = step.text.strip_prefix(NEW).filter(|_| step.is_prose());
+        if let Some(rest) = begun {
             prose.push('[');
             prose.push_str(rest);
             inside = true;
-        } else if inside && line.starts_with([' ', '\t']) {
-            prose.push_str(line);
+        } else if inside && step.text.starts_with([' ', '\t']) {
+            prose.push_str(step.text);
         } else {
             inside = false;
             continue;
         }
         prose.push('\n');
     }
-    if !prose.is_empty() {
-        return Ok(review::parse(prose.as_bytes(), None)?.findings);
+    if let Some(object) = walk.end() {
+        claimed.extend(claimed_in(object.bytes, nonce));
     }
-    let json = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
-    let read = json.and_then(|json| claims::read(json).ok()).unwrap_or_default();
-    Ok(read.claims.into_iter().filter(|claim| claim.observed).map(finding).collect())
+    let mut observed = review::parse(prose.as_bytes(), None)?.findings;
+    observed.extend(claimed.into_iter().map(finding));
+    Ok(observed)
+}
+
+/// The observations of a JSON object, if it has the nonce.
+fn claimed_in(bytes: &[u8], nonce: Option<&str>) -> Vec<Claim> {
+    let own = serde_json::from_slice::<serde_json::Value>(bytes).ok().filter(|object| {
+        object.get("nonce").and_then(serde_json::Value::as_str).is_some_and(|given| is_nonce(nonce, given))
+    });
+    let text = own.and_then(|_| std::str::from_utf8(bytes).ok());
+    let read = text.and_then(|text| claims::read(text).ok()).unwrap_or_default();
+    read.claims.into_iter().filter(|claim| claim.observed).collect()
 }
 
 fn finding(claim: Claim) -> RawFinding {
@@ -201,6 +219,10 @@ impl Word for ExaminationWord {
     const LIST: &'static str = "responses";
     const EVIDENCE: bool = false;
 
+    fn keeps_open(self) -> bool {
+        self == Self::Agree
+    }
+
     fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
         let word = answer.word()?;
         Self::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(&word))
@@ -213,6 +235,10 @@ impl Word for DefenceWord {
     const CLOSING: &'static str = "GLEE-DEFEND-END";
     const LIST: &'static str = "defenses";
     const EVIDENCE: bool = false;
+
+    fn keeps_open(self) -> bool {
+        self == Self::Defend
+    }
 
     fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
         let word = answer.word()?;

@@ -5,4 +5,5 @@ mod scan;
 mod value;
 
 pub(super) use extract::{Extractor, Object, State};
-pub(super) use value::{Fields, Item, List, Loose, Nested, object, skip};
+pub(super) use scan::Scope;
+pub(super) use value::{Fields, Item, List, Loose, object, skip};

@@ -19,3 +19,5 @@ pub mod ruling;
 pub mod secrets;
 pub mod stage;
 mod tag;
+#[cfg(test)]
+mod unsigned;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::stage::{self, StageError};
 use crate::domain::{PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
+use crate::rules::mandatory;
 
 /// The most issues that are read.
 const ISSUES: usize = 100;
@@ -94,9 +95,9 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
 }
 
+/// Words of all scales are read as in a review; a word that nobody knows is grave.
 fn is_grave(severity: &Untrusted) -> bool {
-    let word = severity.as_written();
-    word.eq_ignore_ascii_case("blocker") || matches!(Tag::parse(word), Some(Tag::Critical | Tag::High | Tag::Must))
+    matches!(mandatory::normalise(severity.as_written()), None | Some(Tag::Critical | Tag::High | Tag::Must))
 }
 
 #[cfg(test)]
@@ -174,6 +175,11 @@ mod tests {
             (json!({"verdict": "concerns", "summary": "s"}), "issues"),
             (json!({"verdict": "approved", "summary": "s", "issues": [issue("CRITICAL")]}), "verdict"),
             (json!({"verdict": "approved", "summary": "s", "issues": [issue("low"), issue("high")]}), "verdict"),
+            (json!({"verdict": "approved", "summary": "s", "issues": [issue("P0")]}), "verdict"),
+            (json!({"verdict": "approved", "summary": "s", "issues": [issue("severe")]}), "verdict"),
+            (json!({"verdict": "approved", "summary": "s", "issues": [issue("sev1")]}), "verdict"),
+            (json!({"verdict": "approved", "summary": "s", "issues": [issue("🔴")]}), "verdict"),
+            (json!({"verdict": "approved", "summary": "s", "issues": [issue("nobody knows")]}), "verdict"),
             (json!("approved"), "payload"),
         ] {
             let error = read(&result(&payload).to_string()).unwrap_err();

@@ -25,8 +25,72 @@ struct Lines {
     length: usize,
 }
 
-/// Finds the first place in a text.
+/// The longest beginning of a text in which paths with blanks are looked for, in bytes.
+const HEAD: usize = 4 << 10;
+
+/// Paths that are known, for prose that names them.
+#[derive(Clone, Debug, Default)]
+pub struct Paths(Vec<String>);
+
+impl Paths {
+    /// Those of `paths` that a word of prose cannot hold, because of a blank, a quote or the like in them.
+    pub fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut odd: Vec<String> =
+            paths.into_iter().filter(|path| path.contains(is_boundary)).map(str::to_owned).collect();
+        odd.sort_by_key(|path| std::cmp::Reverse(path.len()));
+        Self(odd)
+    }
+
+    /// The first place that names one of the paths, of several at the same position the longest.
+    fn find(&self, text: &str) -> Option<Place> {
+        let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
+        let named = |path: &String| {
+            let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
+            starts.filter(|start| may_begin(text, *start)).find_map(|start| {
+                let end = start + path.len();
+                let Lines { line, end_line, length } = behind_path(text, end)?;
+                Some(Place { file: path.clone(), line, end_line, range: start..end + length })
+            })
+        };
+        self.0.iter().filter_map(named).min_by_key(|place| place.range.start)
+    }
+}
+
+/// Whether a path may begin at `start`: not within a word, and not behind the beginning of a longer path with blanks.
+fn may_begin(text: &str, start: usize) -> bool {
+    let before = &text[..start];
+    let is_free =
+        before.chars().next_back().is_none_or(|c| is_boundary(c) || matches!(c, '(' | '[' | '{' | ':' | '：'));
+    (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
+}
+
+/// Whether a text ends with what may be the beginning of a path, cut off by a blank: `my dir/a ` before `file.py`.
+fn is_continued(before: &str) -> bool {
+    let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
+    let start = text.rfind(is_boundary).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+    let word = &text[start..];
+    let Some((_, name)) = word.rsplit_once(['/', '\\']) else { return false };
+    url(word).is_none()
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '+' | '&' | '@'))
+}
+
+/// Finds the first place in a text, of known paths also those with blanks.
+pub(super) fn find_of(text: &str, paths: &Paths) -> Option<Place> {
+    let (known, found) = (paths.find(text), find(text));
+    match (known, found) {
+        (Some(known), Some(found)) if found.range.end <= known.range.start => Some(found),
+        (Some(known), _) => Some(known),
+        (None, found) => found,
+    }
+}
+
+/// Finds the first place in a text. A word that follows the beginning of a path with blanks is none: which file is meant is
+/// not known, and another one of the word's name is not.
 pub(super) fn find(text: &str) -> Option<Place> {
+    first(text).filter(|place| !is_continued(&text[..place.range.start]))
+}
+
+fn first(text: &str) -> Option<Place> {
     let mut at = 0;
     while let Some(start) = text[at..].find(|c| !is_boundary(c)).map(|skipped| at + skipped) {
         if let Some(end) = code_with_blanks(text, start) {
@@ -56,6 +120,13 @@ pub(super) fn find(text: &str) -> Option<Place> {
         at = next;
     }
     None
+}
+
+/// Takes the lines off a path that is written with them: `app.py:12-18`.
+pub fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
+    let (path, end) = path.rsplit_once([':', '：'])?;
+    let (line, end_line) = lines(end)?;
+    Some((path, line, end_line))
 }
 
 /// Reads lines that stand alone: `12`, `12-18`, `12:5`, `L12-L18`.

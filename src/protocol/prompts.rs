@@ -11,8 +11,27 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value, syntax::SyntaxConfig};
 
 use super::request::{Request, Task};
+use crate::files;
 
 mod context;
+mod own;
+
+/// The templates that a project may replace.
+pub const NAMES: [&str; 13] = [
+    "review.md",
+    "respond.md",
+    "judge.md",
+    "examine.md",
+    "defend.md",
+    "recheck.md",
+    "stage.md",
+    "aggregate.md",
+    "arbitrate.md",
+    "questions.md",
+    "validate.md",
+    "work.md",
+    "peer.md",
+];
 
 /// The largest template of a project that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
@@ -87,20 +106,14 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
         (Some(_), Some(path)) => path.display().to_string(),
         _ => name.to_owned(),
     };
-    let failed = |error: &minijinja::Error| PromptError::Template {
-        place: place.clone(),
-        line: error.line().unwrap_or(1),
-        message: error
-            .detail()
-            .map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind())),
-    };
-    let mut environment = environment();
-    environment.add_template(name, source.as_deref().unwrap_or(built_in)).map_err(|error| failed(&error))?;
+    let failed = |error: &minijinja::Error| template_error(&place, error);
     let values = Value::from(Serde(context::context(request)));
-    let text = environment
-        .get_template(name)
-        .and_then(|template| template.render(values))
-        .map_err(|error| failed(&error))?;
+    let text = match &source {
+        Some(source) => bounded(source, &values, &place)?,
+        None => {
+            environment(Environment::new(), FUEL).render_str(built_in, values).map_err(|error| failed(&error))?
+        }
+    };
     if !text.contains(&context::closing(request)) {
         return Err(PromptError::NoClosing { place });
     }
@@ -112,13 +125,32 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
 /// # Errors
 /// When it is no template, or asks for a value that does not exist.
 pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
-    environment().render_str(template, minijinja::context! { id, stage, fields => fields.to_vec() }).map_err(
-        |error| PromptError::Template {
-            place: format!("`prompt` of stage {stage}"),
-            line: error.line().unwrap_or(1),
-            message: error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
-        },
-    )
+    let values = minijinja::context! { id, stage, fields => fields.to_vec() };
+    bounded(template, &values, &format!("`prompt` of stage {stage}"))
+}
+
+/// Renders a template that a project brings, within bounds.
+fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptError> {
+    own::check(source).map_err(|(line, message)| PromptError::Template {
+        place: place.to_owned(),
+        line,
+        message,
+    })?;
+    let environment = environment(own::environment(), own::FUEL);
+    let template = environment.template_from_str(source).map_err(|error| template_error(place, &error))?;
+    let mut text = own::Capped::new();
+    let rendered = template.render_captured_to(values, &mut text).map(drop);
+    match (text.full.take(), rendered) {
+        (Some(message), _) => Err(PromptError::Template { place: place.to_owned(), line: 1, message }),
+        (None, Err(error)) => Err(template_error(place, &error)),
+        (None, Ok(())) => Ok(text.into_text()),
+    }
+}
+
+fn template_error(place: &str, error: &minijinja::Error) -> PromptError {
+    let message =
+        error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()));
+    PromptError::Template { place: place.to_owned(), line: error.line().unwrap_or(1), message }
 }
 
 /// The name and the built-in template of a task.
@@ -140,10 +172,9 @@ fn template(task: &Task) -> (&'static str, &'static str) {
     }
 }
 
-fn environment<'source>() -> Environment<'source> {
-    let mut environment = Environment::new();
+fn environment(mut environment: Environment<'_>, fuel: u64) -> Environment<'_> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_fuel(Some(FUEL));
+    environment.set_fuel(Some(fuel));
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
     environment.set_syntax(syntax.build().expect("the default delimiters differ from each other"));
@@ -153,6 +184,12 @@ fn environment<'source>() -> Environment<'source> {
 /// A project's template; `None` if there is none.
 fn read(path: &Path) -> Result<Option<String>, PromptError> {
     let failed = |source| PromptError::Read { path: path.to_owned(), source };
+    // Neither `.glee` nor `prompts` may lead elsewhere.
+    for folder in path.ancestors().skip(1).take(2) {
+        if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            return Err(PromptError::NotAFile { path: path.to_owned() });
+        }
+    }
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
@@ -160,7 +197,7 @@ fn read(path: &Path) -> Result<Option<String>, PromptError> {
         Ok(_) => {}
     }
     let mut text = String::new();
-    let file = fs::File::open(path).map_err(failed)?;
+    let file = files::regular(path).map_err(failed)?;
     file.take(LARGEST + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > LARGEST {
         return Err(PromptError::TooLarge { path: path.to_owned() });

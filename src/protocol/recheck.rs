@@ -55,6 +55,10 @@ impl Word for Resolution {
     const LIST: &'static str = "checks";
     const EVIDENCE: bool = false;
 
+    fn keeps_open(self) -> bool {
+        self == Self::Unresolved
+    }
+
     fn from_json(answer: &Loose, resolved: &Loose) -> Option<Self> {
         match resolved {
             Loose::Bool(true) => Some(Self::Resolved),

@@ -16,7 +16,7 @@ use crate::domain::{
 pub struct SourceFile {
     /// Its path inside the tree, with `/` between components.
     pub path: String,
-    /// Its whole text as recorded in the reviewed tree (invalid UTF-8 replaced).
+    /// Its whole text as recorded in the reviewed tree (invalid UTF-8 replaced); empty for a file that the change deletes.
     pub text: String,
     /// The line ranges under review, 1-based and inclusive; empty means the whole file.
     #[serde(default)]
@@ -24,6 +24,30 @@ pub struct SourceFile {
     /// The unified diff under review, where the target is a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+}
+
+impl SourceFile {
+    /// Whether the change deletes it: it has no text, and its diff leads to no file.
+    pub fn is_deleted(&self) -> bool {
+        let head = self.diff.iter().flat_map(|diff| diff.lines().take_while(|line| !line.starts_with("@@ ")));
+        self.text.is_empty() && head.into_iter().any(|line| line == "+++ /dev/null")
+    }
+
+    /// The lines that its diff removes.
+    pub fn deleted_lines(&self) -> u32 {
+        let body = self.diff.iter().flat_map(|diff| diff.lines().skip_while(|line| !line.starts_with("@@ ")));
+        u32::try_from(body.filter(|line| line.starts_with('-')).count()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Lines that the coder wrote in this run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoderWritten {
+    /// The path inside the tree.
+    pub path: String,
+    /// The line ranges, 1-based and inclusive, in the file as it is shown; empty means the whole file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<(u32, u32)>,
 }
 
 /// A ruling in force that reviewers are told of, so that they do not raise the same again.
@@ -136,8 +160,12 @@ pub enum Task {
     Judge {
         /// The dispute with finding and objection.
         dispute: Box<Dispute>,
-        /// The original code: the files that the finding and the evidence name, before the coder's edits.
+        /// The original code: the files that the finding and the evidence name, as they were when the round of the finding
+        /// began.
         files: Vec<SourceFile>,
+        /// What the coder wrote in this run; it is no evidence by itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        written: Vec<CoderWritten>,
     },
     /// Say whether the coder's changes resolve the findings you raised (role reviewer).
     Recheck {

@@ -43,6 +43,7 @@ impl Word for Answer {
     const CLOSING: &'static str = "GLEE-RESPONSE-END";
     const LIST: &'static str = "answers";
     const EVIDENCE: bool = true;
+    const CHECKED: bool = true;
 
     fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
         Self::parse(&answer.word()?)

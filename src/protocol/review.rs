@@ -1,8 +1,10 @@
-//! A reviewer's answer: tagged prose or JSON to findings, and findings back to prose.
+//! A reviewer's answer: tagged prose and JSON to findings, and findings back to prose.
 
 mod draft;
+mod issue;
 mod render;
 mod result;
+mod union;
 
 use std::io::{self, BufRead};
 
@@ -11,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use self::draft::Draft;
 pub use self::render::render;
-use self::result::JsonResult;
+use self::union::Results;
 use super::answer::{Closing, Walk};
-use super::json::State;
+use super::json::{Scope, State};
+pub use super::place::{Paths, split};
 use crate::domain::{AnswerStatus, RawFinding};
 
 /// What was read in a reviewer's answer. Serialises to the form that `glee parse` prints.
@@ -38,64 +41,44 @@ pub struct ReviewAnswer {
 
 /// Reads a reviewer's answer. Without a nonce any well-formed closing line counts.
 ///
-/// A valid JSON result wins over tagged prose, and of several results the last one counts. Time is linear in the size
-/// of the answer, memory bounded.
+/// All JSON results and all tagged prose count; what is said in both forms counts once. A result directly before the
+/// closing line stands for what precedes it where its number is the one announced (see `union`). Time is linear in the
+/// size of the answer, memory bounded.
 ///
 /// # Errors
 /// Only those of reading `input`.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
-    let mut walk = Walk::new(input, nonce);
+    parse_of(input, nonce, &Paths::default())
+}
+
+/// As [`parse`]; paths under review are recognised in prose as they are, blanks in them included.
+///
+/// # Errors
+/// Only those of reading `input`.
+pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io::Result<ReviewAnswer> {
+    let mut walk = Walk::with(input, nonce, Scope::Lists);
     let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);
-    let mut draft = Draft::new();
-    let mut result = None;
+    let mut draft = Draft::new(paths);
+    let mut results = Results::new(nonce);
     while let Some(step) = walk.next(draft.mark())? {
         if step.is_prose() && closing.take(step.text) {
             draft.close();
+            results.close();
             continue;
         }
         draft.take(&step);
-        if let State::Found(object) = step.json
-            && let Some(found) = result::read(object.bytes)
-        {
-            result = Some((found, object.mark..draft.mark()));
+        match step.json {
+            State::Found(object) => results.take(object, &mut draft),
+            State::Inside => {}
+            State::Outside => results.pass(&step),
         }
     }
-    if let Some(object) = walk.end()
-        && let Some(found) = result::read(object.bytes)
-    {
-        result = Some((found, object.mark..draft.mark()));
+    if let Some(object) = walk.end() {
+        results.take(object, &mut draft);
     }
-    let passed_over = walk.passed_over();
+    let (passed_over, is_broken) = (walk.passed_over(), walk.is_broken());
     drop(walk);
-    Ok(match result {
-        Some((result, range)) => {
-            let truncated = passed_over || result.count > result.findings.len() as u64;
-            let status = status(&closing, result.count, truncated, Some(&result));
-            let JsonResult { findings, verdict, summary, .. } = result;
-            ReviewAnswer { status, findings, notes: draft.into_notes(range), truncated, verdict, summary }
-        }
-        None => {
-            let truncated = passed_over || draft.overflows();
-            let status = status(&closing, draft.count(), truncated, None);
-            let (findings, notes) = draft.into_findings();
-            ReviewAnswer { status, findings, notes, truncated, verdict: None, summary: None }
-        }
-    })
-}
-
-/// `count`: how many findings were read, also those that are not kept.
-fn status(closing: &Closing<'_>, count: u64, truncated: bool, result: Option<&JsonResult>) -> AnswerStatus {
-    let json_nonce = result.and_then(|result| result.nonce.as_deref());
-    let objects = result.is_some_and(JsonResult::objects);
-    if count == 0 && !objects && !closing.stands(json_nonce) {
-        AnswerStatus::NotReviewed
-    } else if truncated || !closing.confirms(count, json_nonce) || (count == 0 && objects) {
-        AnswerStatus::Incomplete
-    } else if count == 0 {
-        AnswerStatus::Clean
-    } else {
-        AnswerStatus::Complete
-    }
+    Ok(results.unite(draft, &closing, passed_over, is_broken))
 }
 
 #[cfg(test)]

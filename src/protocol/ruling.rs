@@ -82,7 +82,8 @@ fn words(words: &[RulingWord]) -> String {
 ///
 /// A ruling is a JSON object (fenced or on lines of its own) or a closing line; only blank lines and further rulings may
 /// follow it. A ruling in a fence that text follows is a quotation. For a ruling in prose the text before it is the
-/// rationale, and the places named there are its citations.
+/// rationale, and the places named there are its citations; a last line `Coder-evidence: <why>` before the closing line
+/// says why places count that the coder wrote in this run.
 ///
 /// # Errors
 /// The outer result: only those of reading `input`. The inner one says why the answer is no ruling.
@@ -200,6 +201,8 @@ impl Docket {
         }
         (self.any, self.pending) = (true, false);
         match claim {
+            // Another nonce is quoted; another dispute behind the ruling is the judge's own doubt.
+            Claim::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => self.wrong = Some(error),
             Claim::Foreign(error) => self.foreign = Some(error),
             Claim::Own(Err(error)) => self.wrong = Some(error),
             Claim::Own(Ok(claimed)) => {
@@ -241,9 +244,14 @@ fn add(words: &mut Vec<RulingWord>, word: RulingWord) {
     }
 }
 
+/// How the line begins that says why what the coder wrote in this run counts as evidence.
+const CODER_EVIDENCE: &str = "coder-evidence:";
+
 /// The text of an answer and the places it names.
 #[derive(Debug, Default)]
 struct Reasons {
+    /// The last line that is not blank, if it says why what the coder wrote counts.
+    coder_evidence: Option<Untrusted>,
     text: String,
     citations: Vec<String>,
     left_out: bool,
@@ -256,6 +264,9 @@ impl Reasons {
             self.text.push('\n');
         } else {
             self.left_out = true;
+        }
+        if !step.text.trim().is_empty() {
+            self.coder_evidence = step.kind.is_prose().then(|| coder_evidence(step.text)).flatten();
         }
         if !step.kind.is_prose() {
             return;
@@ -282,9 +293,17 @@ impl Reasons {
         }
         if is_line {
             ruling.citations = self.citations.into_iter().map(Untrusted::from).collect();
+            ruling.coder_evidence = self.coder_evidence;
         }
         ruling
     }
+}
+
+/// The reason on a line `Coder-evidence: <why>`.
+fn coder_evidence(line: &str) -> Option<Untrusted> {
+    let line = line.trim();
+    let named = line.get(..CODER_EVIDENCE.len()).is_some_and(|start| start.eq_ignore_ascii_case(CODER_EVIDENCE));
+    if named { shape::reason(&line[CODER_EVIDENCE.len()..]) } else { None }
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ pub(super) struct Found {
     text_behind: bool,
     too_large: bool,
     prose: String,
-    /// Whether the closing line was there.
+    /// Whether the closing line was there, with the number of the one answer.
     closed: bool,
 }
 
@@ -160,6 +160,7 @@ pub(super) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
         found.take(object.bytes, nonce);
     }
     found.too_large = walk.passed_over();
+    found.closed &= closing.number() == Some(1);
     Ok(found)
 }
 

@@ -87,6 +87,7 @@ mod tests {
             citations: Vec::new(),
             new_tag,
             duplicate_of,
+            coder_evidence: None,
         };
         use RulingWord::{Dismiss, Enforce, Escalate};
         assert_eq!(disposition(&ruling(Enforce, None, None, None)), Some(Disposition::Enforced));

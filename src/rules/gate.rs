@@ -23,6 +23,8 @@ pub struct Facts {
     pub exhausted: bool,
     /// Whether a command of `review.verify` failed on the coder's edits.
     pub verify_failed: bool,
+    /// Whether files could not be reviewed and `review.skipped` is `fail`, or nothing could be.
+    pub unread: bool,
 }
 
 /// The strongest reason (design 3.6); "could not review" is never clean.
@@ -39,6 +41,9 @@ pub fn exit(facts: &Facts) -> ExitReason {
     if facts.agent_failed || facts.complete < needed {
         let failed = if facts.exhausted { ExitReason::Budget } else { ExitReason::AgentFailed };
         reason = reason.strongest(failed);
+    }
+    if facts.unread {
+        reason = reason.strongest(ExitReason::AgentFailed);
     }
     if facts.violated {
         reason = reason.strongest(ExitReason::ReadOnlyViolation);
@@ -78,6 +83,8 @@ mod tests {
             (Facts { complete: 1, exhausted: true, ..facts() }, ExitReason::Budget),
             (Facts { exhausted: true, ..facts() }, ExitReason::Clean),
             (Facts { verify_failed: true, ..facts() }, ExitReason::FindingsOpen),
+            (Facts { unread: true, verify_failed: true, ..facts() }, ExitReason::AgentFailed),
+            (Facts { unread: true, violated: true, ..facts() }, ExitReason::ReadOnlyViolation),
         ];
         for (facts, expected) in rows {
             assert_eq!(exit(&facts), expected, "{facts:?}");

@@ -12,6 +12,12 @@ const VOCABULARY: &[(&str, Tag)] = &[
     ("p2", Tag::Medium),
     ("p3", Tag::Low),
     ("p4", Tag::Low),
+    ("s0", Tag::Critical),
+    ("s1", Tag::High),
+    ("s2", Tag::Medium),
+    ("s3", Tag::Low),
+    ("s4", Tag::Low),
+    ("sev4", Tag::Low),
     ("sev0", Tag::Critical),
     ("sev1", Tag::High),
     ("sev2", Tag::Medium),
@@ -20,6 +26,11 @@ const VOCABULARY: &[(&str, Tag)] = &[
     ("blocking", Tag::Critical),
     ("fatal", Tag::Critical),
     ("crit", Tag::Critical),
+    ("showstopper", Tag::Critical),
+    ("emergency", Tag::Critical),
+    ("urgent", Tag::High),
+    ("serious", Tag::High),
+    ("mustfix", Tag::Must),
     ("severe", Tag::High),
     ("major", Tag::High),
     ("error", Tag::High),
@@ -57,10 +68,26 @@ const VOCABULARY: &[(&str, Tag)] = &[
     ("⚪", Tag::Low),
 ];
 
-/// Reads a reviewer's word as a tag: one of the six, or a word of another scale.
+/// Words beside a severity that say nothing of how grave it is.
+const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
+
+/// Reads a reviewer's word as a tag: one of the six, or a word of another scale. Of several words, such as `P1 (major)`,
+/// all have to be known, and the gravest counts.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
-    Tag::parse(&word).or_else(|| VOCABULARY.iter().find(|(other, _)| *other == word).map(|(_, tag)| *tag))
+    let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let known = known(&word).or_else(|| known(&plain(&word)));
+    known.or_else(|| {
+        let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
+        // The gravest is the first in their order.
+        tags?.into_iter().min()
+    })
+}
+
+/// A word as it stands in the table.
+fn known(word: &str) -> Option<Tag> {
+    Tag::parse(word).or_else(|| VOCABULARY.iter().find(|(other, _)| *other == word).map(|(_, tag)| *tag))
 }
 
 /// Fills in the tag of a severity whose word was not one of the six.
@@ -122,6 +149,18 @@ mod tests {
             ("warning", false),
             ("🔴", true),
             ("PONDER", true),
+            ("S1", true),
+            ("SEV-1", true),
+            ("sev 0", true),
+            ("Urgent", true),
+            ("high severity", true),
+            ("P1 (major)", true),
+            ("minor / P0", true),
+            ("not critical", true),
+            ("low priority", false),
+            ("P3 - minor", false),
+            ("severity", true),
+            ("", true),
         ];
         for (word, expected) in rows {
             assert_eq!(is_mandatory(&severity(word), &mandatory, &optional), expected, "{word}");

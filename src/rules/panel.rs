@@ -121,6 +121,7 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
         grounds: if word == RulingWord::Dismiss { rulings().find_map(|ruling| ruling.grounds) } else { None },
         citations,
         new_tag: decision.new_value.copied(),
+        coder_evidence: rulings().find_map(|ruling| ruling.coder_evidence.clone()),
         ..Ruling::bare(word)
     }
 }

@@ -141,7 +141,7 @@ impl Decider for Unattended {
             self.said = true;
             self.terminal.line(&unattended(question));
         }
-        Some(Choice { route, by_person: false, for_all: false })
+        Some(Choice { route, by_person: false, for_all: true })
     }
 
     fn rule(&mut self, _question: &Question) -> PersonAnswer {
@@ -375,7 +375,7 @@ mod tests {
             let choice = nobody.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
             (choice, nobody.rule(&question))
         };
-        let route = |route| (Some((route, false, false)), PersonAnswer::LeftOpen);
+        let route = |route| (Some((route, false, true)), PersonAnswer::LeftOpen);
         assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
         assert_eq!(takes(Some("referee"), Route::Discard), route(Route::Discard));
         assert_eq!(takes(None, Route::Judge), route(Route::Human));

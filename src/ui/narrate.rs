@@ -80,7 +80,7 @@ impl Narrator {
         match &event.kind {
             EventKind::RunStarted { plan } => self.start(look, plan, verbose),
             EventKind::RunResumed => vec![format!("Carrying on with run {}", printable::line(event.run.short()))],
-            EventKind::RoundStarted { round, shards } => {
+            EventKind::RoundStarted { round, shards, .. } => {
                 let files = shards.iter().map(Vec::len).sum();
                 vec![
                     look.paint(
@@ -180,7 +180,11 @@ impl Narrator {
             }
             EventKind::RunUndone { files } => {
                 let files = usize::try_from(*files).unwrap_or(usize::MAX);
-                vec![format!("Brought back {}", draw::count(files, "file"))]
+                vec![format!("Took back the changes of {}", draw::count(files, "file"))]
+            }
+            EventKind::RunRedone { files } => {
+                let files = usize::try_from(*files).unwrap_or(usize::MAX);
+                vec![format!("Brought back the changes of {}", draw::count(files, "file"))]
             }
             EventKind::RunPruned { bytes } => vec![format!("Let go of what was kept, {}", draw::size(*bytes))],
         }
@@ -497,7 +501,7 @@ mod tests {
                 passed: false,
                 tail: "one\n\x1b[31mtwo\n".to_owned(),
             },
-            EventKind::RoundStarted { round: 2, shards: vec![vec![]] },
+            EventKind::RoundStarted { round: 2, shards: vec![vec![]], skipped: Vec::new() },
             EventKind::Notice { text: "something\nto know".to_owned() },
             EventKind::RunEnded { exit: ExitReason::FindingsOpen, millis: 65_000 },
         ]

@@ -78,7 +78,7 @@ impl Engine {
             _ => None,
         };
         let files = self.files_for(disputed);
-        let task = Task::Judge { dispute: Box::new(disputed.dispute.clone()), files };
+        let task = Task::Judge { dispute: Box::new(disputed.dispute.clone()), files, written: Vec::new() };
         self.put(id, &judge, task, again).map(Some)
     }
 
@@ -142,7 +142,7 @@ impl Engine {
         let by = Ruler::Judge { name: call.agent.clone() };
         let text_of = |path: &str| self.workspace.read(path);
         let require = self.settings.review.require_evidence;
-        let ruling = resolve::counted(Some(last), require, &text_of)
+        let ruling = resolve::counted(Some(last), require, &|cited| resolve::exists(cited, &text_of))
             .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
         let disposition = disputes::disposition(&ruling);
         let reason = ruling.rationale.clone();

@@ -270,6 +270,7 @@ impl Engine {
             agents: &self.agents,
             root: self.workspace.root(),
             socket: self.socket.as_deref(),
+            sandbox: self.settings.sandbox,
             limits: self.settings.limits,
             pause: self.settings.watch.pause,
             intake: &self.intake,

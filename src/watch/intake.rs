@@ -119,16 +119,47 @@ impl Paths {
     }
 }
 
-/// Reads a line; `own` is the agent that wrote it, where that is known.
+impl Command {
+    /// Whether anybody who reaches the watch may give it: it changes nothing.
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Self::Status | Self::Issues => true,
+            Self::Review | Self::Pause { .. } | Self::Resume { .. } | Self::Close { .. } | Self::Stop => false,
+        }
+    }
+
+    /// The command as a line, with the key of the watch where there is one.
+    pub fn line(&self, key: Option<&str>) -> String {
+        let mut line = serde_json::json!(self);
+        if let (Some(key), Some(fields)) = (key, line.as_object_mut()) {
+            fields.insert(KEY.to_owned(), key.into());
+        }
+        line.to_string()
+    }
+}
+
+/// The field of a line that has the key of the watch.
+pub const KEY: &str = "key";
+
+/// Reads a line from a connection: an event or a command, and the key that came with it.
+pub fn read_keyed(line: &[u8]) -> (Item, Option<String>) {
+    let names = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
+    // Most lines are events, which need be parsed only once.
+    let is_more = line.len() <= LONGEST && (names("command") || names(KEY));
+    let fields = is_more.then(|| serde_json::from_slice::<serde_json::Value>(line).ok()).flatten();
+    let key = fields.as_ref().and_then(|fields| fields.get(KEY)?.as_str()).map(ToOwned::to_owned);
+    let command = fields.filter(|fields| fields.get("command").is_some());
+    match command.map(serde_json::from_value) {
+        Some(Ok(command)) => (Item::Command(command), key),
+        Some(Err(_)) | None => (read(line, None), key),
+    }
+}
+
+/// Reads a line that can only be an event: what an agent prints and what stands in a file commands nothing. `own` is
+/// the agent that wrote it, where that is known.
 pub fn read(line: &[u8], own: Option<&AgentName>) -> Item {
     if line.len() > LONGEST {
         return Item::Malformed(format!("longer than {LONGEST} bytes"));
-    }
-    // What an agent prints is its own word only; commands are a person's.
-    if own.is_none()
-        && let Ok(command) = serde_json::from_slice(line)
-    {
-        return Item::Command(command);
     }
     let line: Line = match serde_json::from_slice(line) {
         Ok(line) => line,
@@ -167,6 +198,16 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
     })
 }
 
+/// What counts of a line without a person behind it: `user_manual` is a person's word, and counts as `request_review`.
+pub fn for_agent(item: Item) -> Item {
+    match item {
+        Item::Event(event) if event.kind == EventType::UserManual => {
+            Item::Event(AgentEvent { kind: EventType::RequestReview, ..event })
+        }
+        item => item,
+    }
+}
+
 /// The name of an agent, if it can be one.
 ///
 /// # Errors
@@ -183,7 +224,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Item {
-        read(line.as_bytes(), None)
+        read_keyed(line.as_bytes()).0
     }
 
     fn malformed(item: Item) -> String {
@@ -209,11 +250,21 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_read_but_not_from_an_agents_output() {
+    fn commands_are_read_with_their_key_and_only_from_connections() {
         let line = br#"{"command":"resume","reason":"checked by hand"}"#;
-        assert_eq!(read(line, None), Item::Command(Command::Resume { reason: "checked by hand".to_owned() }));
+        let resume = Command::Resume { reason: "checked by hand".to_owned() };
+        assert_eq!(read_keyed(line), (Item::Command(resume.clone()), None));
+        assert_eq!(
+            read_keyed(resume.line(Some("abc")).as_bytes()),
+            (Item::Command(resume), Some("abc".to_owned()))
+        );
         assert_eq!(of(r#"{"command":"status"}"#), Item::Command(Command::Status));
         assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
+        assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
+        // Half a command is none, and a command beside an event's fields is one.
+        assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
+        assert_eq!(of(r#"{"type":"note","agent":"a","command":"stop"}"#), Item::Command(Command::Stop));
+        assert_eq!(read_keyed(br#"{"type":"note","agent":"a","key":7}"#).1, None);
     }
 
     #[test]

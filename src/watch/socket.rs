@@ -13,17 +13,24 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 use super::intake::{self, Command, Intake, Item, LONGEST};
+use super::key::{self, Key};
+use super::peer::{Peer, Relation};
+use super::seats::{Seat, Seats};
+use crate::domain::EventType;
 
 /// The variable that names the socket to agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 /// The bytes that are taken in at a time.
 const PIECE: usize = 64 << 10;
-/// The connections that are served at a time; more wait.
-const CONNECTIONS: usize = 256;
+/// How long a connection may say nothing that counts before it is closed; afterwards it may be silent for ever.
+const PATIENCE_SILENT: Duration = Duration::from_secs(20);
+/// The same in a reserved seat.
+const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
 /// What the address of a socket may be long, less than the smallest of the systems' bounds.
 const ADDRESS: usize = 100;
 /// How long a client waits for an answer.
@@ -65,15 +72,38 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
 }
 
+/// Keeps every watch of a work tree away for as long as the file is open.
+///
+/// # Errors
+/// When one runs, even where its socket is gone, or the system fails.
+pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
+    let failed = |source| SocketError::Io { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    let mut options = fs::File::options();
+    let lock =
+        options.create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(fs::TryLockError::WouldBlock) => Err(SocketError::Taken(root.to_owned())),
+        Err(fs::TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
 /// The listening end. Only one can be had for a work tree.
 #[derive(Debug)]
 pub struct Listener {
     listener: UnixListener,
-    path: PathBuf,
+    key: Key,
     /// How many answers are on the way.
     owed: watch::Sender<usize>,
+    _endpoint: Endpoint,
     _lock: fs::File,
 }
+
+/// The socket's file, removed with this.
+#[derive(Debug)]
+struct Endpoint(PathBuf);
 
 /// Says when everybody has got the answer that is on the way.
 #[derive(Debug)]
@@ -102,24 +132,16 @@ impl Listener {
         if meta.mode() & 0o077 != 0 {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
         }
-        let lock = fs::File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path.with_extension("lock"))
-            .map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => return Err(SocketError::Taken(root.to_owned())),
-            Err(fs::TryLockError::Error(source)) => return Err(failed(source)),
-        }
+        let lock = lock(path, root)?;
         // Left by a watch that was killed.
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
+        // Before anybody can come in.
+        let key = Key::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
-        Ok(Self { listener, path: path.to_owned(), owed: watch::channel(0).0, _lock: lock })
+        Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: Endpoint(path.to_owned()), _lock: lock })
     }
 
     /// What is to be waited for before the program ends.
@@ -129,17 +151,22 @@ impl Listener {
 
     /// Serves everybody who comes, for ever.
     pub async fn serve(self, intake: Intake) {
-        let room = Arc::new(Semaphore::new(CONNECTIONS));
+        let seats = Seats::default();
+        let key = Arc::new(self.key);
         loop {
-            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    let Some(guest) = Guest::admitted(&stream) else { continue };
+                    let Some(peer) = Peer::of(&stream) else { continue };
+                    let Some(seat) = seats.take(&peer) else {
+                        // What does not fit into the buffer of a new connection need not be read.
+                        drop(stream.try_write(line(&[refusal("too many connections")]).as_bytes()));
+                        continue;
+                    };
+                    let guest = Guest { by: own_name(), peer, key: Arc::clone(&key) };
                     let (intake, owed) = (intake.clone(), self.owed.clone());
                     tokio::spawn(async move {
                         // An end that breaks off has nobody left to tell.
-                        drop(converse(stream, intake, guest, owed).await);
-                        drop(place);
+                        drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
                 // Too many files are open, for a moment.
@@ -149,10 +176,10 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for Endpoint {
     fn drop(&mut self) {
         // It may be gone already.
-        drop(fs::remove_file(&self.path));
+        drop(fs::remove_file(&self.0));
     }
 }
 
@@ -160,38 +187,58 @@ impl Drop for Listener {
 struct Guest {
     /// The user's name.
     by: String,
-    /// Whether it is an agent that this watch started, or a program of one.
-    is_agent: bool,
+    peer: Peer,
+    key: Arc<Key>,
 }
 
 impl Guest {
-    /// Only this user comes in.
-    fn admitted(stream: &UnixStream) -> Option<Self> {
-        let peer = stream.peer_cred().ok()?;
-        let is_own = peer.uid() == nix::unistd::getuid().as_raw();
-        is_own.then(|| Self { by: own_name(), is_agent: peer.pid().is_some_and(is_below) })
+    /// What counts of a line, and whether it was one that is let in: agents tell what they do, and nothing lets them
+    /// lift their own pause.
+    fn admit(&self, line: &[u8]) -> Admitted {
+        let (item, key) = intake::read_keyed(line);
+        let is_known = |key: &Option<String>| key.as_ref().is_some_and(|key| self.key.fits(key));
+        match item {
+            Item::Command(command) if command.only_reads() => Admitted::of(Item::Command(command), is_known(&key)),
+            Item::Command(command) => match self.refused(&key) {
+                None => Admitted::of(Item::Command(command), true),
+                Some(why) => Admitted::of(Item::Malformed(why.to_owned()), false),
+            },
+            Item::Event(event) if event.kind == EventType::UserManual => match self.refused(&key) {
+                None => Admitted::of(Item::Event(event), true),
+                Some(_) => Admitted::of(intake::for_agent(Item::Event(event)), false),
+            },
+            Item::Event(event) => Admitted::of(Item::Event(event), is_known(&key)),
+            Item::Malformed(why) => Admitted::of(Item::Malformed(why), false),
+        }
     }
 
-    /// What counts of what was said: an agent tells what it does, but nothing lets it lift its own pause.
-    fn may_say(&self, item: Item) -> Item {
-        match item {
-            Item::Command(command) if self.is_agent && command != Command::Status => {
-                Item::Malformed("an agent gives no commands".to_owned())
-            }
-            item => item,
+    /// Why this is not the word of a person, if it is not.
+    fn refused(&self, key: &Option<String>) -> Option<&'static str> {
+        match (self.peer.relation(), key) {
+            (Relation::Descendant, _) => Some("an agent gives no commands"),
+            (Relation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
+            (Relation::Outside, None) => Some("a command needs the key of the watch, which lies beside its socket"),
+            (Relation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
+            (Relation::Outside, Some(_)) => None,
         }
     }
 }
 
-/// Whether a process was started by this one, or by one of those; where the system does not tell, it was not.
-fn is_below(pid: i32) -> bool {
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
-    let parent = |pid: &i32| -> Option<i32> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything.
-        stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok().filter(|parent| *parent > 1)
-    };
-    std::iter::successors(Some(pid), parent).take(64).skip(1).any(|ancestor| ancestor == own)
+/// A line that was read.
+struct Admitted {
+    item: Item,
+    /// It came with the key.
+    has_key: bool,
+}
+
+impl Admitted {
+    fn of(item: Item, has_key: bool) -> Self {
+        Self { item, has_key }
+    }
+
+    fn is_valid(&self) -> bool {
+        !matches!(self.item, Item::Malformed(_))
+    }
 }
 
 /// The name of this user.
@@ -200,21 +247,42 @@ pub fn own_name() -> String {
     nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
 }
 
-/// Hands over what a connection says, until it ends.
-async fn converse(stream: UnixStream, intake: Intake, guest: Guest, owed: watch::Sender<usize>) -> io::Result<()> {
+/// Hands over what a connection says, until it ends, or for too long says nothing that counts.
+async fn converse(
+    stream: UnixStream,
+    intake: Intake,
+    guest: Guest,
+    owed: watch::Sender<usize>,
+    seat: Seat,
+) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = tokio::io::BufReader::with_capacity(PIECE, read);
     let mut lines = Lines::default();
+    let mut has_spoken = false;
+    let patience = if seat.is_reserved { PATIENCE_RESERVED } else { PATIENCE_SILENT };
+    let until = Instant::now() + patience;
     loop {
-        let piece = read.fill_buf().await?;
+        let piece = if has_spoken {
+            read.fill_buf().await?
+        } else {
+            match timeout_at(until, read.fill_buf()).await {
+                Ok(piece) => piece?,
+                Err(_) => return Ok(()),
+            }
+        };
         let (length, ended) = (piece.len(), piece.is_empty());
-        let items = if ended { lines.end() } else { lines.take(piece) };
+        let complete = if ended { lines.end() } else { lines.take(piece) };
         read.consume(length);
-        if !items.is_empty() {
+        if !complete.is_empty() {
+            let admitted: Vec<Admitted> = complete.iter().map(|line| guest.admit(line)).collect();
+            if seat.is_reserved && !has_spoken && !admitted[0].has_key {
+                return write.write_all(line(&[refusal("too many connections")]).as_bytes()).await;
+            }
+            has_spoken |= admitted.iter().any(Admitted::is_valid);
             owed.send_modify(|owed| *owed += 1);
-            let items = items.into_iter().map(|item| guest.may_say(item)).collect();
+            let items = admitted.into_iter().map(|admitted| admitted.item).collect();
             let answers = intake::hand_over(&intake, items, &guest.by).await;
-            let text = answers.as_ref().map(|answers| answers.join("\n") + "\n").unwrap_or_default();
+            let text = answers.as_deref().map(line).unwrap_or_default();
             let written = write.write_all(text.as_bytes()).await;
             owed.send_modify(|owed| *owed -= 1);
             if answers.is_none() {
@@ -228,40 +296,47 @@ async fn converse(stream: UnixStream, intake: Intake, guest: Guest, owed: watch:
     }
 }
 
-/// Cuts what comes in pieces into lines; of one that is too long only its length is known.
+fn line(answers: &[String]) -> String {
+    answers.join("\n") + "\n"
+}
+
+fn refusal(why: &str) -> String {
+    serde_json::json!({"ok": false, "error": why}).to_string()
+}
+
+/// Cuts what comes in pieces into lines; one that is too long is cut one byte behind what is allowed.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     rest: Vec<u8>,
 }
 
 impl Lines {
-    pub(super) fn take(&mut self, piece: &[u8]) -> Vec<Item> {
-        self.cut(piece, None)
-    }
-
-    pub(super) fn cut(&mut self, piece: &[u8], own: Option<&crate::domain::AgentName>) -> Vec<Item> {
-        let mut items = Vec::new();
+    /// The lines that end in a piece, trimmed, without empty ones.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             let room = (LONGEST + 1).saturating_sub(self.rest.len());
             self.rest.extend_from_slice(&part[..part.len().min(room)]);
             if part.ends_with(b"\n") {
-                items.extend(self.line(own));
+                lines.extend(self.line());
             }
         }
-        items
+        lines
     }
 
     /// What stood behind the last line end.
-    pub(super) fn end(&mut self) -> Vec<Item> {
-        self.line(None).into_iter().collect()
+    fn end(&mut self) -> Vec<Vec<u8>> {
+        self.line().into_iter().collect()
     }
 
-    fn line(&mut self, own: Option<&crate::domain::AgentName>) -> Option<Item> {
+    fn line(&mut self) -> Option<Vec<u8>> {
         let line = std::mem::take(&mut self.rest);
-        let text = line.trim_ascii();
-        // What a program prints beside its events is not meant for anybody here.
-        let is_prose = own.is_some() && !text.starts_with(b"{");
-        (!text.is_empty() && !is_prose).then(|| intake::read(text, own))
+        let trimmed = line.trim_ascii().len();
+        match trimmed {
+            0 => None,
+            _ if trimmed == line.len() => Some(line),
+            _ => Some(line.trim_ascii().to_vec()),
+        }
     }
 }
 
@@ -316,9 +391,25 @@ impl Client {
     /// # Errors
     /// When it cannot be said, or no answer comes.
     pub fn ask(&mut self, line: &str) -> Result<Option<String>, SocketError> {
-        let said = self.stream.get_mut().write_all(format!("{line}\n").as_bytes());
-        said.map_err(|source| self.failed(source))?;
+        match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
+            // A watch that lets nobody in says so before it is asked.
+            Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
+            _ => {}
+        }
         self.answer()
+    }
+
+    /// Gives a command, with the key of the watch, and returns the answer.
+    ///
+    /// # Errors
+    /// When it cannot be said, or no answer comes.
+    pub fn command(&mut self, command: &Command) -> Result<Option<String>, SocketError> {
+        self.ask(&command.line(self.key().as_deref()))
+    }
+
+    /// The key of the watch, if this process can read it.
+    pub fn key(&self) -> Option<String> {
+        key::read(&self.path)
     }
 
     fn failed(&self, source: io::Error) -> SocketError {

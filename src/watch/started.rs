@@ -14,7 +14,7 @@ use super::intake::{self, Intake};
 use super::socket::Lines;
 use crate::agents::talk::{Ear, Mouth, Talk};
 use crate::agents::{Agents, Stop, TranscriptFiles};
-use crate::config::settings::{Limits, Pause};
+use crate::config::settings::{Limits, Pause, Sandbox};
 use crate::domain::{Agent, AgentName, Untrusted};
 
 /// A program may run for as long as anybody wants.
@@ -41,6 +41,7 @@ pub(super) struct Place<'a> {
     /// Where they reach the watch.
     pub(super) socket: Option<&'a Path>,
     pub(super) limits: Limits,
+    pub(super) sandbox: Sandbox,
     pub(super) pause: Pause,
     pub(super) intake: &'a Intake,
     pub(super) stop: &'a Stop,
@@ -75,10 +76,12 @@ impl Started {
         let limits = Limits { total: FOR_EVER, ..place.limits };
         let variables = place.socket.map(|path| (super::socket::VARIABLE.to_owned(), path.display().to_string()));
         let (agents, root) = (place.agents.clone(), place.root.to_owned());
+        let sandbox = place.sandbox;
         let (intake, stop) = (place.intake.clone(), place.stop.clone());
         let working = async move {
             let talk = Conversation { name: name.clone(), intake, words: Mutex::new(Some(heard)) };
-            let ran = agents.keep_running(&agent, &root, variables, &limits, &files, &talk, still, stop).await;
+            let ran =
+                agents.keep_running(&agent, &root, variables, (&limits, sandbox), &files, &talk, still, stop).await;
             Gone { name, how: ran }
         };
         (started, Box::pin(working))
@@ -146,7 +149,11 @@ impl Talk for Conversation {
                         () = stop.stopped() => return,
                     };
                     let Ok(length @ 1..) = read else { break };
-                    let items = lines.cut(&piece[..length], Some(&self.name));
+                    let lines = lines.take(&piece[..length]);
+                    // What a program prints beside its events is not meant for the watch.
+                    let events = lines.iter().filter(|line| line.starts_with(b"{"));
+                    let items: Vec<_> =
+                        events.map(|line| intake::for_agent(intake::read(line, Some(&self.name)))).collect();
                     if !items.is_empty() && intake::hand_over(&self.intake, items, &self.name.0).await.is_none() {
                         return;
                     }

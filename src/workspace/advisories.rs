@@ -4,7 +4,7 @@
 //! Nothing is read while no finding asks for it, and nothing leaves the machine unless an API is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use aho_corasick::AhoCorasick;
 
 use super::{Workspace, locks, osv};
 use crate::config::settings::Advisories;
+use crate::files;
 use crate::rules::advisories::{Advisory, Locked, Standing};
 use crate::rules::consensus::{Advised, Category, Claim, category};
 
@@ -212,13 +213,14 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
                     folders.push(entry.path());
                 } else if kind.is_file() && entry.path().extension().is_some_and(|end| end == "json") {
                     let mut bytes = Vec::new();
-                    File::open(entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
+                    files::regular(&entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
                     take(&bytes);
                 }
             }
         }
     } else {
-        let mut archive = zip::ZipArchive::new(io::BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
+        let mut archive =
+            zip::ZipArchive::new(io::BufReader::new(files::regular(path)?)).map_err(io::Error::other)?;
         for index in 0..archive.len() {
             let file = archive.by_index(index).map_err(io::Error::other)?;
             if file.is_file() && file.name().ends_with(".json") {
@@ -288,7 +290,7 @@ mod tests {
         fs::write(folder.path().join("osv/crates.io/RUSTSEC-2020-0071.json"), TIME).unwrap();
         fs::write(folder.path().join("osv/broken.json"), "time {").unwrap();
         let archive = folder.path().join("all.zip");
-        let mut zip = zip::ZipWriter::new(File::create(&archive).unwrap());
+        let mut zip = zip::ZipWriter::new(fs::File::create(&archive).unwrap());
         zip.start_file("RUSTSEC-2020-0071.json", zip::write::SimpleFileOptions::default()).unwrap();
         zip.write_all(TIME.as_bytes()).unwrap();
         zip.finish().unwrap();

@@ -4,10 +4,13 @@
 //! item of the file; in a language without a grammar, the paragraph. Its hash folds white space, and nothing outside
 //! of it takes part: edits elsewhere in the file leave it as it is.
 
-use std::collections::HashSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use crate::domain::{Anchor, RawFinding};
+use crate::rules::consensus::identity;
 
 /// The category of a finding that names none.
 const NO_CATEGORY: &str = "bug";
@@ -31,35 +34,136 @@ struct Paragraph {
     outermost: usize,
 }
 
+/// What is known of a text's blocks; independent of the text itself, so that it can be kept.
+#[derive(Debug, PartialEq, Eq)]
+struct Index {
+    /// The innermost first.
+    known: Vec<Known>,
+    /// The first known block that reaches each line, as its number in `known` plus one; 0 is none.
+    at: Vec<u32>,
+    paragraphs: Vec<Paragraph>,
+}
+
+impl Index {
+    fn from(mut known: Vec<Known>, lines: &[&str]) -> Self {
+        known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
+        // Each line is taken once, by the first block that reaches it: `next` skips lines that are taken.
+        let count = lines.len().max(1);
+        let (mut at, mut next) = (vec![0; count], (0..=count).collect::<Vec<_>>());
+        for (number, block) in (1..).zip(&known) {
+            let (first, end) = (*block.reach.start() as usize - 1, (*block.reach.end() as usize).min(count));
+            let mut line = free(&mut next, first.min(count));
+            while line < end {
+                at[line] = number;
+                next[line] = line + 1;
+                line = free(&mut next, line);
+            }
+        }
+        Self { known, at, paragraphs: paragraphs(lines) }
+    }
+
+    /// What it takes to keep it, in entries.
+    fn size(&self) -> usize {
+        6 * self.known.len() + self.at.len() + 4 * self.paragraphs.len()
+    }
+}
+
+/// The first line from `line` on that is not taken.
+fn free(next: &mut [usize], line: usize) -> usize {
+    let mut found = line;
+    while next[found] != found {
+        found = next[found];
+    }
+    let mut passed = line;
+    while next[passed] != found {
+        passed = std::mem::replace(&mut next[passed], found);
+    }
+    found
+}
+
+/// The indexes of the texts that were asked about last, so that a text is parsed once in a process.
+mod kept {
+    use std::collections::VecDeque;
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use super::Index;
+
+    /// All that is kept, in entries of four bytes.
+    const MOST: usize = 1 << 20;
+
+    type Key = (String, blake3::Hash);
+
+    static KEPT: Mutex<VecDeque<(Key, Arc<Index>)>> = Mutex::new(VecDeque::new());
+
+    /// The index of a text, made if it is not kept.
+    pub(super) fn index(path: &str, text: &str, make: impl FnOnce() -> Index) -> Arc<Index> {
+        let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = blake3::hash(text.as_bytes());
+        let found =
+            lock().iter().find(|((of, is), _)| *is == hash && of == path).map(|(_, index)| Arc::clone(index));
+        found.unwrap_or_else(|| {
+            let index = Arc::new(make());
+            let mut kept = lock();
+            kept.push_back(((path.to_owned(), hash), Arc::clone(&index)));
+            let mut size: usize = kept.iter().map(|(_, index)| index.size()).sum();
+            while size > MOST || kept.len() > 64 {
+                let Some((_, oldest)) = kept.pop_front() else { break };
+                size -= oldest.size();
+            }
+            index
+        })
+    }
+}
+
 /// The blocks of one file; parses it once for any number of questions.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     path: &'a str,
     lines: Vec<&'a str>,
-    /// The innermost first.
-    known: Vec<Known>,
-    paragraphs: Vec<Paragraph>,
+    index: Arc<Index>,
+    /// The hashes that were asked for, by their lines.
+    hashes: RefCell<HashMap<(u32, u32), String>>,
+    /// The hashes of all blocks.
+    all: OnceCell<HashSet<String>>,
+    /// The identifiers of the blocks that something was said about.
+    identifiers: RefCell<HashMap<(u32, u32), HashSet<&'a str>>>,
 }
 
 impl<'a> Blocks<'a> {
     /// Reads a file's blocks; the language is told by the path.
     pub fn of(path: &'a str, text: &'a str) -> Self {
-        let mut known = grammar::blocks(path, text);
-        known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
         let lines: Vec<&str> = text.lines().collect();
-        let paragraphs = paragraphs(&lines);
-        Self { path, lines, known, paragraphs }
+        let index = kept::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
+        Self {
+            path,
+            lines,
+            index,
+            hashes: RefCell::default(),
+            all: OnceCell::new(),
+            identifiers: RefCell::default(),
+        }
+    }
+
+    /// The lines of the file.
+    pub fn lines(&self) -> &[&'a str] {
+        &self.lines
+    }
+
+    /// The innermost known block that reaches a line.
+    fn innermost(&self, line: u32) -> Option<&Known> {
+        let number = *self.index.at.get((line as usize).checked_sub(1)?)?;
+        self.index.known.get((number as usize).checked_sub(1)?)
     }
 
     /// The lines, counted from 1, of the block around a line, or right below it if the line is a comment or an
     /// attribute; the nearest line of the file counts.
     pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
         let line = line.clamp(1, self.last());
-        if let Some(block) = self.known.iter().find(|block| block.reach.contains(&line)) {
+        if let Some(block) = self.innermost(line) {
             return block.lines.clone();
         }
-        let found = self.paragraphs.partition_point(|paragraph| *paragraph.lines.end() < line);
-        match self.paragraphs.get(found) {
+        let found = self.index.paragraphs.partition_point(|paragraph| *paragraph.lines.end() < line);
+        match self.index.paragraphs.get(found) {
             Some(paragraph) if paragraph.lines.contains(&line) => self.around(found),
             _ => line..=line,
         }
@@ -68,53 +172,81 @@ impl<'a> Blocks<'a> {
     /// Where a finding is anchored: at the block around its line, or at the whole file without one. A finding about a
     /// comment or an attribute holds these and the block below.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
-        let reach = |line: u32| self.known.iter().find(|block| block.reach.contains(&line));
+        let reach = |line: u32| self.innermost(line);
         let block = match finding.line {
-            Some(line) => self.hash(&match reach(line) {
+            Some(line) => match reach(line) {
                 Some(block) if !block.lines.contains(&line) => block.reach.clone(),
                 _ => self.enclosing(line),
-            }),
-            None => self.hash(&(1..=self.last())),
+            },
+            None => 1..=self.last(),
         };
+        let title = finding.title.as_written();
         let category = finding.rule.as_deref().or(finding.category.as_deref()).unwrap_or(NO_CATEGORY);
         Anchor {
             file: self.path.to_owned(),
-            block,
+            block: self.hash(&block),
             category: category.to_lowercase(),
-            text: words(finding.title.as_written()),
+            text: words(title),
+            offset: finding.line.map(|line| line.saturating_sub(*block.start())),
+            rule: finding.rule.as_ref().map(|rule| rule.to_lowercase()),
+            names: self.names(title, &block),
         }
     }
 
     /// Whether the block that an anchor names still stands in this text, wherever it has moved to.
     pub fn holds(&self, anchor: &Anchor) -> bool {
-        let whole = std::iter::once(1..=self.last());
-        let known = self.known.iter().flat_map(|block| [block.lines.clone(), block.reach.clone()]);
-        let rest = (0..self.paragraphs.len()).map(|index| self.around(index));
-        whole.chain(known).chain(rest).any(|block| self.hash(&block) == anchor.block)
+        self.all
+            .get_or_init(|| {
+                let whole = std::iter::once(1..=self.last());
+                let known = self.index.known.iter().flat_map(|block| [block.lines.clone(), block.reach.clone()]);
+                let rest = (0..self.index.paragraphs.len()).map(|index| self.around(index));
+                whole.chain(known).chain(rest).map(|block| self.hash(&block)).collect()
+            })
+            .contains(&anchor.block)
     }
 
     fn last(&self) -> u32 {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
     }
 
+    /// The identifiers of a block that a title names, sorted. Those of the block are gathered once.
+    fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
+        let key = (*block.start(), *block.end());
+        let mut known = self.identifiers.borrow_mut();
+        let known = known
+            .entry(key)
+            .or_insert_with(|| self.slice(block).iter().flat_map(|line| identity::identifiers(line)).collect());
+        identity::names_among(title, |word| known.contains(word))
+    }
+
+    fn slice(&self, block: &RangeInclusive<u32>) -> &[&'a str] {
+        let (first, last) = (*block.start() as usize - 1, *block.end() as usize);
+        self.lines.get(first..last.min(self.lines.len())).unwrap_or_default()
+    }
+
     /// The BLAKE3 hash (hex) of some lines, white space folded.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
-        let (first, last) = (*block.start() as usize - 1, *block.end() as usize);
-        let lines = self.lines.get(first..last.min(self.lines.len())).unwrap_or_default();
+        let key = (*block.start(), *block.end());
+        if let Some(hash) = self.hashes.borrow().get(&key) {
+            return hash.clone();
+        }
         let mut hasher = blake3::Hasher::new();
-        for word in lines.iter().flat_map(|line| line.split_whitespace()) {
+        for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
             hasher.update(word.as_bytes()).update(b" ");
         }
-        hasher.finalize().to_hex().to_string()
+        let hash = hasher.finalize().to_hex().to_string();
+        self.hashes.borrow_mut().insert(key, hash.clone());
+        hash
     }
 
     /// A paragraph with the one it was opened in, if it closes more than it opens, and the deeper ones below.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
-        let outermost = self.paragraphs[index].outermost;
-        let top = (0..=index).rev().find(|above| self.paragraphs[*above].first <= outermost).unwrap_or(index);
-        let depth = self.paragraphs[top].first;
-        let deeper = self.paragraphs[index + 1..].iter().take_while(|below| below.first > depth).count();
-        *self.paragraphs[top].lines.start()..=*self.paragraphs[index + deeper].lines.end()
+        let paragraphs = &self.index.paragraphs;
+        let outermost = paragraphs[index].outermost;
+        let top = (0..=index).rev().find(|above| paragraphs[*above].first <= outermost).unwrap_or(index);
+        let depth = paragraphs[top].first;
+        let deeper = paragraphs[index + 1..].iter().take_while(|below| below.first > depth).count();
+        *paragraphs[top].lines.start()..=*paragraphs[index + deeper].lines.end()
     }
 }
 
@@ -147,13 +279,6 @@ pub fn anchor(finding: &RawFinding, path: &str, text: &str) -> Anchor {
     Blocks::of(path, text).anchor(finding)
 }
 
-/// Whether two anchors mean the same: the same block of the same file, and the same named category or at least half
-/// of the titles' words in common.
-pub fn matches(a: &Anchor, b: &Anchor) -> bool {
-    let same_category = a.category == b.category && a.category != NO_CATEGORY;
-    a.file == b.file && a.block == b.block && (same_category || are_similar(&a.text, &b.text))
-}
-
 /// Some lines of a file around a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines {
@@ -167,15 +292,22 @@ pub struct Lines {
 
 /// The lines of a place with `around` lines before and after it; `None` if the file ends before it.
 pub fn excerpt(text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Lines> {
-    let all: Vec<&str> = text.split_inclusive('\n').collect();
-    let last = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
+    let from = line.saturating_sub(around).max(1);
+    // The number of the last line that was seen, where the first wanted one begins, and where the last one ends.
+    let (mut last, mut start, mut end) = (0, 0, 0);
+    for whole in text.split_inclusive('\n').take(wanted as usize) {
+        last += 1;
+        if last == from {
+            start = end;
+        }
+        end += whole.len();
+    }
     if line == 0 || line > last {
         return None;
     }
-    let end = end_line.unwrap_or(line).clamp(line, last);
-    let (from, to) = (line.saturating_sub(around).max(1), end.saturating_add(around).min(last));
-    let text = all.get(from as usize - 1..to as usize)?.concat();
-    Some(Lines { first_line: from, text, lines: (line, end) })
+    let lines = (line, end_line.unwrap_or(line).clamp(line, last));
+    Some(Lines { first_line: from, text: text[start..end].to_owned(), lines })
 }
 
 /// A title as lower-case words and single blanks.
@@ -184,10 +316,10 @@ fn words(title: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the words of two titles overlap by half or more (Jaccard).
-fn are_similar(a: &str, b: &str) -> bool {
-    let (a, b): (HashSet<&str>, HashSet<&str>) = (a.split(' ').collect(), b.split(' ').collect());
-    2 * a.intersection(&b).count() >= a.union(&b).count()
+#[cfg(test)]
+thread_local! {
+    /// How many texts this thread has parsed.
+    pub(crate) static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// Blocks by ast-grep's grammars.
@@ -249,6 +381,8 @@ mod grammar {
         let Some(language) = SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language)) else {
             return Vec::new();
         };
+        #[cfg(test)]
+        super::PARSED.set(super::PARSED.get() + 1);
         let tree = language.ast_grep(comments::shortened(path, text));
         let mut blocks = Vec::new();
         // A stack, not recursion: how deep code is nested is up to its author.
@@ -429,17 +563,59 @@ mod tests {
         assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").holds(&below), "the comment is not its matter");
     }
 
+    proptest::proptest! {
+        /// The index by lines names the block that a walk through all blocks finds first.
+        #[test]
+        fn the_index_agrees_with_a_walk(
+            blocks in proptest::collection::vec((1..30_u32, 0..12_u32, 0..3_u32), 0..20), count in 1..35_usize,
+        ) {
+            let mut known: Vec<Known> = blocks
+                .into_iter()
+                .map(|(first, more, before)| Known {
+                    lines: first..=first + more,
+                    reach: first.saturating_sub(before).max(1)..=first + more,
+                })
+                .collect();
+            let text = "x\n".repeat(count);
+            let lines: Vec<&str> = text.lines().collect();
+            let index = Index::from(known.clone(), &lines);
+            known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
+            for line in 1..=u32::try_from(count).unwrap_or(1) {
+                let walked = known.iter().find(|block| block.reach.contains(&line));
+                let found = (index.at[line as usize - 1] as usize).checked_sub(1).map(|number| &index.known[number]);
+                proptest::prop_assert_eq!(found, walked);
+            }
+        }
+
+        /// An excerpt that walks to its end equals one cut from all lines.
+        #[test]
+        fn an_excerpt_equals_one_cut_from_all_lines(
+            text in "[ab\n]{0,12}", line in 0..9_u32, end in proptest::option::of(0..9_u32), around in 0..4_u32,
+        ) {
+            let cut = || {
+                let all: Vec<&str> = text.split_inclusive('\n').collect();
+                let last = u32::try_from(all.len()).ok()?;
+                if line == 0 || line > last {
+                    return None;
+                }
+                let end = end.unwrap_or(line).clamp(line, last);
+                let (from, to) = (line.saturating_sub(around).max(1), end.saturating_add(around).min(last));
+                let text = all.get(from as usize - 1..to as usize)?.concat();
+                Some(Lines { first_line: from, text, lines: (line, end) })
+            };
+            proptest::prop_assert_eq!(excerpt(&text, line, end, around), cut());
+        }
+    }
+
     #[test]
-    fn the_same_is_the_same_block_and_a_named_category_or_similar_words() {
-        let with = |category: Option<&str>, title: &str, line| {
-            let raw = RawFinding { category: category.map(str::to_owned), ..finding(title, Some(line)) };
-            anchor(&raw, "x.rs", "fn a() {}\n\nfn b() {}\n")
-        };
-        let first = with(Some("Weak-Hash"), "MD5 is weak", 1);
-        assert!(matches(&first, &with(Some("weak-hash"), "Do not use this digest", 1)));
-        assert!(matches(&first, &with(None, "md5 is a weak hash", 1)));
-        assert!(!matches(&first, &with(Some("weak-hash"), "MD5 is weak", 3)));
-        assert!(!matches(&with(None, "rename it", 1), &with(None, "MD5 is weak", 1)));
+    fn a_text_is_parsed_once_and_its_blocks_follow_the_text() {
+        let text = "fn a() {\n    1\n}\n";
+        let before = PARSED.get();
+        for _ in 0..5 {
+            assert_eq!(enclosing("once.rs", text, 2), 1..=3);
+        }
+        assert_eq!(PARSED.get() - before, usize::from(cfg!(feature = "astgrep")));
+        assert_eq!(enclosing("once.rs", "\n\nfn a() {\n    1\n}\n", 4), 3..=5);
     }
 
     #[test]

@@ -5,18 +5,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::SkipReason;
+use crate::files;
 use crate::protocol::request::SourceFile;
 
 use super::git::{Object, Objects, Repository, object_id};
 use super::ignores::Ignores;
-use super::scan::{LINK, Lstat, SUBMODULE, Scan};
-use super::sift::{self, Chosen};
+use super::scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
+use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, difference, names};
+use super::{Workspace, WorkspaceError, altered, difference, names, nested};
 
-/// The old side of a diff is read up to this many times the bound on files.
-const OLD_FACTOR: u64 = 4;
+/// Files over the bound are read up to this many times the bound, and reviewed where they changed.
+pub(super) const FACTOR: u64 = 16;
+/// The lines shown before and after a changed line of a file over the bound.
+const AROUND: u32 = 20;
 
 /// One changed file.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub(super) struct Changed {
     /// The path and object before; `None` for a new file.
     pub(super) old: Option<(Vec<u8>, String)>,
     pub(super) new: New,
+    /// What git calls the modes of both sides; 0 where there is nothing or nobody knows.
+    pub(super) modes: (u32, u32),
 }
 
 /// The new side of a changed file.
@@ -36,7 +41,11 @@ pub(super) enum New {
     Blob(String),
     /// It is gone.
     Gone,
-    /// A link or a submodule.
+    /// A link in the work tree, or an object with its target.
+    Link(Option<String>),
+    /// A submodule at a commit.
+    Submodule(String),
+    /// A folder, a FIFO or a device.
     NotAFile,
     /// It has several versions, or none that could be read.
     Unreadable,
@@ -53,15 +62,22 @@ impl Repository {
         let mut files: BTreeMap<Vec<u8>, Changed> =
             deltas.into_iter().map(|delta| (delta.path.clone(), delta)).collect();
         let mut lstat = Lstat::below(&self.top);
+        let has_modes = self.has_modes()?;
         for entry in &scan.entries {
             let meta = lstat.get(&entry.path);
-            let new = match &meta {
+            let is_listed = files.contains_key(&entry.path);
+            let (new, mode) = match &meta {
                 None if entry.may_be_missing() || entry.mode == SUBMODULE => continue,
-                None => New::Gone,
-                Some(meta) if scan.is_clean(entry, meta) && !files.contains_key(&entry.path) => continue,
-                Some(_) if entry.mode == SUBMODULE => New::NotAFile,
-                Some(meta) if meta.is_file() => New::Worktree,
-                Some(_) => New::NotAFile,
+                None => (New::Gone, 0),
+                Some(meta) if entry.mode == SUBMODULE && meta.is_dir() => {
+                    let now = nested::commit_in(&lstat.full(&entry.path)).unwrap_or_else(|| entry.id.clone());
+                    if now == entry.id && !is_listed {
+                        continue;
+                    }
+                    (New::Submodule(now), SUBMODULE)
+                }
+                Some(meta) if scan.is_clean(entry, meta) && !is_listed => continue,
+                Some(meta) => of_worktree(meta, entry.mode, has_modes),
             };
             let as_indexed = || Some((entry.path.clone(), entry.id.clone()));
             // During a merge, the second version is the one of `HEAD`.
@@ -73,21 +89,36 @@ impl Repository {
             match files.get_mut(&entry.path) {
                 Some(known) => {
                     known.new = new;
+                    known.modes.1 = mode;
                     if entry.stage == 2 {
                         known.old = old;
                     }
                 }
-                None => drop(files.insert(entry.path.clone(), Changed { path: entry.path.clone(), old, new })),
+                None => {
+                    let modes = (old.as_ref().map_or(0, |_| entry.mode), mode);
+                    files.insert(entry.path.clone(), Changed { path: entry.path.clone(), old, new, modes });
+                }
             }
         }
         for path in self.untracked(&scan) {
-            let is_file = lstat.get(&path).is_some_and(|meta| meta.is_file());
-            let new = if is_file { New::Worktree } else { New::NotAFile };
             // Taken out of the index, but still there: it changed, it was not added.
-            let old = files.remove(&path).and_then(|known| known.old);
-            files.insert(path.clone(), Changed { path, old, new });
+            let known = files.remove(&path);
+            let before = known.as_ref().map_or(0, |known| known.modes.0);
+            let meta = lstat.get(&path);
+            let (new, mode) = meta.map_or((New::NotAFile, 0), |meta| of_worktree(&meta, before, has_modes));
+            let old = known.and_then(|known| known.old);
+            files.insert(path.clone(), Changed { path, old, new, modes: (before, mode) });
         }
         Ok(files.into_values().collect())
+    }
+
+    /// Whether the executable bit of files counts (`core.fileMode`).
+    fn has_modes(&self) -> Result<bool, WorkspaceError> {
+        match self.call(["config", "--type=bool", "--get", "core.fileMode"]).output() {
+            Ok(value) => Ok(value.trim_ascii() != b"false"),
+            Err(WorkspaceError::Git { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// The untracked files, with those of repositories that lie inside this one.
@@ -126,7 +157,9 @@ impl Repository {
         let failed = |source| WorkspaceError::Start { source };
         let folder = tempfile::tempdir().map_err(failed)?;
         let index = folder.path().join("index");
-        std::fs::copy(self.git_dir.join("index"), &index).map_err(failed)?;
+        if self.index.exists() {
+            std::fs::copy(&self.index, &index).map_err(failed)?;
+        }
         match self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).output() {
             Ok(id) => Ok(object_id(id.trim_ascii_end())),
             Err(WorkspaceError::Git { .. }) => Ok(None),
@@ -159,7 +192,7 @@ impl Repository {
         let mut ids: Vec<String> = names::shown(&output).lines().map(str::to_owned).collect();
         let tree = ids.pop().ok_or_else(|| WorkspaceError::Gone { tree: commit.to_owned() })?;
         if ids.is_empty() {
-            let cut = std::fs::read_to_string(self.common.join("shallow")).unwrap_or_default();
+            let cut = files::read_to_string(&self.common.join("shallow")).unwrap_or_default();
             if cut.lines().any(|line| line == commit) {
                 return Err(WorkspaceError::Shallow { commit: commit.to_owned() });
             }
@@ -174,7 +207,8 @@ impl Workspace {
         git: &Repository,
         options: &SelectOptions,
     ) -> Result<Selection, WorkspaceError> {
-        let selection = self.select_changes(git, &git.index_against(git.head.as_deref())?, options)?;
+        let base = git.head.as_deref();
+        let selection = self.select_changes(git, &git.index_against(base)?, base, options)?;
         Ok(Selection { tree: git.index_tree()?, ..selection })
     }
 
@@ -187,7 +221,7 @@ impl Workspace {
         let commit = git.commit(revision)?;
         let (parent, tree) = git.parent_and_tree(&commit)?;
         let changes = git.tree_against(parent.as_deref().unwrap_or(git.empty_tree), &commit)?;
-        let selection = self.select_changes(git, &changes, options)?;
+        let selection = self.select_changes(git, &changes, parent.as_deref(), options)?;
         Ok(Selection { commit: Some(commit), tree: Some(tree), ..selection })
     }
 
@@ -206,30 +240,36 @@ impl Workspace {
             (None, Some((from, to))) => (side(from)?, side(to)?),
             (None, None) => return Err(WorkspaceError::BadRevision { revision: range.to_owned() }),
         };
-        let selection = self.select_changes(git, &git.tree_against(&from, &to)?, options)?;
+        let selection = self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
         let (_, tree) = git.parent_and_tree(&to)?;
         Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
     }
 
-    /// Reads both sides of changed files and keeps what is text and really differs.
+    /// Reads both sides of changed files and keeps what is text and really differs from `base`, a commit.
     pub(super) fn select_changes(
         &self,
         git: &Repository,
         changes: &[Changed],
+        base: Option<&str>,
         options: &SelectOptions,
     ) -> Result<Selection, WorkspaceError> {
         let mut ignores = Ignores::glee(&self.root, self.steered_by.as_ref());
-        let changes: Vec<&Changed> = changes.iter().filter(|change| !ignores.is_ignored(&change.path)).collect();
         let mut selection = Selection::default();
-        let mut sides = Sides {
-            git,
-            marks: git.attributes(changes.iter().map(|change| &change.path))?,
-            objects: None,
-            crlf: None,
+        let (ignored, changes): (Vec<&Changed>, Vec<&Changed>) =
+            changes.iter().partition(|change| ignores.is_ignored(&change.path));
+        ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
+        let marks = git.attributes(changes.iter().map(|change| &change.path))?;
+        // A change may add an attribute; only what was there before it counts.
+        let marked: Vec<&Vec<u8>> =
+            changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
+        let before = match base.filter(|_| !marked.is_empty()) {
+            Some(base) => git.attributes_at(base, marked.into_iter())?,
+            None => Attributes::default(),
         };
+        let mut sides = Sides { git, marks, before, objects: None, crlf: None };
         for change in changes {
             match self.read_change(change, &mut sides, options)? {
-                Ok(Some(file)) => selection.files.push(file),
+                Ok(Some(file)) => selection.add(file, options.max_file),
                 Ok(None) => {}
                 Err(reason) => selection.skip(&change.path, reason),
             }
@@ -244,12 +284,14 @@ impl Workspace {
         sides: &mut Sides<'_>,
         options: &SelectOptions,
     ) -> Result<Result<Option<SourceFile>, SkipReason>, WorkspaceError> {
+        let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
-            New::Gone => return Ok(Err(SkipReason::Deleted)),
+            New::Gone => return self.read_deleted(change, sides, cap).map(Ok),
+            New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
             New::NotAFile => return Ok(Err(SkipReason::NotAFile)),
             New::Unreadable => return Ok(Err(SkipReason::Unreadable)),
-            New::Worktree => self.bytes_now(&change.path, options.max_file),
-            New::Blob(id) => match sides.read(id, options.max_file)? {
+            New::Worktree => self.bytes_now(&change.path, cap),
+            New::Blob(id) => match sides.read(id, cap)? {
                 Object::Bytes(bytes) => Ok(bytes),
                 Object::Larger(_) => Err(SkipReason::Oversized),
                 Object::Missing => Err(SkipReason::Unreadable),
@@ -259,13 +301,8 @@ impl Workspace {
             Ok(bytes) => bytes,
             Err(reason) => return Ok(Err(reason)),
         };
-        let old = match &change.old {
-            None => None,
-            Some((path, id)) => match sides.read(id, options.max_file.saturating_mul(OLD_FACTOR))? {
-                Object::Bytes(old) => Some((path, old)),
-                Object::Larger(_) | Object::Missing => None,
-            },
-        };
+        let old = sides.old(change, cap)?;
+        let modes = altered::modes(&change.path, change.modes.0, change.modes.1);
         let mut compared = None;
         if let Some((old_path, old)) = &old {
             let mut same = *old == bytes;
@@ -276,33 +313,122 @@ impl Workspace {
                 compared = Some(unix);
             }
             if same && *old_path == &change.path {
-                return Ok(Ok(None));
+                let path = sift::path_text(&change.path);
+                let text = if sift::is_text(&path, &bytes) { super::content::lossy(bytes) } else { String::new() };
+                return Ok(Ok(modes.map(|diff| SourceFile { path, text, changed: Vec::new(), diff: Some(diff) })));
             }
         }
-        let marked = sides.marks.generated(&change.path);
-        let sifted = sift::path_text(&change.path)
-            .and_then(|path| Ok((sift::text(&path, bytes, Chosen::Met, marked)?, path)));
-        let (text, path) = match sifted {
-            Ok(sifted) => sifted,
+        let before = match &old {
+            Some((path, old)) if *path == &change.path => Before::Was(old),
+            Some(_) | None => Before::Unknown,
+        };
+        let (now, then) = (sides.marks.generated(&change.path), sides.before.generated(&change.path));
+        let marks = Marks { now, then, before };
+        let path = sift::path_text(&change.path);
+        let text = match sift::text(&path, bytes, Chosen::Met, marks) {
+            Ok(text) => text,
             Err(reason) => return Ok(Err(reason)),
         };
         let compared = compared.map(super::content::lossy);
         let new = (Some(change.path.as_slice()), compared.as_deref().unwrap_or(&text));
         let difference = match old {
-            Some((_, old)) if sift::is_binary(&old) => None,
+            Some((path, old)) if !sift::is_text(&sift::path_text(path), &old) => None,
             Some((path, old)) => Some(difference::between((Some(path), &super::content::lossy(old)), new)),
             None if change.old.is_some() => None,
             None => Some(difference::between((None, ""), new)),
         };
         let (changed, diff) = difference.map_or((Vec::new(), None), |found| (found.changed, Some(found.text)));
+        let diff = match (modes, diff) {
+            (Some(modes), diff) => Some(modes + diff.as_deref().unwrap_or_default()),
+            (None, diff) => diff,
+        };
         Ok(Ok(Some(SourceFile { path, text, changed, diff })))
     }
+
+    /// A file that is gone; `None` if there was none.
+    fn read_deleted(
+        &self,
+        change: &Changed,
+        sides: &mut Sides<'_>,
+        cap: u64,
+    ) -> Result<Option<SourceFile>, WorkspaceError> {
+        if change.old.is_none() {
+            return Ok(None);
+        }
+        let old = sides.old(change, cap)?;
+        Ok(Some(altered::deleted(&change.path, change.modes.0, old.as_ref().map(|(_, old)| old.as_slice()))))
+    }
+
+    /// A link, by its target, or a submodule, by its commit.
+    fn read_other(
+        &self,
+        change: &Changed,
+        sides: &mut Sides<'_>,
+        cap: u64,
+    ) -> Result<Result<Option<SourceFile>, SkipReason>, WorkspaceError> {
+        let bytes = match &change.new {
+            New::Submodule(commit) => Some(altered::submodule(commit)),
+            New::Link(None) => {
+                let target = std::fs::read_link(self.root.join(names::path(&change.path)));
+                target.ok().map(|target| names::bytes(&target))
+            }
+            New::Link(Some(id)) => sides.bytes(id, cap)?,
+            New::Worktree | New::Blob(_) | New::Gone | New::NotAFile | New::Unreadable => None,
+        };
+        let Some(bytes) = bytes else { return Ok(Err(SkipReason::Unreadable)) };
+        let old = sides.old(change, cap)?;
+        let modes = altered::modes(&change.path, change.modes.0, change.modes.1);
+        if modes.is_none() && old.as_ref().is_some_and(|(path, old)| **path == change.path && *old == bytes) {
+            return Ok(Ok(None));
+        }
+        let before = old.as_ref().map(|(path, old)| (path.as_slice(), super::content::lossy(old.clone())));
+        let text = super::content::lossy(bytes);
+        let old = before.as_ref().map_or((None, ""), |(path, old)| (Some(*path), old.as_str()));
+        let found = difference::between(old, (Some(&change.path), &text));
+        let diff = modes.unwrap_or_default() + &found.text;
+        let path = sift::path_text(&change.path);
+        Ok(Ok(Some(SourceFile { path, text, changed: found.changed, diff: Some(diff) })))
+    }
 }
+
+/// What is reviewed of a file over the bound: its changed lines and those around them, at their numbers, up to the bound.
+/// Also says whether changed lines are missing.
+pub(super) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
+    let last = super::content::lines(&file.text);
+    let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };
+    let around = |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
+    let mut ranges = changed.iter().map(around).peekable();
+    let (mut text, mut shown) = (String::new(), 0);
+    for (line, number) in file.text.lines().zip(1..) {
+        while ranges.next_if(|(_, last)| *last < number).is_some() {}
+        let is_shown = ranges.peek().is_some_and(|(first, _)| *first <= number);
+        let size = if is_shown { line.len() } else { 0 };
+        if (text.len() + size) as u64 >= max_file {
+            break;
+        }
+        text.push_str(if is_shown { line } else { "" });
+        text.push('\n');
+        shown = number;
+    }
+    let is_cut = changed.iter().any(|(_, last)| *last > shown);
+    let cut = |(first, last): &(u32, u32)| (*first <= shown).then_some((*first, (*last).min(shown)));
+    let changed: Vec<(u32, u32)> = changed.iter().filter_map(cut).collect();
+    if changed.is_empty() {
+        return Err(SkipReason::Oversized);
+    }
+    let diff = file.diff.filter(|diff| diff.len() as u64 <= max_file);
+    Ok((SourceFile { path: file.path, text, changed, diff }, is_cut))
+}
+
+/// The path and the bytes of the old side of a change.
+type OldSide<'a> = (&'a Vec<u8>, Vec<u8>);
 
 /// What both sides of changes are read with; processes start when they are needed.
 struct Sides<'a> {
     git: &'a Repository,
     marks: Attributes,
+    /// The attributes at the base, of the files that are marked as generated now.
+    before: Attributes,
     objects: Option<Objects>,
     /// Whether `core.autocrlf` is on.
     crlf: Option<bool>,
@@ -315,6 +441,23 @@ impl Sides<'_> {
             none => none.insert(self.git.objects(None)?),
         };
         objects.read(id, cap)
+    }
+
+    fn bytes(&mut self, id: &str, cap: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        Ok(match self.read(id, cap)? {
+            Object::Bytes(bytes) => Some(bytes),
+            Object::Larger(_) | Object::Missing => None,
+        })
+    }
+
+    /// The path and the bytes of the old side, as far as they are known.
+    fn old<'a>(&mut self, change: &'a Changed, cap: u64) -> Result<Option<OldSide<'a>>, WorkspaceError> {
+        let Some((path, id)) = &change.old else { return Ok(None) };
+        let bytes = match change.modes.0 {
+            SUBMODULE => Some(altered::submodule(id)),
+            _ => self.bytes(id, cap)?,
+        };
+        Ok(bytes.map(|bytes| (path, bytes)))
     }
 
     fn converts_line_ends(&mut self, path: &[u8]) -> Result<bool, WorkspaceError> {
@@ -337,22 +480,40 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
         let record = names::shown(record);
         let words: Vec<&str> = record.trim_start_matches(':').split(' ').collect();
         let [old_mode, new_mode, old_id, new_id, status] = words.as_slice() else { continue };
-        let was_file = !matches!(u32::from_str_radix(old_mode, 8), Ok(0 | LINK | SUBMODULE));
+        let mode = |mode: &str| u32::from_str_radix(mode, 8).unwrap_or(0);
+        let modes = (mode(old_mode), mode(new_mode));
         let is_rename = status.starts_with(['R', 'C']);
         let (old_path, path) = match is_rename.then(|| fields.next()).flatten() {
             Some(renamed) => (path, renamed),
             None => (path, path),
         };
-        let old = was_file.then(|| (old_path.to_vec(), (*old_id).to_owned()));
-        let new = match u32::from_str_radix(new_mode, 8) {
+        let old = (modes.0 != 0).then(|| (old_path.to_vec(), (*old_id).to_owned()));
+        let new = match modes.1 {
             _ if status.starts_with('U') => New::Unreadable,
-            Ok(LINK | SUBMODULE) => New::NotAFile,
+            LINK => New::Link(Some((*new_id).to_owned())),
+            SUBMODULE => New::Submodule((*new_id).to_owned()),
             _ if status.starts_with('D') => New::Gone,
             _ => New::Blob((*new_id).to_owned()),
         };
-        deltas.push(Changed { path: path.to_vec(), old, new });
+        deltas.push(Changed { path: path.to_vec(), old, new, modes });
     }
     deltas
+}
+
+/// What a path of the work tree is, with its mode; the executable bit is that `before` where files have none.
+fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
+    if meta.is_symlink() {
+        return (New::Link(None), LINK);
+    }
+    if !meta.is_file() {
+        return (New::NotAFile, 0);
+    }
+    let mode = match is_executable(meta) {
+        _ if !has_modes && altered::is_regular(before) => before,
+        true if has_modes => 0o100_755,
+        _ => 0o100_644,
+    };
+    (New::Worktree, mode)
 }
 
 /// Whether a line ends in CR LF.
@@ -361,7 +522,7 @@ fn ends_in_cr(bytes: &[u8]) -> bool {
 }
 
 /// The same with LF for CR LF.
-fn without_cr(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn without_cr(bytes: &[u8]) -> Vec<u8> {
     let is_kept = |index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n'));
     (0..bytes.len()).filter(is_kept).map(|index| bytes[index]).collect()
 }

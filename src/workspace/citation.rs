@@ -1,9 +1,12 @@
 //! What can be checked of a claim against the reviewed code: that the cited lines exist, that the names in its text
 //! stand there, and which function is around them.
 
+use similar::{Algorithm, DiffOp, TextDiff};
+
 use crate::rules::consensus::Claim;
 
 use super::blocks::Blocks;
+use super::difference::PATIENCE;
 
 /// The shortest name that is looked for.
 const SHORTEST: usize = 3;
@@ -13,7 +16,7 @@ pub fn check(claim: &mut Claim, text: &str, blocks: &Blocks<'_>) {
     let Some(line) = claim.line.filter(|line| *line > 0) else {
         return;
     };
-    let lines: Vec<&str> = text.lines().collect();
+    let lines = blocks.lines();
     claim.checked.place = Some(line as usize <= lines.len());
     if line as usize > lines.len() {
         return;
@@ -44,6 +47,19 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
+/// The line ranges of `now`, counted from 1, that `before` does not have.
+pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
+    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(before, now);
+    let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+    let new = diff.ops().iter().filter_map(|op| match *op {
+        DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
+            Some((number(new_index + 1), number(new_index + new_len)))
+        }
+        DiffOp::Equal { .. } | DiffOp::Delete { .. } => None,
+    });
+    new.filter(|(first, last)| first <= last).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +80,21 @@ mod tests {
             let mut claim = Claim { line: Some(line), title: title.to_owned(), ..Claim::default() };
             check(&mut claim, TEXT, &blocks);
             assert_eq!((claim.checked.place, claim.checked.identifiers), (place, identifiers), "{line} {title}");
+        }
+    }
+
+    #[test]
+    fn inserted_lines_are_those_that_were_not_there() {
+        let rows = [
+            ("a\nb\n", "a\nb\n", vec![]),
+            ("a\nb\n", "x\na\nb\ny\nz\n", vec![(1, 1), (4, 5)]),
+            ("a\nb\n", "a\nc\n", vec![(2, 2)]),
+            ("a\nb\n", "b\n", vec![]),
+            ("", "a\nb\n", vec![(1, 2)]),
+            ("a\n", "", vec![]),
+        ];
+        for (before, now, expected) in rows {
+            assert_eq!(inserted(before, now), expected, "{before:?} {now:?}");
         }
     }
 }

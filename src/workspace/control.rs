@@ -47,7 +47,7 @@ pub fn steers(path: &str) -> Option<Steers> {
         ".woodpecker.yml",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
-    if path == ".glee" || path.starts_with(".glee/") {
+    if path == ".glee" || path.starts_with(".glee/") || name == ".gleeignore" {
         Some(Steers::Glee)
     } else if [".gitattributes", ".gitmodules", ".gitignore"].contains(&name) {
         Some(Steers::Git)
@@ -72,6 +72,7 @@ mod tests {
             ("src/a.rs", None),
             (".environment", None),
             (".glee/config.yml", Some(Steers::Glee)),
+            ("src/.gleeignore", Some(Steers::Glee)),
             ("vendor/.gitattributes", Some(Steers::Git)),
             (".github/workflows/ci.yml", Some(Steers::Ci)),
             ("tools/Jenkinsfile", Some(Steers::Ci)),

@@ -1,18 +1,20 @@
 //! Images outside git: copies in the state folder, named by their content, and a list of them.
 //!
-//! A list holds a line `kind permissions hash path` for each file; its id is the hash of the list.
+//! A list holds a line `kind permissions hash path` for each file, and one with its commit for each repository; its id is the hash of the list.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::domain::RunId;
+use crate::files;
+use crate::private;
 
 use super::git::Object;
-use super::ignores::Ignores;
-use super::image::{Entry, Image, Kind, TreeId};
-use super::keep::BeforeImage;
-use super::walk::{self, Hidden, Met};
+use super::hidden::Beyond;
+use super::image::{Entry, Image, Kind, Recorded, TreeId};
+use super::keep::Note;
+use super::nested::{self, Inside, Walked};
+use super::scan::Lstat;
 use super::{WorkspaceError, content, modes, names};
 
 /// Files that are copied at most.
@@ -20,19 +22,24 @@ const FILES: usize = 100_000;
 /// Bytes that are copied at most.
 const BYTES: u64 = 2 << 30;
 
+/// What stands for the commit of a repository that has none.
+pub(super) const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+
 /// Copies what is new and writes the list; returns its id and the files that could not be read.
-pub(super) fn record(root: &Path, state_dir: &Path) -> Result<(TreeId, Vec<Vec<u8>>), WorkspaceError> {
+pub(super) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
     let mut text = Vec::new();
     let mut unreadable = Vec::new();
     let mut total = 0_u64;
     let too_large = || WorkspaceError::TooLarge { root: root.to_owned(), files: FILES, bytes: BYTES };
-    let paths = paths(root)?;
+    let (mut paths, inside) = listing(root)?;
+    paths.extend(beyond.paths.iter().cloned());
     if paths.len() > FILES {
         return Err(too_large());
     }
+    let mut lstat = Lstat::below(root);
     for path in paths {
         let full = root.join(names::path(&path));
-        let Ok(meta) = std::fs::symlink_metadata(&full) else { continue };
+        let Some(meta) = lstat.get(&path) else { continue };
         let (word, hash) = if meta.is_symlink() {
             let Ok(target) = std::fs::read_link(&full) else { continue };
             ("link", store(state_dir, &mut names::bytes(&target).as_slice()).map_err(|e| state(state_dir, e))?)
@@ -55,45 +62,39 @@ pub(super) fn record(root: &Path, state_dir: &Path) -> Result<(TreeId, Vec<Vec<u
         let permissions = if word == "file" { modes::permissions(&meta) } else { 0 };
         text.extend(format!("{word} {permissions:o} {hash} ").bytes().chain(names::quoted(&path)).chain([b'\n']));
     }
+    for nested in &inside.repositories {
+        let head = nested.head.as_deref().unwrap_or(NO_COMMIT);
+        text.extend(format!("repository 0 {head} ").bytes().chain(names::quoted(&nested.folder)).chain([b'\n']));
+    }
+    unreadable.extend(inside.unfollowed.into_iter().map(|nested| nested.folder.into_bytes()));
     let hash = store(state_dir, &mut text.as_slice()).map_err(|error| state(state_dir, error))?;
-    Ok((TreeId(format!("blake3:{hash}")), unreadable))
+    Ok(Recorded { tree: TreeId(format!("blake3:{hash}")), unreadable, sparse: Vec::new() })
 }
 
-/// Records the tree and notes its list under a run.
-pub(super) fn keep(root: &Path, run: &RunId, name: &str, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
-    let note = state_dir.join("kept").join(&run.0).join(name);
-    let kept_as = note.display().to_string();
-    if let Some((tree, _)) = noted(&note) {
-        return Ok(BeforeImage { kept_as, tree: TreeId(tree), outlives_git: true });
-    }
-    let (tree, unreadable) = record(root, state_dir)?;
-    if let Some(path) = unreadable.first() {
-        let source = io::ErrorKind::PermissionDenied.into();
-        return Err(WorkspaceError::NotKept { path: names::shown(path), source });
-    }
-    let place = names::quoted(&names::bytes(root));
-    write(&note, &[tree.0.as_bytes(), b"\n", &place, b"\n"].concat()).map_err(|error| state(&note, error))?;
-    Ok(BeforeImage { kept_as, tree, outlives_git: true })
-}
-
-/// The root of the tree that a note keeps.
+/// The root of the tree that a note of an older Glee keeps.
 pub(super) fn kept_root(kept_as: &str) -> Option<PathBuf> {
     noted(Path::new(kept_as)).map(|(_, root)| root)
 }
 
 /// Reads a note: the id of the tree, and its root.
 fn noted(note: &Path) -> Option<(String, PathBuf)> {
-    let text = std::fs::read(note).ok()?;
+    let text = files::read(note).ok()?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let tree = names::shown(lines.next()?);
     Some((tree, names::path(&names::unquoted(lines.next()?)?)))
 }
 
-/// The trees that notes keep, of all projects.
+/// The trees that notes keep, of all projects, in both forms.
 pub(super) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
     let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let notes = below(&state_dir.join("kept")).flat_map(|run| below(&run).collect::<Vec<_>>());
-    notes.filter_map(|note| noted(&note)).map(|(tree, _)| TreeId(tree)).collect()
+    let mut trees = Vec::new();
+    for run in below(&state_dir.join("kept")) {
+        match Note::read_in(&run) {
+            Some(note) => trees.extend(note.trees()),
+            None => trees.extend(below(&run).filter_map(|note| noted(&note)).map(|(tree, _)| TreeId(tree))),
+        }
+    }
+    trees
 }
 
 /// The files of a list, given by its id or by the note that keeps it.
@@ -123,16 +124,17 @@ pub(super) fn read(state_dir: &Path, hash: &str, cap: u64) -> Object {
     }
 }
 
-/// All files that `.gitignore` does not leave out, hidden ones too.
+/// All files that `.gitignore` does not leave out, hidden ones too, and those of the repositories among them.
 pub(super) fn paths(root: &Path) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
-    let mut ignores = Ignores::git(root, None);
-    let met = walk::walk(root, b"", &mut ignores, Hidden::Met)
+    Ok(listing(root)?.0)
+}
+
+/// The same, with the repositories.
+pub(super) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside), WorkspaceError> {
+    let Walked { files, candidates } = nested::walked(root, b"")
         .map_err(|source| WorkspaceError::Unreadable { path: root.display().to_string(), source })?;
-    let path = |met| match met {
-        Met::File(path) | Met::Link(path) => Some(path),
-        Met::Other(_) | Met::Unreadable(_) => None,
-    };
-    Ok(met.into_iter().filter_map(path).collect())
+    let inside = nested::inside(root, candidates);
+    Ok((files.into_iter().chain(inside.files.iter().cloned()).collect(), inside))
 }
 
 /// Reads `kind permissions hash path`.
@@ -142,6 +144,7 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
         b"file" => Kind::File,
         b"link" => Kind::Link,
         b"unreadable" => Kind::Unreadable,
+        b"repository" => Kind::Submodule,
         _ => return None,
     };
     let permissions = u32::from_str_radix(&names::shown(fields.next()?), 8).ok()?;
@@ -156,9 +159,9 @@ pub(super) fn place(state_dir: &Path, hash: &str) -> PathBuf {
 }
 
 /// Copies some bytes under the name of their hash.
-fn store(state_dir: &Path, source: &mut impl Read) -> io::Result<String> {
+pub(super) fn store(state_dir: &Path, source: &mut impl Read) -> io::Result<String> {
     let folder = state_dir.join("copies");
-    std::fs::create_dir_all(&folder)?;
+    private::folder(&folder)?;
     let mut copy = tempfile::NamedTempFile::new_in(&folder)?;
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 64 << 10];
@@ -174,21 +177,10 @@ fn store(state_dir: &Path, source: &mut impl Read) -> io::Result<String> {
     let place = place(state_dir, &hash);
     if !place.exists() {
         copy.as_file().sync_data()?;
-        std::fs::create_dir_all(place.parent().unwrap_or(&folder))?;
+        private::folder(place.parent().unwrap_or(&folder))?;
         copy.persist(&place).map_err(|error| error.error)?;
     }
     Ok(hash)
-}
-
-/// Writes a small file whole or not at all.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 fn state(path: &Path, source: io::Error) -> WorkspaceError {

@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, TextDiff};
 use super::names;
 
 /// After this time a diff is finished coarsely: it stays right, it is no longer the smallest.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The difference of two texts.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::ExitReason;
+use crate::domain::{ExitReason, Skip};
+
+use super::nested::Bound;
 
 /// A failure to read, keep or restore a tree.
 #[derive(Debug, thiserror::Error)]
@@ -98,13 +100,29 @@ pub enum WorkspaceError {
         /// Its name.
         name: String,
     },
+    /// A diff of a merge against several parents.
+    #[error("`{name}` is a combined diff of a merge, which shows no side whole")]
+    CombinedDiff {
+        /// Its name.
+        name: String,
+    },
+    /// A diff that is cut off or edited.
+    #[error("`{name}` is broken: the hunk at line {line} does not hold the lines it announces")]
+    BrokenDiff {
+        /// Its name.
+        name: String,
+        /// The line of the hunk, from 1.
+        line: usize,
+    },
     /// Nothing is left to review.
-    #[error("{}", empty(target, *skipped))]
+    #[error("{}", empty(target, skipped))]
     EmptyTarget {
         /// The target, in words.
         target: String,
-        /// How many files of it were skipped.
-        skipped: usize,
+        /// The files of it that were skipped.
+        skipped: Vec<Skip>,
+        /// Whether the target is a change, and not files that were named.
+        is_change: bool,
     },
     /// Another run holds the tree.
     #[error("another run holds this tree: {holder}")]
@@ -131,6 +149,14 @@ pub enum WorkspaceError {
         /// The bound on bytes.
         bytes: u64,
     },
+    /// A repository inside the tree is too large to be kept, so no coder may start.
+    #[error("`{folder}` cannot be kept: {bound}")]
+    Unfollowed {
+        /// Its folder.
+        folder: String,
+        /// The bound that it exceeds.
+        bound: Bound,
+    },
     /// A file of the tree cannot be kept, so no coder may start.
     #[error("cannot keep `{path}`")]
     NotKept {
@@ -152,13 +178,21 @@ pub enum WorkspaceError {
         /// Its id or ref.
         tree: String,
     },
-    /// The kept tree is that of another work tree.
-    #[error("`{kept_as}` is not of the tree `{}`", root.display())]
+    /// The run worked on another work tree of the same repository.
+    #[error("the run worked on `{}`, not on `{}`", theirs.display(), root.display())]
     OtherTree {
-        /// What it is kept as.
-        kept_as: String,
+        /// The run's.
+        theirs: PathBuf,
         /// The tree Glee runs in.
         root: PathBuf,
+    },
+    /// The run worked on another repository, which was at this place then.
+    #[error("run {run} did not work on the repository that is at `{}` now", root.display())]
+    OtherRepository {
+        /// The tree Glee runs in.
+        root: PathBuf,
+        /// The run.
+        run: String,
     },
     /// A folder that should be empty is not.
     #[error("`{}` is not empty", path.display())]
@@ -195,7 +229,11 @@ impl WorkspaceError {
             }
             Self::Shallow { .. } => "fetch it: `git fetch --deepen=1`",
             Self::NotADiff { .. } => "make one with `git diff > changes.diff`",
-            Self::EmptyTarget { skipped: 0, .. } => {
+            Self::CombinedDiff { .. } => {
+                "show one parent: `git diff HEAD^ HEAD`, `git show --first-parent` or `git show -m`"
+            }
+            Self::BrokenDiff { .. } => "make it again with `git diff > changes.diff`; word diffs cannot be read",
+            Self::EmptyTarget { skipped, .. } if skipped.is_empty() => {
                 "name what to review: `glee review src/`, `--base main` or `--commit HEAD`"
             }
             Self::EmptyTarget { .. } => "only text files are reviewed; see `review.max_file` for the size",
@@ -205,8 +243,15 @@ impl WorkspaceError {
             Self::LinkedRefs { .. } => {
                 "remove it: git makes no such link, and refs written there would land elsewhere"
             }
+            Self::Unfollowed { .. } => {
+                "a coder could change it beyond recall: review without `--fix`, move it out of the tree, or name it in \
+                 `.git/info/exclude` (a submodule: `git submodule deinit <path>`)"
+            }
             Self::NotKept { .. } => "make it readable, or ignore it",
             Self::OtherTree { .. } => "run it in the work tree that the run was started in",
+            Self::OtherRepository { run, .. } => {
+                return Some(format!("to see what the run kept: `glee runs undo {run} --to <new folder>`"));
+            }
             Self::Occupied { .. } => "name a folder that does not exist yet, or an empty one",
             Self::NotRestored { .. } => "see to the reasons given, then undo again",
             Self::Start { .. } | Self::Git { .. } | Self::Gone { .. } => return None,
@@ -219,16 +264,24 @@ impl WorkspaceError {
         match self {
             Self::Locked { .. } => ExitReason::Locked,
             Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => ExitReason::History,
+            // There is a change, and nobody could read any of it.
+            Self::EmptyTarget { skipped, is_change: true, .. } if !skipped.is_empty() => ExitReason::AgentFailed,
             _ => ExitReason::Usage,
         }
     }
 }
 
-fn empty(target: &str, skipped: usize) -> String {
-    match skipped {
-        0 => format!("nothing to review: {target}: no files"),
-        _ => format!("nothing to review: {target}: {} skipped", count(skipped)),
+/// Skipped files that are named in an error.
+const NAMED: usize = 8;
+
+fn empty(target: &str, skipped: &[Skip]) -> String {
+    if skipped.is_empty() {
+        return format!("nothing to review: {target}: no files");
     }
+    let named = skipped.iter().take(NAMED).map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()));
+    let more = skipped.len().checked_sub(NAMED + 1).map(|rest| format!("and {} more", rest + 1));
+    let named: Vec<String> = named.chain(more).collect();
+    format!("nothing to review: {target}: {} skipped: {}", count(skipped.len()), named.join(", "))
 }
 
 fn count(files: usize) -> String {

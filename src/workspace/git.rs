@@ -1,7 +1,7 @@
 //! The one place that runs git, as plumbing.
 //!
 //! Every command runs with the absolute path of the program, at the top of the work tree, without the caller's
-//! `GIT_*` variables, and with everything switched off that a repository could make git run or write on a read:
+//! `GIT_*` variables but the index that a hook is given, and with everything switched off that a repository could make git run or write on a read:
 //! file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks. Commands that convert content
 //! (`status`, `diff` on files, `add`) are never used, because they run filters.
 
@@ -29,9 +29,18 @@ const SETTINGS: [&str; 11] = [
     "submodule.recurse=false",
 ];
 
+/// Names the index of the commit that git is about to make, for its hooks: `git commit FILE` and `git commit -a` do not
+/// use the one of the work tree.
+pub(super) const INDEX: &str = "GIT_INDEX_FILE";
+
 /// Variables that say where the user's own settings lie, not which repository to use.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
+
+/// The empty tree, by the hash of the object format.
+pub(super) const EMPTY_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+/// The empty tree, by the hash of the object format.
+pub(super) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
 /// A repository with its work tree.
 #[derive(Debug)]
@@ -43,6 +52,8 @@ pub(super) struct Repository {
     pub(super) git_dir: PathBuf,
     /// The folder that all linked work trees share: objects, refs.
     pub(super) common: PathBuf,
+    /// The index: that of the work tree, or the one a hook is given for the commit that is being made.
+    pub(super) index: PathBuf,
     /// The commit `HEAD` stands on; `None` before the first one.
     pub(super) head: Option<String>,
     /// The id of the empty tree in the repository's object format.
@@ -92,43 +103,78 @@ impl Repository {
             path.canonicalize()
                 .map_err(|source| WorkspaceError::Unreadable { path: path.display().to_string(), source })
         };
+        let (top, git_dir) = (real(top)?, real(git_dir)?);
+        let own = git_dir.join("index");
+        let index = match std::env::var_os(INDEX).filter(|named| !named.is_empty()) {
+            Some(named) => named_index(Path::new(&named), folder, &top, &git_dir)?.unwrap_or(own),
+            None => own,
+        };
         Ok(Some(Self {
             program,
-            top: real(top)?,
-            git_dir: real(git_dir)?,
+            top,
+            git_dir,
             common: real(common)?,
+            index,
             head: object_id(head),
             empty_tree: match *format {
-                b"sha256" => "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-                _ => "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+                b"sha256" => EMPTY_SHA256,
+                _ => EMPTY_SHA1,
             },
             is_found: true,
             listed: Mutex::new(listed),
         }))
     }
 
+    /// A repository inside a tree, named to git by its folders: a broken one would otherwise be taken for the one around it.
+    pub(super) fn placed(program: &Path, top: &Path, git_dir: PathBuf, common: PathBuf) -> Self {
+        Self {
+            program: program.to_owned(),
+            top: top.to_owned(),
+            index: git_dir.join("index"),
+            git_dir,
+            common,
+            head: None,
+            empty_tree: "",
+            is_found: false,
+            listed: Mutex::new(None),
+        }
+    }
+
     /// A repository of Glee's own, without a work tree, that is used for the files of `top`.
-    pub(super) fn twin(folder: &Path, top: &Path) -> Result<Self, WorkspaceError> {
+    pub(super) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self, WorkspaceError> {
         Ok(Self {
             program: find(top)?,
             top: top.to_owned(),
             git_dir: folder.to_owned(),
             common: folder.to_owned(),
+            index: folder.join("index"),
             head: None,
-            empty_tree: "",
+            empty_tree,
             is_found: false,
             listed: Mutex::new(None),
         })
+    }
+
+    /// Whether it is one of Glee's own.
+    pub(super) fn is_twin(&self) -> bool {
+        !self.is_found
     }
 
     /// A call of one git command.
     pub(super) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Call {
         let mut command = command(&self.program, &self.top);
         if !self.is_found {
-            command.env("GIT_DIR", &self.git_dir);
+            command.env("GIT_DIR", &self.git_dir).env("GIT_WORK_TREE", &self.top);
+        } else if self.index != self.git_dir.join("index") {
+            command.env(INDEX, &self.index);
         }
         command.args(args);
         Call { command }
+    }
+
+    /// The absolute path of git.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// The commit that a revision names, by its id.
@@ -196,29 +242,39 @@ impl Call {
 
     /// Uses another index than the user's.
     pub(super) fn index(mut self, path: &Path) -> Self {
-        self.command.env("GIT_INDEX_FILE", path);
+        self.command.env(INDEX, path);
+        self.privately()
+    }
+
+    /// Names the repository and the work tree instead of having them found.
+    pub(super) fn repository(mut self, git_dir: &Path, top: &Path) -> Self {
+        self.command.env("GIT_DIR", git_dir).env("GIT_WORK_TREE", top);
+        self
+    }
+
+    /// What it writes only the owner may read.
+    pub(super) fn privately(mut self) -> Self {
+        self.command.env("GIT_CONFIG_COUNT", "1");
+        self.command.env("GIT_CONFIG_KEY_0", "core.sharedRepository").env("GIT_CONFIG_VALUE_0", "0600");
         self
     }
 
     /// Reads objects from a folder of Glee's too.
-    pub(super) fn reading_also(mut self, folder: &Path) -> Self {
-        self.command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", alternate(folder));
+    pub(super) fn reading_also(self, folder: &Path) -> Self {
+        self.reading_from(&[folder])
+    }
+
+    /// Reads objects from several folders too.
+    pub(super) fn reading_from(mut self, folders: &[&Path]) -> Self {
+        let folders: Vec<_> = folders.iter().map(|folder| alternate(folder)).collect();
+        self.command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", folders.join(OsStr::new(":")));
         self
     }
 
     /// Writes new objects to a folder of Glee's instead of the repository.
     pub(super) fn writing_to(mut self, folder: &Path, repository: &Repository) -> Self {
         self.command.env("GIT_OBJECT_DIRECTORY", folder);
-        self.reading_also(&repository.common.join("objects"))
-    }
-
-    /// Names Glee as the author and committer.
-    pub(super) fn signed(mut self) -> Self {
-        for role in ["AUTHOR", "COMMITTER"] {
-            self.command.env(format!("GIT_{role}_NAME"), "Glee");
-            self.command.env(format!("GIT_{role}_EMAIL"), "glee@localhost");
-        }
-        self
+        self.privately().reading_also(&repository.common.join("objects"))
     }
 
     /// Runs it and returns its stdout.
@@ -252,9 +308,25 @@ impl Started {
     /// Waits for its end and returns its stdout.
     pub(super) fn output(mut self) -> Result<Vec<u8>, WorkspaceError> {
         let child = self.child.take().expect("it is taken here alone");
-        let output = child.wait_with_output().map_err(|source| WorkspaceError::Start { source })?;
+        let process = child.id();
+        let (ended, is_ended) = std::sync::mpsc::channel::<()>();
+        let (output, was_stuck) = std::thread::scope(|scope| {
+            let guard = scope.spawn(move || stuck::end(process, &is_ended));
+            let output = child.wait_with_output();
+            drop(ended);
+            (output, guard.join().unwrap_or(false))
+        });
+        let output = output.map_err(|source| WorkspaceError::Start { source })?;
         if output.status.success() {
             return Ok(output.stdout);
+        }
+        if was_stuck {
+            let message =
+                "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules";
+            return Err(WorkspaceError::Git {
+                command: std::mem::take(&mut self.name),
+                message: message.to_owned(),
+            });
         }
         let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let message = if message.is_empty() { output.status.to_string() } else { message };
@@ -267,6 +339,41 @@ impl Drop for Started {
         if let Some(child) = &mut self.child {
             end(child);
         }
+    }
+}
+
+/// A git command that waits for the writer of a FIFO waits for ever: git opens whatever has the name of a file that says
+/// what is ignored or how files are treated.
+#[cfg(target_os = "linux")]
+mod stuck {
+    use std::sync::mpsc::{Receiver, RecvTimeoutError};
+    use std::time::Duration;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    const STEP: Duration = Duration::from_millis(250);
+
+    /// Ends a process that is seen twice waiting for the other end of a FIFO, unless it ends itself; returns whether it
+    /// did.
+    pub(super) fn end(process: u32, ended: &Receiver<()>) -> bool {
+        let mut seen = 0;
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(STEP) {
+            let waits = std::fs::read(format!("/proc/{process}/wchan")).is_ok_and(|at| at == b"wait_for_partner");
+            seen = if waits { seen + 1 } else { 0 };
+            if seen == 2 {
+                return i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGKILL).is_ok());
+            }
+        }
+        false
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod stuck {
+    /// Nothing tells what a process waits for.
+    pub(super) fn end(_process: u32, _ended: &std::sync::mpsc::Receiver<()>) -> bool {
+        false
     }
 }
 
@@ -305,6 +412,15 @@ impl Objects {
         Ok(Self { child, stdin, stdout: BufReader::new(stdout) })
     }
 
+    /// Reads a file by `<id>:<path>`, where the path has no line break; a folder is not there.
+    pub(super) fn read_file(&mut self, name: &str) -> Result<Object, WorkspaceError> {
+        match self.header("info", name) {
+            Ok(Some((_, kind))) if kind == "blob" => self.read(name, u64::MAX),
+            Ok(_) => Ok(Object::Missing),
+            Err(source) => Err(WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() }),
+        }
+    }
+
     /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>` where the path has no line break.
     pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object, WorkspaceError> {
         self.ask(id, cap)
@@ -312,7 +428,7 @@ impl Objects {
     }
 
     fn ask(&mut self, id: &str, cap: u64) -> io::Result<Object> {
-        let Some(size) = self.header("info", id)? else { return Ok(Object::Missing) };
+        let Some((size, _)) = self.header("info", id)? else { return Ok(Object::Missing) };
         if size > cap {
             return Ok(Object::Larger(size));
         }
@@ -325,8 +441,8 @@ impl Objects {
         Ok(Object::Bytes(bytes))
     }
 
-    /// Asks one question and reads `<id> <type> <size>`; `None` for `<id> missing` and its like.
-    fn header(&mut self, question: &str, id: &str) -> io::Result<Option<u64>> {
+    /// Asks one question and reads the size and the type of `<id> <type> <size>`; `None` for `<id> missing` and its like.
+    fn header(&mut self, question: &str, id: &str) -> io::Result<Option<(u64, String)>> {
         writeln!(self.stdin, "{question} {id}")?;
         self.stdin.flush()?;
         let mut line = Vec::new();
@@ -336,7 +452,8 @@ impl Objects {
         let line = String::from_utf8_lossy(&line);
         let mut words = line.trim_end().rsplit(' ');
         let size = words.next().and_then(|word| word.parse().ok());
-        Ok(size.filter(|_| words.next().is_some_and(|kind| matches!(kind, "blob" | "tree" | "commit" | "tag"))))
+        let kind = words.next().filter(|kind| matches!(*kind, "blob" | "tree" | "commit" | "tag"));
+        Ok(size.zip(kind.map(str::to_owned)))
     }
 }
 
@@ -380,7 +497,7 @@ fn is_scrubbed(name: &OsStr) -> bool {
 }
 
 /// The first git on the path by an absolute folder; an error if it belongs to the tree.
-fn find(tree: &Path) -> Result<PathBuf, WorkspaceError> {
+pub(super) fn find(tree: &Path) -> Result<PathBuf, WorkspaceError> {
     find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
 }
 
@@ -397,6 +514,31 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf, WorkspaceError> {
         return Err(WorkspaceError::GitInside { program, root: tree.to_owned() });
     }
     Ok(program)
+}
+
+/// The index that the caller names, if it can be one of this work tree: a file in the folder of another repository or
+/// work tree is that one's.
+///
+/// As in git a relative path counts from the top of the work tree; where nothing is there, from where the caller
+/// stands.
+fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
+    let places = [top.join(named), start.join(named)];
+    let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    let (Some(folder), Some(name)) = (folder, path.file_name()) else { return Ok(None) };
+    let is_git_dir = |folder: &&Path| {
+        folder.join("HEAD").is_file() && (folder.join("objects").is_dir() || folder.join("commondir").is_file())
+    };
+    if folder.ancestors().find(is_git_dir).is_some_and(|owner| owner != git_dir) {
+        return Ok(None);
+    }
+    let path = folder.join(name);
+    // Git would wait for a FIFO.
+    if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+        let source = io::Error::other("not a regular file");
+        return Err(WorkspaceError::Unreadable { path: path.display().to_string(), source });
+    }
+    Ok(Some(path))
 }
 
 /// Whether a folder looks like a bare repository.
@@ -431,6 +573,39 @@ mod tests {
             ["GIT_DIR", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_COUNT", "GIT_SSH_COMMAND", "GIT_TRACE"];
         assert!(scrubbed.iter().all(|name| is_scrubbed(OsStr::new(name))));
         assert!(["HOME", "GIT_CONFIG_GLOBAL", "PATH"].iter().all(|name| !is_scrubbed(OsStr::new(name))));
+    }
+
+    #[test]
+    fn the_index_of_a_hook_is_taken_and_that_of_another_repository_is_not() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let base = folder.path().canonicalize()?;
+        for repository in ["one", "two"] {
+            std::fs::create_dir_all(base.join(repository).join(".git/objects"))?;
+            std::fs::create_dir_all(base.join(repository).join("sub"))?;
+            std::fs::write(base.join(repository).join(".git/HEAD"), "ref: refs/heads/main\n")?;
+            std::fs::write(base.join(repository).join(".git/index"), "")?;
+        }
+        std::fs::create_dir_all(base.join("one/.git/worktrees/w"))?;
+        for file in ["HEAD", "commondir", "index"] {
+            std::fs::write(base.join("one/.git/worktrees/w").join(file), "")?;
+        }
+        let (top, git_dir) = (base.join("one"), base.join("one/.git"));
+        let named = |path: &str, start: &str| {
+            named_index(Path::new(path), &base.join(start), &top, &git_dir).expect("no index is a FIFO")
+        };
+        let own = Some(git_dir.join("index"));
+        assert_eq!(named(".git/index", "one"), own);
+        assert_eq!(named(".git/index", "one/sub"), own);
+        assert_eq!(named("../.git/index", "one/sub"), own);
+        let lock = git_dir.join("next-index-1.lock");
+        assert_eq!(named(&lock.display().to_string(), "one"), Some(lock));
+        assert_eq!(named(&base.join("free").display().to_string(), "one"), Some(base.join("free")));
+        for other in ["two/.git/index", "one/.git/worktrees/w/index"] {
+            assert_eq!(named(&base.join(other).display().to_string(), "one"), None, "{other}");
+        }
+        let folder = git_dir.display().to_string();
+        assert!(named_index(Path::new(&folder), &top, &top, &base.join("one/.git")).is_err());
+        Ok(())
     }
 
     #[cfg(unix)]

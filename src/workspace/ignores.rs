@@ -6,15 +6,17 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
 use super::{content, names};
+use crate::files;
 
 /// The bytes of an ignore file that are read at most.
-const CAP: u64 = 1 << 20;
+pub(super) const CAP: u64 = 1 << 20;
 
 /// The name of Glee's own ignore files.
 pub(super) const GLEE: &str = ".gleeignore";
@@ -28,6 +30,8 @@ pub(super) struct Ignores<'a> {
     names: &'static [&'static str],
     /// What stands for the `.gleeignore` files of the tree.
     recorded: Option<Recorded>,
+    /// Whether it stands for those of git, too.
+    all_recorded: bool,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
     /// Whether what git ignores everywhere counts.
     is_git: bool,
@@ -44,11 +48,29 @@ impl<'a> Ignores<'a> {
             root,
             names: &[GLEE],
             recorded: recorded.cloned(),
+            all_recorded: false,
             folders: HashMap::new(),
             is_git: false,
             exclude: None,
             fallback: OnceCell::new(),
         }
+    }
+
+    /// What git leaves out by recorded `.gitignore` files and by rules outside the tree; where the latter are not known,
+    /// those of today count.
+    pub(super) fn recorded(root: &'a Path, recorded: Recorded, excludes: Option<&[u8]>) -> Self {
+        let rules =
+            Self { names: &[".gitignore"], all_recorded: true, is_git: true, ..Self::glee(root, Some(&recorded)) };
+        if let Some(excludes) = excludes {
+            let outside = self::rules(root, &String::from_utf8_lossy(excludes));
+            drop(rules.fallback.set(outside.into_iter().collect()));
+        }
+        rules
+    }
+
+    /// Nothing.
+    pub(super) fn none(root: &'a Path) -> Self {
+        Self { names: &[], ..Self::glee(root, None) }
     }
 
     /// Only what git ignores: for copies of the tree.
@@ -86,8 +108,13 @@ impl<'a> Ignores<'a> {
     fn fallback(&self) -> &[Gitignore] {
         self.fallback.get_or_init(|| {
             let own = self.exclude.as_ref().and_then(|file| read(self.root, file));
-            own.into_iter().chain(self.is_git.then(|| Gitignore::global().0)).collect()
+            own.into_iter().chain(self.is_git.then(|| everywhere(self.root)).flatten()).collect()
         })
+    }
+
+    /// Whether a folder is ignored, or one of those it lies in.
+    pub(super) fn is_ignored_folder(&mut self, path: &[u8]) -> bool {
+        self.is_ignored_here(path, true) || self.is_ignored(path)
     }
 
     /// Whether a file is ignored, or one of the folders it lies in.
@@ -102,8 +129,9 @@ impl<'a> Ignores<'a> {
         }
         let place = self.root.join(names::path(folder));
         let rule = |name: &&str| match &self.recorded {
-            Some(recorded) if *name == GLEE => {
-                let path = if folder.is_empty() { GLEE.into() } else { format!("{}/{GLEE}", names::shown(folder)) };
+            Some(recorded) if *name == GLEE || self.all_recorded => {
+                let path =
+                    if folder.is_empty() { (*name).into() } else { format!("{}/{name}", names::shown(folder)) };
                 rules(&place, &content::lossy(recorded.get(&path)?.clone()))
             }
             _ => read(&place, &place.join(name)),
@@ -117,6 +145,13 @@ impl<'a> Ignores<'a> {
 /// Reads an ignore file whose patterns count from `place`.
 fn read(place: &Path, file: &Path) -> Option<Gitignore> {
     rules(place, &content::lossy(content::read_capped(file, CAP).ok()??))
+}
+
+/// What the user's git ignores everywhere; the file may be a link.
+fn everywhere(root: &Path) -> Option<Gitignore> {
+    let mut bytes = Vec::new();
+    files::regular(&gitconfig_excludes_path()?).ok()?.take(CAP).read_to_end(&mut bytes).ok()?;
+    rules(root, &content::lossy(bytes))
 }
 
 /// The patterns of a text; lines that are none are passed over, as git does.

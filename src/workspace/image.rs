@@ -1,21 +1,26 @@
 //! Images of the tree: every tracked and every untracked, unignored file as raw bytes, with its permissions.
 //!
 //! In a repository an image is a git tree `{files/, modes}`: `files` is the work tree without any conversion, `modes`
-//! lists the permissions that git does not keep. A snapshot's objects go to Glee's state folder; only an image that
-//! is kept goes to the repository, under a ref of its own. The user's index is copied, never written.
+//! lists the permissions that git does not keep. The files of repositories inside it are part of `files`; a third entry,
+//! `nested`, lists these repositories with the commits of their `HEAD`. Its objects go to Glee's state folder; the user's
+//! repository is read, its index copied, and neither is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FileChange;
+use crate::private;
 use crate::rules::side_by_side;
 
-use super::git::{Call, Object, Objects, Repository, object_id};
+use super::git::{Object, Objects, Repository, object_id};
+use super::hidden::Beyond;
 use super::modes::Modes;
+use super::nested;
 use super::scan::{self, LINK, Lstat, SUBMODULE, Scan};
-use super::{Workspace, WorkspaceError, content, copy, difference, names, sift};
+use super::{Workspace, WorkspaceError, altered, content, copy, difference, names, sift};
 
 /// The bytes of a file that are compared line by line at most.
 pub(super) const COMPARED_CAP: u64 = 4 << 20;
@@ -34,6 +39,7 @@ pub struct TreeId(pub String);
 pub(super) enum Kind {
     File,
     Link,
+    /// A repository inside the tree; its files, if they are followed, are entries of their own.
     Submodule,
     /// It was there and could not be read; its content is unknown.
     Unreadable,
@@ -47,6 +53,18 @@ pub(super) struct Entry {
     pub(super) id: String,
     /// The permission bits of a file; 0 for anything else.
     pub(super) permissions: u32,
+}
+
+impl Entry {
+    /// What git calls its mode, with all permissions of a file.
+    pub(super) fn mode(&self) -> u32 {
+        match self.kind {
+            Kind::File => 0o100_000 | self.permissions,
+            Kind::Link => LINK,
+            Kind::Submodule => SUBMODULE,
+            Kind::Unreadable => 0,
+        }
+    }
 }
 
 /// The files of an image by path.
@@ -75,10 +93,11 @@ impl Workspace {
     /// # Errors
     /// git or the state folder fails; outside git, the tree is too large.
     pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
-        match &self.repository {
-            Some(git) => git.record(state_dir, Store::State).map(|(tree, _)| tree),
-            None => copy::record(self.root(), state_dir).map(|(tree, _)| tree),
-        }
+        let recorded = match &self.repository {
+            Some(git) => git.record(state_dir, &Beyond::default()),
+            None => copy::record(self.root(), state_dir, &Beyond::default()),
+        };
+        recorded.map(|recorded| recorded.tree)
     }
 
     /// What differs between two recorded trees, file by file; a renamed file is removed and added.
@@ -109,12 +128,16 @@ impl Workspace {
 
     /// The recorded bytes of a file; `None` if the tree has no such file.
     pub fn read_at(&self, tree: &TreeId, path: &str, state_dir: &Path) -> Option<Vec<u8>> {
-        let mut bytes = self.bytes(state_dir).ok()?;
-        let id = match &self.repository {
-            Some(_) if !path.contains(['\n', '\0']) => format!("{}:files/{path}", object_id(tree.0.as_bytes())?),
-            _ => self.image(&tree.0, state_dir).ok()?.remove(path.as_bytes())?.id,
+        let found = match (self.bytes(state_dir).ok()?, &self.repository) {
+            (Bytes::Git(mut objects), Some(_)) if !path.contains(['\n', '\0']) => {
+                objects.read_file(&format!("{}:files/{path}", object_id(tree.0.as_bytes())?))
+            }
+            (mut bytes, _) => {
+                let entry = self.image(&tree.0, state_dir).ok()?.remove(path.as_bytes())?;
+                bytes.read(&entry.id, u64::MAX)
+            }
         };
-        match bytes.read(&id, u64::MAX).ok()? {
+        match found.ok()? {
             Object::Bytes(bytes) => Some(bytes),
             Object::Larger(_) | Object::Missing => None,
         }
@@ -136,11 +159,14 @@ impl Workspace {
     }
 }
 
-/// Where new objects go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Store {
-    State,
-    Repository,
+/// What came of recording a tree.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub(super) tree: TreeId,
+    /// The files that could not be read.
+    pub(super) unreadable: Vec<Vec<u8>>,
+    /// The files that are missing on purpose (a sparse checkout).
+    pub(super) sparse: Vec<Vec<u8>>,
 }
 
 impl Repository {
@@ -153,9 +179,14 @@ impl Repository {
         let objects = self.objects_in(state_dir);
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_also(&objects).output();
         let listed = listed.map_err(|_| gone())?;
-        let modes = match self.objects(Some(&objects))?.read(&format!("{id}:modes"), u64::MAX)? {
+        let mut reader = self.objects(Some(&objects))?;
+        let modes = match reader.read(&format!("{id}:modes"), u64::MAX)? {
             Object::Bytes(bytes) => Modes::read(&bytes).ok_or_else(gone)?,
             Object::Larger(_) | Object::Missing => return Err(gone()),
+        };
+        let nested = match reader.read(&format!("{id}:nested"), u64::MAX)? {
+            Object::Bytes(bytes) => read_nested(&bytes).ok_or_else(gone)?,
+            Object::Larger(_) | Object::Missing => Vec::new(),
         };
         let mut image = Image::new();
         for record in listed.split(|byte| *byte == 0) {
@@ -172,6 +203,9 @@ impl Repository {
             };
             image.insert(path.to_vec(), Entry { kind, id, permissions });
         }
+        for (path, id) in nested {
+            image.insert(path, Entry { kind: Kind::Submodule, id, permissions: 0 });
+        }
         for (path, state) in modes.unreadable {
             image.insert(path, Entry { kind: Kind::Unreadable, id: state, permissions: 0 });
         }
@@ -184,41 +218,84 @@ impl Repository {
         state_dir.join("objects").join(&key[..16])
     }
 
-    /// Writes the objects of an image; returns its id and the files that could not be read.
-    pub(super) fn record(&self, state_dir: &Path, store: Store) -> Result<(TreeId, Vec<Vec<u8>>), WorkspaceError> {
+    /// Writes the objects of an image to the state folder.
+    pub(super) fn record(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
         for _ in 1..ATTEMPTS {
-            match self.record_once(state_dir, store) {
+            match self.record_once(state_dir, beyond) {
                 // A file that was listed went away before it was read: look again.
-                Err(WorkspaceError::Git { command, .. }) if command == "hash-object" => {}
-                other => return other,
+                Err(WorkspaceError::Git { command, message })
+                    if command == "hash-object" && !is_unwritable(&message) => {}
+                other => return self.named(other, state_dir),
             }
         }
-        self.record_once(state_dir, store)
+        self.named(self.record_once(state_dir, beyond), state_dir)
     }
 
-    fn record_once(&self, state_dir: &Path, store: Store) -> Result<(TreeId, Vec<Vec<u8>>), WorkspaceError> {
-        let objects = self.objects_in(state_dir);
+    /// Names the state folder where git could not write to it.
+    fn named<T>(&self, result: Result<T, WorkspaceError>, state_dir: &Path) -> Result<T, WorkspaceError> {
+        result.map_err(|error| match error {
+            WorkspaceError::Git { message, .. } if is_unwritable(&message) => {
+                WorkspaceError::State { path: self.objects_in(state_dir), source: std::io::Error::other(message) }
+            }
+            other => other,
+        })
+    }
+
+    fn record_once(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
+        let index = &self.index;
+        self.write(self.survey(beyond)?, Some(index).filter(|index| index.exists()), state_dir)
+    }
+
+    /// Records just these files, for a repository without an index of its own.
+    pub(super) fn record_paths(
+        &self,
+        paths: &BTreeSet<Vec<u8>>,
+        state_dir: &Path,
+    ) -> Result<TreeId, WorkspaceError> {
+        let mut survey = Survey::default();
+        let mut lstat = Lstat::below(&self.top);
+        for path in paths {
+            if let Some(meta) = lstat.get(path) {
+                survey.met(path, &meta, &lstat);
+            }
+        }
+        survey.gone.clear();
+        survey.modes.settle();
+        self.write(survey, None, state_dir).map(|recorded| recorded.tree)
+    }
+
+    /// Writes what was found as a tree on top of an index.
+    fn write(
+        &self,
+        found: Survey,
+        user_index: Option<&PathBuf>,
+        state_dir: &Path,
+    ) -> Result<Recorded, WorkspaceError> {
+        let objects = match user_index {
+            None if self.is_twin() => self.common.join("objects"),
+            _ => self.objects_in(state_dir),
+        };
         let state = |source| WorkspaceError::State { path: objects.clone(), source };
-        std::fs::create_dir_all(&objects).map_err(state)?;
+        private::folder(&objects).map_err(state)?;
         let scratch = tempfile::Builder::new().prefix("image-").tempdir_in(state_dir).map_err(state)?;
         let write = |name: String, bytes: &[u8]| {
             let path = scratch.path().join(name);
             std::fs::write(&path, bytes).map(|()| names::bytes(&path)).map_err(state)
         };
-        let stored = |call: Call| match store {
-            Store::State => call.writing_to(&objects, self),
-            Store::Repository => call,
-        };
-
-        let found = self.survey()?;
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
         for (number, (_, target)) in found.links.iter().enumerate() {
             hashed.push(write(format!("link{number}"), target)?);
         }
         hashed.push(write("modes".to_owned(), &found.modes.text())?);
+        if !found.nested.is_empty() {
+            hashed.push(write("nested".to_owned(), &found.nested)?);
+        }
         let input: Vec<u8> =
             hashed.iter().flat_map(|path| names::quoted(path).into_iter().chain([b'\n'])).collect();
-        let ids = stored(self.call(["hash-object", "-w", "--no-filters", "--stdin-paths"])).output_of(&input)?;
+        let ids = self
+            .call(["hash-object", "-w", "--no-filters", "--stdin-paths"])
+            .writing_to(&objects, self)
+            .output_of(&input)?;
         let ids = names::shown(&ids);
         let mut ids = ids.lines();
 
@@ -235,24 +312,33 @@ impl Repository {
             update(LINK, ids.next().unwrap_or(&zero), path);
         }
         let modes = ids.next().unwrap_or(&zero).to_owned();
+        let nested = ids.next().map(|id| format!("100644 blob {id}\tnested\n")).unwrap_or_default();
 
         let index = scratch.path().join("index");
-        let user_index = self.git_dir.join("index");
-        if user_index.exists() {
-            std::fs::copy(&user_index, &index).map_err(state)?;
+        if let Some(user_index) = user_index {
+            let bytes = std::fs::read(user_index).map_err(state)?;
+            private::options()
+                .write(true)
+                .create_new(true)
+                .open(&index)
+                .map_err(state)?
+                .write_all(&bytes)
+                .map_err(state)?;
         }
         if !updates.is_empty() {
             self.call(["update-index", "-z", "--index-info"]).index(&index).output_of(&updates)?;
         }
-        let files = stored(self.call(["write-tree", "--missing-ok"]).index(&index)).output()?;
+        let files = self.call(["write-tree", "--missing-ok"]).index(&index).writing_to(&objects, self).output()?;
         let files = id_of("write-tree", &files)?;
-        let entries = format!("040000 tree {files}\tfiles\n100644 blob {modes}\tmodes\n");
-        let tree = stored(self.call(["mktree", "--missing"])).output_of(entries.as_bytes())?;
-        Ok((TreeId(id_of("mktree", &tree)?), found.modes.unreadable.into_keys().collect()))
+        let entries = format!("040000 tree {files}\tfiles\n100644 blob {modes}\tmodes\n{nested}");
+        let tree = self.call(["mktree", "--missing"]).writing_to(&objects, self).output_of(entries.as_bytes())?;
+        let tree = TreeId(id_of("mktree", &tree)?);
+        let unreadable = found.modes.unreadable.into_keys().chain(found.unfollowed);
+        Ok(Recorded { tree, unreadable: unreadable.collect(), sparse: found.sparse })
     }
 
     /// Looks at every file and decides what has to be read.
-    fn survey(&self) -> Result<Survey, WorkspaceError> {
+    fn survey(&self, beyond: &Beyond) -> Result<Survey, WorkspaceError> {
         let scan = self.scan()?;
         let sights = side_by_side::parts(&scan.entries, |entries| {
             let mut lstat = Lstat::below(&self.top);
@@ -263,14 +349,21 @@ impl Repository {
         let mut clean = Vec::new();
         let mut merging = BTreeSet::new();
         for (entry, sight) in scan.entries.iter().zip(sights.into_iter().flatten()) {
-            if entry.mode == SUBMODULE || (entry.stage > 0 && !merging.insert(&entry.path)) {
+            if entry.stage > 0 && !merging.insert(&entry.path) {
+                continue;
+            }
+            if entry.mode == SUBMODULE && sight.as_ref().is_some_and(std::fs::Metadata::is_dir) {
                 continue;
             }
             if entry.stage > 0 {
                 survey.gone.push(entry.path.clone());
             }
             match sight {
-                None if entry.may_be_missing() => {}
+                None if entry.may_be_missing()
+                    && beyond.sparse.as_ref().is_none_or(|sparse| sparse.contains(&entry.path)) =>
+                {
+                    survey.sparse.push(entry.path.clone());
+                }
                 None => survey.gone.push(entry.path.clone()),
                 Some(meta) if scan.is_clean(entry, &meta) => {
                     survey.modes.note(&entry.path, &meta);
@@ -285,11 +378,18 @@ impl Repository {
         for (path, mode) in clean.into_iter().filter(|(path, _)| converted.contains(*path)) {
             survey.files.push((path.clone(), mode));
         }
-        for path in self.untracked(&scan) {
+        let inside = self.inside_of(&scan);
+        let mut others: BTreeSet<Vec<u8>> = nested::untracked(&scan).chain(&inside.files).cloned().collect();
+        if !beyond.paths.is_empty() {
+            let tracked: HashSet<&Vec<u8>> = scan.entries.iter().map(|entry| &entry.path).collect();
+            others.extend(beyond.paths.iter().filter(|path| !tracked.contains(path)).cloned());
+        }
+        for path in others {
             if let Some(meta) = lstat.get(&path) {
                 survey.met(&path, &meta, &lstat);
             }
         }
+        survey.take_nested(&scan, inside);
         survey.modes.settle();
         Ok(survey)
     }
@@ -353,10 +453,31 @@ struct Survey {
     links: Vec<(Vec<u8>, Vec<u8>)>,
     /// Paths to take out of the index.
     gone: Vec<Vec<u8>>,
+    sparse: Vec<Vec<u8>>,
     modes: Modes,
+    /// The list of the repositories inside: a line `commit path` for each.
+    nested: Vec<u8>,
+    /// Folders of repositories that are not followed.
+    unfollowed: Vec<Vec<u8>>,
 }
 
 impl Survey {
+    /// Takes in the repositories inside.
+    fn take_nested(&mut self, scan: &Scan, inside: nested::Inside) {
+        // The files of a submodule stand in the place of its entry.
+        let has_files = |folder: &[u8]| {
+            let start = [folder, b"/"].concat();
+            inside.files.range(start.clone()..).next().is_some_and(|path| path.starts_with(&start))
+        };
+        let replaced = scan.entries.iter().filter(|entry| entry.mode == SUBMODULE && has_files(&entry.path));
+        self.gone.extend(replaced.map(|entry| entry.path.clone()));
+        for repository in &inside.repositories {
+            let head = repository.head.as_deref().unwrap_or(copy::NO_COMMIT);
+            self.nested.extend(head.bytes().chain([b' ']).chain(names::quoted(&repository.folder)).chain([b'\n']));
+        }
+        self.unfollowed.extend(inside.unfollowed.into_iter().map(|nested| nested.folder.into_bytes()));
+    }
+
     /// Takes in what was met at a path. A FIFO, a socket or a device is no content and is not opened.
     fn met(&mut self, path: &[u8], meta: &std::fs::Metadata, lstat: &Lstat<'_>) {
         let full = lstat.full(path);
@@ -379,6 +500,16 @@ impl Survey {
     }
 }
 
+/// Reads the list of repositories inside a tree: their folders with their commits.
+fn read_nested(text: &[u8]) -> Option<Vec<(Vec<u8>, String)>> {
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let read = |line: &[u8]| {
+        let blank = line.iter().position(|byte| *byte == b' ')?;
+        Some((names::unquoted(&line[blank + 1..])?, object_id(&line[..blank])?))
+    };
+    lines.map(read).collect()
+}
+
 /// One difference between two images.
 fn change(
     path: &[u8],
@@ -398,19 +529,28 @@ fn change(
         })
     };
     let mut change = FileChange { file: names::shown(path), added: 0, removed: 0, diff: None };
+    let modes = old.zip(new).and_then(|(old, new)| altered::modes(path, old.mode(), new.mode()));
     if let (Some(old), Some(new)) = (old, new)
         && old.id == new.id
         && old.kind == new.kind
     {
-        change.diff = Some(format!("old mode {:03o}\nnew mode {:03o}\n", old.permissions, new.permissions));
+        change.diff = modes;
         return Ok(change);
     }
     if let (Some(old_text), Some(new_text)) = (text_of(old)?, text_of(new)?) {
         let found = difference::between((old.map(|_| path), &old_text), (new.map(|_| path), &new_text));
         (change.added, change.removed) = (found.added, found.removed);
-        change.diff = Some(found.text).filter(|text| text.len() <= DIFF_CAP);
+        let text = modes.unwrap_or_default() + &found.text;
+        change.diff = Some(text).filter(|text| text.len() <= DIFF_CAP);
     }
     Ok(change)
+}
+
+/// Whether git's message says that an object or index could not be written.
+fn is_unwritable(message: &str) -> bool {
+    ["unable to write", "unable to create", "No space left", "Disk quota", "Read-only file system"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 pub(super) fn id_of(command: &str, output: &[u8]) -> Result<String, WorkspaceError> {
@@ -418,17 +558,4 @@ pub(super) fn id_of(command: &str, output: &[u8]) -> Result<String, WorkspaceErr
         command: command.to_owned(),
         message: format!("it printed `{}`", names::shown(output).trim()),
     })
-}
-
-impl Workspace {
-    /// The paths of all files that are tracked, or untracked and not ignored, right now.
-    pub(super) fn paths_now(&self) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
-        let Some(git) = &self.repository else { return copy::paths(self.root()) };
-        let scan: Scan = git.scan()?;
-        let mut lstat = Lstat::below(&git.top);
-        let mut paths = git.untracked(&scan);
-        paths.extend(scan.entries.into_iter().filter(|entry| entry.mode != SUBMODULE).map(|entry| entry.path));
-        paths.retain(|path| lstat.get(path).is_some_and(|meta| !meta.is_dir()));
-        Ok(paths)
-    }
 }

@@ -1,87 +1,213 @@
-//! Keeping the tree before a coder's first byte: an image under a ref of Glee's own, or copies outside git.
+//! Keeping the tree around the calls of a run's coder, so that what the coder did can be undone.
+//!
+//! The tree is recorded before each call and after it; what differs between the two is the coder's, everything else the
+//! user's. The trees of a run are kept in a folder of its own in the state folder, with a note on which they are and which
+//! work tree they are of. The user's repository gets no object and no ref.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use crate::domain::RunId;
+use crate::private;
 
 use super::git::{Object, Repository, object_id};
-use super::image::{COMPARED_CAP, Store, TreeId, id_of};
+use super::hidden::{self, Beyond};
+use super::image::{COMPARED_CAP, Recorded, TreeId};
+use super::place::Place;
 use super::{Workspace, WorkspaceError, copy, names, twin};
 
-/// What stands before the root of the work tree in the message of a kept commit.
+/// What stands before the root of the work tree in the message of a commit that an older Glee kept.
 const ROOT: &str = "Root: ";
 
 /// The tree as it was kept before a coder's first byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeImage {
-    /// The git ref, or the file in the state folder that lists the copies.
+    /// What it is kept as: the place of the note, below the state folder. Of older runs a git ref, or the note's path.
     pub kept_as: String,
     /// Its id.
     pub tree: TreeId,
-    /// Whether it comes back even if the repository's `.git` is removed. It does not where the state folder lies on
-    /// another file system and the repository is larger than 256 MiB.
-    pub outlives_git: bool,
+}
+
+/// One call of the coder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Span {
+    /// The tree before it.
+    pub(super) before: TreeId,
+    /// The tree after it; `None` while the coder is at work, and where Glee was killed meanwhile.
+    pub(super) after: Option<TreeId>,
+}
+
+/// What is noted of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    form: u32,
+    /// The key of the history that the run is in.
+    pub(super) history: String,
+    /// The work tree, as it was at the beginning and after each call.
+    pub(super) places: Vec<Place>,
+    /// The calls of the coder in their order.
+    pub(super) spans: Vec<Span>,
+}
+
+impl Note {
+    /// Reads the note of a run; `None` for runs of an older Glee, and those without a coder.
+    pub(super) fn read(run: &RunId, state_dir: &Path) -> Option<Self> {
+        Self::read_in(&twin::folder(run, state_dir))
+    }
+
+    /// Reads the note in a run's folder.
+    pub(super) fn read_in(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(folder.join("before")).ok()?).ok()
+    }
+
+    /// The trees that it names.
+    pub(super) fn trees(self) -> Vec<TreeId> {
+        self.spans.into_iter().flat_map(|span| [Some(span.before), span.after]).flatten().collect()
+    }
+
+    fn write(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+        let path = twin::folder(run, state_dir).join("before");
+        let bytes = serde_json::to_vec(self).map_err(std::io::Error::other);
+        let written = bytes.and_then(|bytes| private::write(&path, &bytes));
+        written.map_err(|source| WorkspaceError::State { path, source })
+    }
+
+    fn saw(&mut self, workspace: &Workspace) {
+        let place = Place::of(workspace);
+        if !self.places.contains(&place) {
+            self.places.push(place);
+        }
+    }
 }
 
 impl Workspace {
-    /// Keeps the tree as it is right now until it is undone: under `refs/glee/run/<id>/before`, or outside git as a
-    /// list with copies in the state folder. A tree that is kept already for this run is left as it is.
+    /// Keeps the tree as it is right now, before the first call of a run's coder. A tree that is kept already for this run
+    /// is left as it is.
     ///
     /// # Errors
     /// As [`Workspace::snapshot`]; [`WorkspaceError::NotKept`] for a file that cannot be read.
     pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
-        self.keep_as(run, "before", state_dir)
+        let kept_as = format!("kept/{run}/before");
+        if let Some(first) = Note::read(run, state_dir).and_then(|note| note.spans.into_iter().next()) {
+            return Ok(BeforeImage { kept_as, tree: first.before });
+        }
+        let recorded = self.record_with(state_dir, &Beyond::default())?;
+        if let Some(path) = recorded.unreadable.first() {
+            let source = std::io::ErrorKind::PermissionDenied.into();
+            return Err(WorkspaceError::NotKept { path: names::shown(path), source });
+        }
+        let tree = recorded.tree;
+        self.note_ignored(run, state_dir)?;
+        hidden::note_sparse(run, &recorded.sparse, state_dir)
+            .map_err(|source| WorkspaceError::State { path: state_dir.to_owned(), source })?;
+        self.pin(run, &tree, state_dir)?;
+        let span = Span { before: tree.clone(), after: None };
+        let (history, places) = (self.history_key(), vec![Place::of(self)]);
+        Note { form: 1, history, places, spans: vec![span] }.write(run, state_dir)?;
+        Ok(BeforeImage { kept_as, tree })
     }
 
-    pub(super) fn keep_as(&self, run: &RunId, name: &str, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
+    /// Records the tree before a further call of a run's coder: what the user changed since the last one is not the
+    /// coder's. Nothing is recorded for a run of which no tree was kept.
+    ///
+    /// # Errors
+    /// As [`Workspace::snapshot`].
+    pub fn coder_begins(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+        let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
+        // The first call, or one that was broken off and is begun again on the same tree.
+        if note.spans.last().is_none_or(|span| span.after.is_none()) {
+            return Ok(());
+        }
+        let before = self.snapshot_of(run, state_dir)?;
+        self.pin(run, &before, state_dir)?;
+        // What the user made since the last call may be ignored, and is none of the coder's.
+        if let Some(after) = note.spans.last().and_then(|span| span.after.as_ref()) {
+            let (image, _) = self.opened(run, after, state_dir)?;
+            self.note_ignored_since(run, &image, state_dir)?;
+        }
+        note.spans.push(Span { before, after: None });
+        note.write(run, state_dir)
+    }
+
+    /// Records the tree after a call of a run's coder, however it ended.
+    ///
+    /// # Errors
+    /// As [`Workspace::snapshot`].
+    pub fn coder_ended(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+        let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
+        let after = self.snapshot_of(run, state_dir)?;
+        self.pin(run, &after, state_dir)?;
+        note.saw(self);
+        if let Some(span) = note.spans.last_mut() {
+            span.after = Some(after);
+        }
+        note.write(run, state_dir)
+    }
+
+    /// The tree as the last call of a run's coder left it; as it is now, where that was not recorded.
+    ///
+    /// # Errors
+    /// As [`Workspace::snapshot`].
+    pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
+        match Note::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
+            Some(after) => Ok(after),
+            None => self.snapshot_of(run, state_dir),
+        }
+    }
+
+    /// Records the tree as it is right now, as the rules of a run's beginning see it: what an ignore file hides that came
+    /// since is recorded too.
+    ///
+    /// # Errors
+    /// As [`Workspace::snapshot`].
+    pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
+        let Some(note) = Note::read(run, state_dir) else { return self.snapshot(state_dir) };
+        let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
+        let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
+        let mut beyond = self.beyond(run, &image, &mut bytes, state_dir)?;
+        // What was seen before this call is looked at after it too, whatever hides it by then.
+        if let Some(Span { before, after: None }) = later.last() {
+            let (image, _) = self.opened(run, before, state_dir)?;
+            beyond.paths.extend(hidden::still_there(self.root(), &image));
+        }
         match &self.repository {
-            Some(git) => git.keep(run, name, state_dir),
-            None => copy::keep(self.root(), run, name, state_dir),
+            // The coder removed it; what there is goes into the twin.
+            Some(git) if !git.is_there() => {
+                let Some(twin) = twin::open(run, self.root(), state_dir)? else {
+                    return Err(WorkspaceError::Gone { tree: first.before.0.clone() });
+                };
+                twin.record_paths(&beyond.paths, state_dir)
+            }
+            _ => Ok(self.record_with(state_dir, &beyond)?.tree),
+        }
+    }
+
+    fn record_with(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
+        match &self.repository {
+            Some(git) => git.record(state_dir, beyond),
+            None => copy::record(self.root(), state_dir, beyond),
+        }
+    }
+
+    /// Makes a recorded tree last as long as the run is not pruned. Copies outside git do so by the note.
+    fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(), WorkspaceError> {
+        match &self.repository {
+            Some(git) if git.is_there() => twin::pin(git, run, tree, state_dir),
+            _ => Ok(()),
         }
     }
 }
 
 impl Repository {
-    fn keep(&self, run: &RunId, name: &str, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
-        let kept_as = format!("refs/glee/run/{run}/{name}");
-        let tree = match self.kept(&kept_as)? {
-            Some(tree) => TreeId(tree),
-            None => self.keep_anew(run, &kept_as, state_dir)?,
-        };
-        let outlives_git = name == "before" && twin::make(self, run, &tree, state_dir)?;
-        Ok(BeforeImage { kept_as, tree, outlives_git })
-    }
-
-    fn keep_anew(&self, run: &RunId, kept_as: &str, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
-        self.refuse_linked_refs()?;
-        let (tree, unreadable) = self.record(state_dir, Store::Repository)?;
-        if let Some(path) = unreadable.first() {
-            let source = std::io::ErrorKind::PermissionDenied.into();
-            return Err(WorkspaceError::NotKept { path: names::shown(path), source });
-        }
-        let root = names::shown(&names::quoted(&names::bytes(&self.top)));
-        let message = format!("The tree around Glee's run {run}\n\n{ROOT}{root}\n");
-        let commit = self.call(["commit-tree", &tree.0]).signed().output_of(message.as_bytes())?;
-        let commit = id_of("commit-tree", &commit)?;
-        self.call(["update-ref", "--no-deref", kept_as, &commit, &"0".repeat(commit.len())]).output()?;
-        Ok(tree)
-    }
-
-    /// A repository out of an archive may bring a link where Glee's refs belong; git would write through it.
-    fn refuse_linked_refs(&self) -> Result<(), WorkspaceError> {
-        let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
-        let linked = places.into_iter().find(|path| path.is_symlink());
-        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs { path }))
-    }
-
-    /// The root of the work tree that a ref of Glee's keeps.
-    pub(super) fn kept_root(&self, kept_as: &str) -> Result<Option<PathBuf>, WorkspaceError> {
+    /// The root of the work tree that a ref of an older Glee keeps.
+    pub(super) fn kept_root(&self, kept_as: &str) -> Result<Option<std::path::PathBuf>, WorkspaceError> {
         let Object::Bytes(commit) = self.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
         let root = commit.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(ROOT.as_bytes()));
         Ok(root.and_then(names::unquoted).map(|root| names::path(&root)))
     }
 
-    /// The tree that a ref of Glee's keeps.
+    /// The tree that a ref of an older Glee keeps.
     pub(super) fn kept(&self, kept_as: &str) -> Result<Option<String>, WorkspaceError> {
         let wanted = format!("{kept_as}^{{tree}}");
         match self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).output() {

@@ -1,10 +1,10 @@
 //! The key of a repository's history, found without a git process: a list of disputes has no time for one.
 
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::names;
+use crate::files;
 
 /// The most that is read of a `.git` or `commondir` file, in bytes.
 const LINK_CAP: u64 = 64 * 1024;
@@ -57,7 +57,7 @@ fn is_repository(folder: &Path) -> bool {
 /// The one line of a file that points elsewhere.
 fn link(file: &Path) -> io::Result<String> {
     let mut text = String::new();
-    fs::File::open(file)?.take(LINK_CAP).read_to_string(&mut text)?;
+    files::regular(file)?.take(LINK_CAP).read_to_string(&mut text)?;
     text.truncate(text.trim_end_matches(['\n', '\r']).len());
     Ok(text)
 }
@@ -65,6 +65,8 @@ fn link(file: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::fs;
 
     use super::*;
 

@@ -27,7 +27,7 @@ impl Workspace {
         let name = blake3::hash(&names::bytes(self.root())).to_hex();
         let path = state_dir.join(format!("tree-{}.lock", &name[..16]));
         let state = |source| WorkspaceError::State { path: path.clone(), source };
-        std::fs::create_dir_all(state_dir).map_err(state)?;
+        crate::private::folder(state_dir).map_err(state)?;
         let mut file = options().open(&path).map_err(state)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -50,12 +50,12 @@ impl Workspace {
 
 /// Opens without following a link at the end of the path.
 fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
+    let mut options = crate::private::options();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags(nix::fcntl::OFlag::O_NOFOLLOW.bits()).mode(0o600);
+        options.custom_flags(nix::fcntl::OFlag::O_NOFOLLOW.bits());
     }
     options
 }

@@ -2,7 +2,7 @@
 //!
 //! A look takes in the content and permissions of every tracked and every untracked, unignored file, what lies in the
 //! places that steer agents and editors even if it is ignored, and of the repository its index, HEAD, refs, hooks and
-//! settings. It runs no filter and writes nothing. A file is read only if its times leave room for doubt; a file that
+//! settings; of repositories inside the tree the same. It runs no filter and writes nothing. A file is read only if its times leave room for doubt; a file that
 //! is as the index has it stands by its object id.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,9 +13,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::git::{Object, Repository};
+use super::nested::{self, Nested, Unfollowed};
 use super::refs::Refs;
 use super::scan::{Entry, Lstat, SUBMODULE, Scan};
 use super::{Workspace, WorkspaceError, content, control, copy, modes, names};
+use crate::files;
 
 /// Larger files are known by their times and size alone.
 const DIGESTED: u64 = 16 << 20;
@@ -31,6 +33,16 @@ pub struct Look {
     files: BTreeMap<Vec<u8>, Seen>,
     /// HEAD, refs and files of the git folders, by name.
     repository: BTreeMap<String, String>,
+    /// The same of the repositories inside the tree, by their folders.
+    nested: BTreeMap<Vec<u8>, BTreeMap<String, String>>,
+    unfollowed: Vec<Unfollowed>,
+}
+
+impl Look {
+    /// The repositories inside the tree that were not looked at, because they exceed a bound.
+    pub fn unfollowed(&self) -> &[Unfollowed] {
+        &self.unfollowed
+    }
 }
 
 /// One file as it was seen.
@@ -129,14 +141,20 @@ impl Workspace {
             None => None,
         };
         let mut indexed: BTreeMap<&[u8], &Entry> = BTreeMap::new();
-        let mut paths = match &scan {
+        let (mut paths, inside) = match &scan {
             Some((git, scan)) => {
                 let entries = scan.entries.iter().filter(|entry| entry.mode != SUBMODULE);
                 indexed.extend(entries.map(|entry| (entry.path.as_slice(), entry)));
-                git.untracked(scan)
+                (nested::untracked(scan).cloned().collect(), git.inside_of(scan))
             }
-            None => copy::paths(&self.root)?,
+            None => copy::listing(&self.root)?,
         };
+        for nested in &inside.repositories {
+            let is_linked = self.repository.as_ref().is_some_and(|git| git.common == nested.repository.common);
+            look.nested.insert(nested.folder.clone(), nested.parts(is_linked)?);
+        }
+        paths.extend(inside.files);
+        look.unfollowed = inside.unfollowed;
         paths.extend(indexed.keys().map(|path| path.to_vec()));
         paths.extend(self.steering());
         let mut lstat = Lstat::below(&self.root);
@@ -179,6 +197,23 @@ impl Workspace {
             let (old, new) = (before.repository.get(name), after.repository.get(name));
             if old != new {
                 found.push(Difference { subject: Subject::Repository, fate: fate(old, new), name: name.clone() });
+            }
+        }
+        let folders: BTreeSet<&Vec<u8>> = before.nested.keys().chain(after.nested.keys()).collect();
+        for folder in folders {
+            let (old, new) = (before.nested.get(folder), after.nested.get(folder));
+            let shown = names::shown(folder);
+            let repository = |fate, name| Difference { subject: Subject::Repository, fate, name };
+            let (Some(old_parts), Some(new_parts)) = (old, new) else {
+                found.push(repository(fate(old, new), format!("the repository in {shown}")));
+                continue;
+            };
+            let names: BTreeSet<&String> = old_parts.keys().chain(new_parts.keys()).collect();
+            for name in names {
+                let (old, new) = (old_parts.get(name), new_parts.get(name));
+                if old != new {
+                    found.push(repository(fate(old, new), format!("{name} of {shown}")));
+                }
             }
         }
         Ok(found)
@@ -231,6 +266,18 @@ impl Workspace {
     }
 }
 
+impl Nested {
+    /// What [`Repository::parts`] finds; of a linked work tree of the outer repository what is its own.
+    fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>, WorkspaceError> {
+        let refs = if is_linked { Refs::new() } else { self.repository.refs()? };
+        let mut parts = self.repository.parts(&self.scan, refs);
+        if is_linked {
+            parts.retain(|name, _| matches!(name.as_str(), "HEAD" | "the index" | ".git/config.worktree"));
+        }
+        Ok(parts)
+    }
+}
+
 impl Repository {
     /// Everything in the git folders that says what the repository is and does, but its objects.
     fn parts(&self, scan: &Scan, refs: Refs) -> BTreeMap<String, String> {
@@ -243,7 +290,7 @@ impl Repository {
             index.update(&[0]);
         }
         parts.insert("the index".to_owned(), index.finalize().to_hex().to_string());
-        if let Ok(head) = std::fs::read(self.git_dir.join("HEAD")) {
+        if let Ok(head) = files::read(&self.git_dir.join("HEAD")) {
             parts.insert("HEAD".to_owned(), names::shown(head.trim_ascii_end()));
         }
         for (folder, name) in [(&self.git_dir, "config.worktree"), (&self.common, "config")] {

@@ -1,10 +1,13 @@
 //! The reviewed tree: target selection, git plumbing, before-images, enclosing blocks.
 //!
 //! A [`Workspace`] is one work tree. Reading it never writes to it and never runs a filter, a hook, a pager or an
-//! external diff; only [`Workspace::keep`] adds objects and one ref to a repository, only [`Workspace::prune`] takes such
-//! refs away, and only [`Workspace::undo`] writes to files.
+//! external diff. What Glee keeps of it lies in the state folder: nothing is added to the user's repository, only
+//! [`Workspace::prune`] takes away refs that an older Glee made there, and only [`Workspace::undo`] and
+//! [`Workspace::redo`] write to files.
 
 pub mod advisories;
+mod altered;
+mod base;
 pub mod blocks;
 mod changed;
 pub mod citation;
@@ -12,11 +15,15 @@ pub mod comments;
 mod content;
 pub mod control;
 mod copy;
+mod deeds;
 mod difference;
 mod error;
 mod git;
+mod hidden;
+mod holds;
 mod ignores;
 mod image;
+mod index;
 mod keep;
 mod key;
 mod lock;
@@ -24,10 +31,15 @@ mod locks;
 mod look;
 mod modes;
 mod names;
+mod nested;
+mod opened;
+mod origin;
 mod osv;
 mod patch;
+mod place;
 mod prune;
 mod refs;
+mod reverse;
 mod scan;
 mod shards;
 mod sift;
@@ -36,23 +48,31 @@ mod steer;
 mod target;
 #[cfg(all(test, unix))]
 mod tests;
+mod touch;
 mod twin;
 mod undo;
+mod unified;
 mod walk;
 
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
+pub use base::BaseFiles;
 pub use error::WorkspaceError;
 pub use image::TreeId;
+pub use index::Restaged;
 pub use keep::BeforeImage;
 pub use key::history_key;
 pub use lock::TreeLock;
 pub use look::{Difference, Fate, Look, Subject};
+pub use nested::{Bound, Unfollowed};
+pub use origin::SelectionRules;
 pub use prune::{Needed, Prunable, remove_folder};
+pub use reverse::Clash;
+pub use since::Since;
 pub use steer::Steering;
 pub use target::{SelectOptions, Target, TargetSpec};
-pub use undo::Undone;
+pub use undo::{Conflict, Decided, Forced, Kept, Undone};
 
 use git::Repository;
 

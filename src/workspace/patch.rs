@@ -1,40 +1,25 @@
 //! A unified diff as a target: read, laid over the tree in memory, never written.
 //!
-//! The diff comes from somebody: its paths name files only inside the tree, its line numbers cost no more memory
-//! than a file may have.
+//! The diff comes from somebody: its paths name files only inside the tree, its line numbers cost no more memory than a
+//! file may have, and what it says of itself (marks of generated code, `.gleeignore`, attributes) does not hide it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
-use super::sift::{self, Chosen};
+use super::ignores::{self, Ignores};
+use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection};
-use super::{Workspace, WorkspaceError, difference, names};
+use super::unified::{self, Broken, Patch, Side};
+use super::{Workspace, WorkspaceError, changed, content, difference, names};
 
-/// One hunk: the lines of both sides, without their line ends.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Hunk {
-    /// The first line of each side, counted from 1; 0 for an empty side.
-    old_start: u32,
-    new_start: u32,
-    old: Vec<String>,
-    new: Vec<String>,
-    /// The lines of the new side under review, counted from the hunk's first line.
-    marked: Vec<(u32, u32)>,
-}
-
-/// One file of a diff.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Patch {
-    /// The path before, as written; `None` for a new file.
-    old: Option<Vec<u8>>,
-    /// The path after; `None` for a deleted file.
-    new: Option<Vec<u8>>,
-    is_binary: bool,
-    hunks: Vec<Hunk>,
-    /// Its part of the diff.
+/// A file of the diff, found in the tree.
+struct Bound {
+    path: String,
     text: String,
+    /// The text that the diff is laid over, where it is known.
+    before: Option<String>,
 }
 
 impl Workspace {
@@ -44,27 +29,47 @@ impl Workspace {
         text: &[u8],
         options: &SelectOptions,
     ) -> Result<Selection, WorkspaceError> {
-        let patches = parse(&String::from_utf8_lossy(text));
-        if patches.is_empty() {
-            return Err(WorkspaceError::NotADiff { name: name.to_owned() });
+        let name = || name.to_owned();
+        let diff = unified::parse(text).map_err(|broken| match broken {
+            Broken::Combined => WorkspaceError::CombinedDiff { name: name() },
+            Broken::Hunk(line) => WorkspaceError::BrokenDiff { name: name(), line },
+        })?;
+        if diff.patches.is_empty() && diff.untold.is_empty() {
+            return Err(WorkspaceError::NotADiff { name: name() });
         }
-        let mut ignores = super::ignores::Ignores::glee(&self.root, self.steered_by.as_ref());
-        let mut selection = Selection::default();
-        let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
-        let named: Vec<Vec<u8>> = patches.iter().filter_map(|patch| patch.new.clone()).collect();
+        let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
+        let edits = |file: &str| named.iter().any(|path| names::shown(path).rsplit('/').next() == Some(file));
+        // Where the diff brings such a file itself, nobody knows what stood there before.
+        let mut ignores = (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.steered_by.as_ref()));
         let marks = match &self.repository {
-            Some(git) => git.attributes(named.iter().filter(|path| !path.contains(&0)))?,
+            Some(git) => {
+                git.attributes(named.iter().filter(|path| self.clean(&sift::path_text(path)).is_some()))?
+            }
             None => Attributes::default(),
         };
-        for patch in patches {
+        let counts = !edits(".gitattributes");
+        let mut selection = Selection::default();
+        diff.untold.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
+        let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
+        // Several parts of a diff may change the same file one after the other.
+        let mut texts: BTreeMap<String, String> = BTreeMap::new();
+        for patch in &diff.patches {
             let Some(path) = patch.new.as_ref() else {
-                selection.skip(patch.old.as_deref().unwrap_or_default(), SkipReason::Deleted);
+                let path = patch.old.as_deref().unwrap_or_default();
+                match self.clean(&sift::path_text(path)) {
+                    // A later part may put something else in its place.
+                    Some(path) => drop(files.insert(path.clone(), deleted(patch, path))),
+                    None => selection.skip(path, SkipReason::Deleted),
+                }
                 continue;
             };
-            if ignores.is_ignored(path) {
+            if ignores.as_mut().is_some_and(|ignores| ignores.is_ignored(path)) {
+                selection.skip(path, SkipReason::Ignored);
                 continue;
             }
-            match self.patched(&patch, path, marks.generated(path), options) {
+            let now = marks.generated(path);
+            let then = if counts { now } else { None };
+            match self.patched(patch, path, (now, then), &mut texts, options) {
                 Ok(file) => match files.get_mut(&file.path) {
                     Some(known) => add(known, file),
                     None => drop(files.insert(file.path.clone(), file)),
@@ -72,7 +77,7 @@ impl Workspace {
                 Err(reason) => selection.skip(path, reason),
             }
         }
-        selection.files = files.into_values().collect();
+        files.into_values().for_each(|file| selection.add(file, options.max_file));
         Ok(selection)
     }
 
@@ -81,31 +86,22 @@ impl Workspace {
         &self,
         patch: &Patch,
         path: &[u8],
-        marked: Option<bool>,
+        (now, then): (Option<bool>, Option<bool>),
+        texts: &mut BTreeMap<String, String>,
         options: &SelectOptions,
     ) -> Result<SourceFile, SkipReason> {
         if patch.is_binary {
             return Err(SkipReason::Binary);
         }
-        let path = sift::path_text(path)?;
-        // A path that leads out of the tree, or into `.git`, names nothing.
-        let path = self.clean(&path).ok_or(SkipReason::Unreadable)?;
-        let now = match self.resolve(&path) {
-            Some(path) => self.bytes_now(path.as_bytes(), options.max_file).map(super::content::lossy),
-            None => Err(SkipReason::Unreadable),
+        let Bound { path, text, before } = self.bind(patch, path, texts, options)?;
+        let is_same = patch.old == patch.new;
+        let before = match &before {
+            Some(before) if is_same => Before::Was(before.as_bytes()),
+            Some(_) | None => Before::Unknown,
         };
-        let text = match now {
-            Err(reason @ (SkipReason::Oversized | SkipReason::NotAFile)) => return Err(reason),
-            Err(_) => patch.sketch(options.max_file)?,
-            Ok(now) if patch.stands_in(&now, Side::New) => now,
-            Ok(now) if patch.stands_in(&now, Side::Old) => patch.apply(&now),
-            Ok(_) => patch.sketch(options.max_file)?,
-        };
-        if text.len() as u64 > options.max_file {
-            return Err(SkipReason::Oversized);
-        }
-        let text = sift::text(&path, text.into_bytes(), Chosen::Met, marked)?;
-        let last = super::content::lines(&text);
+        let text = sift::text(&path, text.into_bytes(), Chosen::Met, Marks { now, then, before })?;
+        texts.insert(path.clone(), text.clone());
+        let last = content::lines(&text);
         let mut changed = Vec::new();
         for hunk in &patch.hunks {
             let start = hunk.new_start.max(1);
@@ -116,6 +112,94 @@ impl Workspace {
         }
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
+
+    /// Finds the file that a part of the diff is about, and its text as the diff leaves it.
+    ///
+    /// A diff may be made in another folder or with another prefix: where the tree has no file by the name of the diff
+    /// in which the lines of a hunk stand, a file counts whose name is the end of it, if they stand there.
+    fn bind(
+        &self,
+        patch: &Patch,
+        path: &[u8],
+        texts: &BTreeMap<String, String>,
+        options: &SelectOptions,
+    ) -> Result<Bound, SkipReason> {
+        // A path that leads out of the tree, or into `.git`, names nothing.
+        let primary = self.clean(&sift::path_text(path)).ok_or(SkipReason::Unreadable)?;
+        let in_tree = |path: &str| -> Result<String, SkipReason> {
+            let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
+            let bytes = self.bytes_now(path.as_bytes(), options.max_file.saturating_mul(changed::FACTOR))?;
+            if sift::is_text(&path, &bytes) { Ok(content::lossy(bytes)) } else { Err(SkipReason::Binary) }
+        };
+        let read = |path: &str| texts.get(path).map_or_else(|| in_tree(path), |text| Ok(text.clone()));
+        let bound = |path: &str, text: String| -> Option<Bound> {
+            let path = path.to_owned();
+            if patch.stands_in(&text, Side::New) {
+                let before = patch.old.is_some().then(|| patch.replaced(&text, Side::New));
+                return Some(Bound { path, text, before });
+            }
+            let stands = patch.stands_in(&text, Side::Old) && patch.old.is_some();
+            stands.then(|| Bound { path, text: patch.replaced(&text, Side::Old), before: Some(text) })
+        };
+        match read(&primary) {
+            Ok(text) => {
+                if let Some(bound) = bound(&primary, text) {
+                    return Ok(bound);
+                }
+            }
+            Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
+            Err(_) => {}
+        }
+        // A rename that is not done yet is laid over the file by its old name.
+        let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
+        let old = old.and_then(|old| self.clean(&sift::path_text(old)));
+        if let Some(old) = &old {
+            // A copy is made of the file as it was, whatever the diff does to it before.
+            let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
+            if let Some(text) = { sources }.find(|text| patch.stands_in(text, Side::Old)) {
+                let replaced = patch.replaced(&text, Side::Old);
+                return Ok(Bound { path: primary, text: replaced, before: Some(text) });
+            }
+        }
+        let is_other = |other: &String| *other != primary && old.as_ref() != Some(other);
+        for other in self.others(patch, path).into_iter().filter(is_other) {
+            if let Some(found) = read(&other).ok().and_then(|text| bound(&other, text)) {
+                return Ok(found);
+            }
+        }
+        if patch.hunks.is_empty() && patch.old.is_some() {
+            // It shows nothing, and the tree has no such file.
+            return Err(SkipReason::Unreadable);
+        }
+        let sketch = patch.sketch(options.max_file).ok_or(SkipReason::Oversized)?;
+        Ok(Bound { path: primary, text: sketch, before: None })
+    }
+
+    /// The other names a file of a diff may have in the tree: below the folder where the user stands, as it is written,
+    /// and with fewer folders before it.
+    fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
+        let here = self.start.strip_prefix(&self.root).map(names::bytes).unwrap_or_default();
+        let mut all: Vec<Vec<u8>> = Vec::new();
+        if !here.is_empty() {
+            all.push([&here, b"/".as_slice(), path].concat());
+        }
+        // Of a new file there is nothing in the tree that would tell.
+        let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
+        for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
+            let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);
+            all.extend(std::iter::once(name).chain(ends).map(<[u8]>::to_vec));
+        }
+        let mut known = BTreeSet::new();
+        let clean = all.iter().filter_map(|name| self.clean(&sift::path_text(name)));
+        clean.filter(|name| known.insert(name.clone())).collect()
+    }
+}
+
+/// The file that a part of a diff deletes.
+fn deleted(patch: &Patch, path: String) -> SourceFile {
+    let ends = patch.text.lines().any(|line| line == "+++ /dev/null");
+    let diff = if ends { patch.text.clone() } else { format!("{}+++ /dev/null\n", patch.text) };
+    SourceFile { path, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
 /// Adds what a later part of the diff says of the same file.
@@ -128,210 +212,4 @@ fn add(known: &mut SourceFile, later: SourceFile) {
     if let (Some(diff), Some(more)) = (&mut known.diff, later.diff) {
         diff.push_str(&more);
     }
-}
-
-/// A side of a hunk.
-#[derive(Clone, Copy)]
-enum Side {
-    Old,
-    New,
-}
-
-impl Patch {
-    /// Whether every hunk's lines of one side stand in a text at their place.
-    fn stands_in(&self, text: &str, side: Side) -> bool {
-        let lines: Vec<&str> = text.lines().collect();
-        self.hunks.iter().all(|hunk| {
-            let (start, wanted) = match side {
-                Side::Old => (hunk.old_start, &hunk.old),
-                Side::New => (hunk.new_start, &hunk.new),
-            };
-            let start = start.saturating_sub(1) as usize;
-            wanted.is_empty()
-                || lines.get(start..start + wanted.len()).is_some_and(|found| found == wanted.as_slice())
-        })
-    }
-
-    /// The text with every hunk's old side replaced by its new side; the old sides stand in it.
-    fn apply(&self, text: &str) -> String {
-        let mut lines = text.lines();
-        let (mut result, mut at) = (String::new(), 1_u32);
-        let mut push = |line: &str| {
-            result.push_str(line);
-            result.push('\n');
-        };
-        for hunk in &self.hunks {
-            // An empty old side stands after the line it names.
-            let start = if hunk.old.is_empty() { hunk.old_start.saturating_add(1) } else { hunk.old_start };
-            while at < start {
-                let Some(line) = lines.next() else { break };
-                push(line);
-                at += 1;
-            }
-            for _ in &hunk.old {
-                lines.next();
-                at += 1;
-            }
-            hunk.new.iter().for_each(|line| push(line));
-        }
-        lines.for_each(push);
-        result
-    }
-
-    /// What the diff alone tells of the new side: its lines at their numbers, and empty lines between them.
-    fn sketch(&self, max_file: u64) -> Result<String, SkipReason> {
-        let mut text = String::new();
-        let mut line = 1_u32;
-        for hunk in &self.hunks {
-            let missing = hunk.new_start.saturating_sub(line);
-            if text.len() as u64 + u64::from(missing) > max_file {
-                return Err(SkipReason::Oversized);
-            }
-            text.extend(std::iter::repeat_n('\n', missing as usize));
-            line += missing;
-            for known in &hunk.new {
-                text.push_str(known);
-                text.push('\n');
-                line = line.saturating_add(1);
-            }
-        }
-        Ok(text)
-    }
-}
-
-/// Reads the files of a unified diff; text around them is passed over.
-fn parse(text: &str) -> Vec<Patch> {
-    let mut patches: Vec<Patch> = Vec::new();
-    // Whether the last patch was opened by `diff --git` and still waits for its `---`.
-    let mut waits = false;
-    let mut lines = text.split_inclusive('\n').peekable();
-    while let Some(line) = lines.next() {
-        let bare = line.trim_end_matches(['\n', '\r']);
-        if let Some(rest) = bare.strip_prefix("diff --git ") {
-            patches.push(Patch { text: line.to_owned(), ..git_names(rest) });
-            waits = true;
-            continue;
-        }
-        let next_is_plus = lines.peek().is_some_and(|next| next.starts_with("+++ "));
-        if let (Some(old), true) = (bare.strip_prefix("--- "), next_is_plus) {
-            let plus = lines.next().unwrap_or_default();
-            let new = plus.trim_end_matches(['\n', '\r']).strip_prefix("+++ ").unwrap_or_default();
-            let (old, new) = (side_name(old, "a/"), side_name(new, "b/"));
-            let belongs = |patch: &&Patch| waits && (old.is_none() || patch.old.is_none() || patch.old == old);
-            if patches.last().filter(belongs).is_none() {
-                patches.push(Patch::default());
-            }
-            waits = false;
-            if let Some(patch) = patches.last_mut() {
-                (patch.old, patch.new) = (old, new);
-                patch.text.extend([line, plus]);
-            }
-            continue;
-        }
-        let Some(patch) = patches.last_mut() else { continue };
-        if let Some(header) = bare.strip_prefix("@@ -").filter(|_| !waits).and_then(hunk_header) {
-            patch.text.push_str(line);
-            let hunk = read_hunk(header, &mut lines, &mut patch.text);
-            patch.hunks.push(hunk);
-        } else if waits {
-            patch.text.push_str(line);
-            match bare.split_once(' ') {
-                Some(("new", rest)) if rest.starts_with("file") => patch.old = None,
-                Some(("deleted", _)) => patch.new = None,
-                Some(("rename" | "copy", rest)) => {
-                    if let Some(to) = rest.strip_prefix("to ") {
-                        patch.new = names::unquoted(to.as_bytes());
-                    } else if let Some(from) = rest.strip_prefix("from ") {
-                        patch.old = names::unquoted(from.as_bytes());
-                    }
-                }
-                Some(("Binary" | "GIT", _)) => patch.is_binary = true,
-                _ => {}
-            }
-        }
-    }
-    patches
-}
-
-/// The two names of `diff --git a/x b/x`, where both are the same.
-fn git_names(rest: &str) -> Patch {
-    let name = match rest.strip_prefix('"') {
-        Some(_) => rest.find("\" \"").and_then(|end| side_name(&rest[..=end], "a/")),
-        None => {
-            let half = rest.len() / 2;
-            let same = rest.is_char_boundary(half) && rest.as_bytes().get(half) == Some(&b' ');
-            same.then(|| side_name(&rest[..half], "a/")).flatten()
-        }
-    };
-    Patch { old: name.clone(), new: name, ..Patch::default() }
-}
-
-/// The path of a `---` or `+++` line: unquoted, without the time stamp and git's prefix.
-fn side_name(text: &str, prefix: &str) -> Option<Vec<u8>> {
-    let name = names::unquoted(text.split('\t').next().unwrap_or(text).as_bytes())?;
-    if name == b"/dev/null" {
-        return None;
-    }
-    Some(name.strip_prefix(prefix.as_bytes()).map(<[u8]>::to_vec).unwrap_or(name))
-}
-
-/// Reads `1,5 +1,7 @@ ...` as the start and length of both sides.
-fn hunk_header(text: &str) -> Option<[u32; 4]> {
-    let (sides, _) = text.split_once(" @@")?;
-    let (old, new) = sides.split_once(" +")?;
-    let pair = |side: &str| {
-        let (start, length) = side.split_once(',').unwrap_or((side, "1"));
-        Some((start.parse().ok()?, length.parse().ok()?))
-    };
-    let ((old_start, old_length), (new_start, new_length)) = (pair(old)?, pair(new)?);
-    Some([old_start, old_length, new_start, new_length])
-}
-
-/// Reads as many lines as the header announces.
-fn read_hunk<'a>(
-    [old_start, mut old_left, new_start, mut new_left]: [u32; 4],
-    lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
-    text: &mut String,
-) -> Hunk {
-    let mut hunk = Hunk { old_start, new_start, ..Hunk::default() };
-    // Lines were removed and none has come in their place yet.
-    let mut removed = false;
-    while old_left > 0 || new_left > 0 || lines.peek().is_some_and(|line| line.starts_with('\\')) {
-        let Some(line) = lines.peek().copied() else { break };
-        let bare = line.strip_suffix('\n').unwrap_or(line);
-        let bare = bare.strip_suffix('\r').unwrap_or(bare);
-        let body = bare.get(1..).unwrap_or_default().to_owned();
-        let at = u32::try_from(hunk.new.len()).unwrap_or(u32::MAX).saturating_add(1);
-        match bare.bytes().next() {
-            Some(b' ') | None => {
-                if std::mem::take(&mut removed) {
-                    difference::push(&mut hunk.marked, (at.saturating_sub(1).max(1), at));
-                }
-                old_left = old_left.saturating_sub(1);
-                new_left = new_left.saturating_sub(1);
-                hunk.old.push(body.clone());
-                hunk.new.push(body);
-            }
-            Some(b'-') => {
-                old_left = old_left.saturating_sub(1);
-                removed = true;
-                hunk.old.push(body);
-            }
-            Some(b'+') => {
-                new_left = new_left.saturating_sub(1);
-                removed = false;
-                difference::push(&mut hunk.marked, (at, at));
-                hunk.new.push(body);
-            }
-            Some(b'\\') => {}
-            Some(_) => break,
-        }
-        text.push_str(line);
-        lines.next();
-    }
-    if removed {
-        let last = u32::try_from(hunk.new.len()).unwrap_or(u32::MAX);
-        difference::push(&mut hunk.marked, (last.max(1), last.saturating_add(1)));
-    }
-    hunk
 }

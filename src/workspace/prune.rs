@@ -1,7 +1,7 @@
 //! Letting go of what runs kept: their refs and folders, and the objects that no other run needs.
 //!
 //! The journal's events stay; what goes is the code of old runs. Of the user's repository only refs below
-//! `refs/glee/run/` are touched.
+//! `refs/glee/run/` are touched, which an older Glee made there.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,6 +12,7 @@ use crate::domain::RunId;
 
 use super::git::Repository;
 use super::image::{Kind, TreeId};
+use super::keep::Note;
 use super::{Workspace, WorkspaceError, copy};
 
 /// A run whose trees are let go of.
@@ -41,7 +42,11 @@ impl Workspace {
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64, WorkspaceError> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
-            None => self.copies(runs.iter().flat_map(|run| &run.trees), state_dir),
+            None => {
+                let noted = runs.iter().filter_map(|run| Note::read(&run.run, state_dir)).flat_map(Note::trees);
+                let trees: Vec<TreeId> = runs.iter().flat_map(|run| run.trees.clone()).chain(noted).collect();
+                self.copies(trees.iter(), state_dir)
+            }
         };
         let mut freed = 0;
         for Prunable { run, .. } in runs {
@@ -82,12 +87,23 @@ impl Workspace {
 impl Repository {
     /// Deletes the refs of a run.
     fn forget(&self, run: &RunId) -> Result<(), WorkspaceError> {
+        self.refuse_linked_refs()?;
         let refs = format!("refs/glee/run/{run}/");
         let found = self.call(["for-each-ref", "--format=delete %(refname)", &refs]).output()?;
         if !found.is_empty() {
             self.call(["update-ref", "--no-deref", "--stdin"]).output_of(&found)?;
         }
         Ok(())
+    }
+}
+
+impl Repository {
+    /// A repository out of an archive may bring a link where refs of an older Glee belong; git would remove what is behind
+    /// it.
+    fn refuse_linked_refs(&self) -> Result<(), WorkspaceError> {
+        let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
+        let linked = places.into_iter().find(|path| path.is_symlink());
+        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs { path }))
     }
 }
 

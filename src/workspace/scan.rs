@@ -9,7 +9,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::git::{Call, Repository, Started, object_id};
+use super::git::{Call, INDEX, Repository, Started, object_id};
 use super::{WorkspaceError, names};
 
 /// An entry is not in the work tree on purpose.
@@ -73,7 +73,9 @@ impl Ahead {
     pub(super) fn begin(program: &Path, top: &Path) -> Option<Self> {
         let folder = top.join(".git");
         let index = std::fs::metadata(folder.join("index")).ok();
-        if !folder.is_dir() || index.as_ref().is_some_and(|meta| meta.len() >= LARGE) {
+        // Whose index it is that the caller names is not known yet.
+        let is_named = std::env::var_os(INDEX).is_some_and(|named| !named.is_empty());
+        if is_named || !folder.is_dir() || index.as_ref().is_some_and(|meta| meta.len() >= LARGE) {
             return None;
         }
         let call = Call::at(program, top, LIST.into_iter().chain(ENTRIES).chain(OTHERS));
@@ -99,7 +101,7 @@ impl Repository {
         if let Some(scan) = self.ahead() {
             return Ok(scan);
         }
-        let index = || std::fs::metadata(self.git_dir.join("index")).ok();
+        let index = || std::fs::metadata(&self.index).ok();
         let state = |meta: &Metadata| (times(meta), inode(meta), meta.len());
         // Taken first: an index written later only makes more entries doubtful.
         let before = index();

@@ -37,7 +37,8 @@ fn folder(file: &SourceFile) -> &str {
 }
 
 fn size(file: &SourceFile) -> u64 {
-    file.text.len() as u64
+    let deleted = file.diff.as_ref().filter(|_| file.text.is_empty());
+    deleted.map_or(file.text.len(), String::len) as u64
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Which files are worth an agent's eyes: text, not generated, not too large.
+//! Which files are reviewed: text that a person may have written, of a bounded size.
 //!
-//! What is left out is named with its reason; nothing is passed over in silence.
+//! What is left out is named with its reason. In a change, a mark of generated code counts only where the file bore it
+//! before the change: a change does not decide that it is not reviewed.
 
-use crate::domain::SkipReason;
+use crate::domain::{Skip, SkipReason};
 
 use super::{content, names};
 
@@ -27,6 +28,16 @@ const LOCK_FILES: [&str; 14] = [
 /// Endings of minified code and of maps.
 const MINIFIED: [&str; 4] = [".min.js", ".min.css", ".min.mjs", ".js.map"];
 
+/// Endings of files that programs run or read as text, whatever bytes are in them.
+const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmake cmd conf cpp cs css csv cts cxx dart \
+    diff el ex exs fish fs go gradle graphql groovy h hbs hcl hh hpp hs htm html hxx ini ipynb java jinja jl js json \
+    json5 jsonc jsonl jsp jsx kt kts ksh less lisp lua m4 make md mjs mk ml mli mm mts nim nix patch php phtml pl pm \
+    properties proto ps1 psm1 py pyi pyw pyx r rake rb rego rkt rs rst s sass scala scm scss sh sol sql svelte svg \
+    swift tcl tex tf tfvars toml ts tsx txt v vb vbs vhd vim vue xhtml xml xsl yaml yml zig zsh ";
+
+/// The bytes of a file that are looked at to tell text from other content.
+const HEAD: usize = 8 << 10;
+
 /// How a file came into the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Chosen {
@@ -36,29 +47,103 @@ pub(super) enum Chosen {
     Met,
 }
 
-/// The text of a file, or why it is not reviewed. `marked` says what `.gitattributes` has on `linguist-generated`.
-pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marked: Option<bool>) -> Result<String, SkipReason> {
-    if is_binary(&bytes) {
+/// What is known of marks that say a file is generated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marks<'a> {
+    /// What `.gitattributes` says now on `linguist-generated`.
+    pub(super) now: Option<bool>,
+    /// What it said before the change.
+    pub(super) then: Option<bool>,
+    /// The file before the change.
+    pub(super) before: Before<'a>,
+}
+
+/// The file before the change under review.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Before<'a> {
+    /// The target is no change: the marks of the tree count.
+    Same,
+    /// There was none at this path, or it is not known: no mark counts.
+    Unknown,
+    /// Its bytes.
+    Was(&'a [u8]),
+}
+
+impl Before<'_> {
+    /// Whether there was a file at this path.
+    fn was_there(self) -> bool {
+        !matches!(self, Self::Unknown)
+    }
+
+    /// Whether its text said so before, too.
+    fn said_so(self) -> bool {
+        match self {
+            Self::Same => true,
+            Self::Unknown => false,
+            Self::Was(bytes) => says_generated(&content::lossy(bytes.to_vec())),
+        }
+    }
+}
+
+/// The text of a file, or why it is not reviewed.
+pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marks: Marks<'_>) -> Result<String, SkipReason> {
+    if !is_text(path, &bytes) {
         return Err(SkipReason::Binary);
     }
     let text = content::lossy(bytes);
-    let generated = marked.unwrap_or_else(|| has_generated_name(path) || says_generated(&text));
+    let generated = match marks.now {
+        Some(false) => false,
+        Some(true) if marks.then == Some(true) || matches!(marks.before, Before::Same) => true,
+        Some(true) | None => {
+            is_lock_file(path)
+                || has_generated_name(path) && marks.before.was_there()
+                || says_generated(&text) && marks.before.said_so()
+        }
+    };
     if generated && chosen == Chosen::Met {
         return Err(SkipReason::Generated);
     }
     Ok(text)
 }
 
-/// Whether there is a NUL in the first 8 KiB, or more than a tenth is not UTF-8.
+/// Whether a file is read as text: by its name or first line where these name a language, else by its bytes.
+pub(super) fn is_text(path: &str, bytes: &[u8]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    let is_code = !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!");
+    match is_code {
+        // Bytes above ASCII may be of any older encoding; random bytes hold a tenth of control characters.
+        true => {
+            let head = &bytes[..bytes.len().min(HEAD)];
+            content::wide(bytes).is_some() || controls(head).saturating_mul(20) <= head.len()
+        }
+        false => !is_binary(bytes),
+    }
+}
+
+/// Whether more than a tenth of the first 8 KiB is neither UTF-8 nor text, and it is no UTF-16.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
-    let head = &bytes[..bytes.len().min(8 << 10)];
+    let head = &bytes[..bytes.len().min(HEAD)];
     let invalid: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    head.contains(&0) || invalid * 10 > head.len()
+    let nul = head.iter().filter(|byte| **byte == 0).count();
+    (invalid + nul + controls(head)) * 10 > head.len() && content::wide(bytes).is_none()
+}
+
+/// How many bytes are control characters that no text has; NUL is not counted.
+fn controls(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| matches!(byte, 1..=7 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count()
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_lock_file(path: &str) -> bool {
+    LOCK_FILES.contains(&file_name(path))
 }
 
 fn has_generated_name(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    LOCK_FILES.contains(&name) || MINIFIED.iter().any(|ending| name.ends_with(ending))
+    MINIFIED.iter().any(|ending| file_name(path).ends_with(ending))
 }
 
 /// Whether one of the first five lines says so, as most generators write.
@@ -66,26 +151,28 @@ fn says_generated(text: &str) -> bool {
     text.lines().take(5).any(|line| line.contains("@generated") || line.contains("DO NOT EDIT"))
 }
 
-/// A path as text, if it is text: an agent could not name it otherwise.
-pub(super) fn path_text(path: &[u8]) -> Result<String, SkipReason> {
+/// A path as text; bytes that are not UTF-8 are written as git escapes them.
+pub(super) fn path_text(path: &[u8]) -> String {
     match std::str::from_utf8(path) {
-        Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(SkipReason::Unreadable),
+        Ok(text) => text.to_owned(),
+        Err(_) => names::shown(names::quoted(path).trim_ascii()).trim_matches('"').to_owned(),
     }
 }
 
 /// A skipped file for the list.
-pub(super) fn skip(path: &[u8], reason: SkipReason) -> crate::domain::Skip {
-    crate::domain::Skip { file: names::shown(path), reason }
+pub(super) fn skip(path: &[u8], reason: SkipReason) -> Skip {
+    Skip { file: path_text(path), reason }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TREE: Marks<'_> = Marks { now: None, then: None, before: Before::Same };
+
     #[test]
     fn leaves_out_what_no_person_wrote_unless_named() {
-        let sift = |path: &str, bytes: &[u8], chosen| text(path, bytes.to_vec(), chosen, None);
+        let sift = |path: &str, bytes: &[u8], chosen| text(path, bytes.to_vec(), chosen, TREE);
         let generated = Err(SkipReason::Generated);
         assert_eq!(sift("a/Cargo.lock", b"x", Chosen::Met), generated);
         assert_eq!(sift("a/x.min.js", b"x", Chosen::Met), generated);
@@ -93,13 +180,61 @@ mod tests {
         assert_eq!(sift("a.go", b"1\n2\n3\n4\n5\n// @generated\n", Chosen::Met).map(|text| text.len()), Ok(24));
         assert_eq!(sift("a/Cargo.lock", b"x", Chosen::ByName), Ok("x".to_owned()));
         assert_eq!(sift("a", b"x\0y", Chosen::ByName), Err(SkipReason::Binary));
-        assert_eq!(sift("a", b"\xff\xfe\xfd\xfc", Chosen::Met), Err(SkipReason::Binary));
+        assert_eq!(sift("a", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Chosen::Met), Err(SkipReason::Binary));
         assert_eq!(sift("a", b"caf\xe9 au lait, merci", Chosen::Met), Ok("caf\u{fffd} au lait, merci".to_owned()));
     }
 
     #[test]
     fn the_attribute_decides_where_it_is_set() {
-        assert_eq!(text("a.rs", b"x".to_vec(), Chosen::Met, Some(true)), Err(SkipReason::Generated));
-        assert_eq!(text("Cargo.lock", b"x".to_vec(), Chosen::Met, Some(false)), Ok("x".to_owned()));
+        let sift = |path: &str, now, then, before| {
+            text(path, b"x".to_vec(), Chosen::Met, Marks { now, then, before }).map(drop)
+        };
+        let generated = Err(SkipReason::Generated);
+        assert_eq!(sift("a.rs", Some(true), None, Before::Same), generated);
+        assert_eq!(sift("Cargo.lock", Some(false), None, Before::Same), Ok(()));
+        for before in [Before::Unknown, Before::Was(b"")] {
+            assert_eq!(sift("a.rs", Some(true), Some(true), before), generated, "{before:?}");
+            assert_eq!(sift("a.rs", Some(true), Some(false), before), Ok(()), "{before:?}");
+            assert_eq!(sift("a.rs", Some(true), None, before), Ok(()), "{before:?}");
+            assert_eq!(sift("a.rs", None, Some(true), before), Ok(()), "{before:?}");
+        }
+    }
+
+    #[test]
+    fn marks_that_a_change_brings_do_not_count() {
+        let code = "# DO NOT EDIT\nevil()\n";
+        let sift =
+            |path: &str, before| text(path, code.into(), Chosen::Met, Marks { now: None, then: None, before });
+        let generated = Err(SkipReason::Generated);
+        assert_eq!(sift("a.py", Before::Unknown), Ok(code.to_owned()));
+        assert_eq!(sift("a.py", Before::Was(b"good()\n")), Ok(code.to_owned()));
+        assert_eq!(sift("a.py", Before::Was(b"# DO NOT EDIT\ngood()\n")), generated);
+        assert_eq!(sift("a.min.js", Before::Unknown), Ok(code.to_owned()));
+        assert_eq!(sift("a.min.js", Before::Was(b"good()\n")), generated);
+        assert_eq!(sift("Cargo.lock", Before::Unknown), generated);
+    }
+
+    #[test]
+    fn code_is_text_whatever_bytes_are_in_it() {
+        let rows: [(&str, &[u8], bool); 9] = [
+            ("a.py", b"# \0\nevil()\n", true),
+            ("a.sh", b"\0\0\0\0\0\0\0\0\0\0evil\n", true),
+            ("run", b"#!/bin/sh\n\0\0\0\0\0\0\0\0\0\0\0\0evil\n", true),
+            ("a.php", b"\xcf\xf0\xe8\xe2\xe5\xf2 \xcc\xe8\xf0\n", true),
+            ("a.py", b"\x01\x02\x03\x04\x05\x06", false),
+            ("notes", b"a long line with one \0 in it, and much more text around it\n", true),
+            ("notes", b"\0\x01\x02\x03", false),
+            ("notes", b"e\0v\0i\0l\0(\0)\0\n\0", true),
+            ("x.bin", b"\x7fELF\x02\x01\x01\0\0\0\0\0", false),
+        ];
+        for (path, bytes, expected) in rows {
+            assert_eq!(is_text(path, bytes), expected, "{path} {bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_is_escaped() {
+        assert_eq!(path_text(b"caf\xe9.py"), "caf\\351.py");
+        assert_eq!(path_text("größe.py".as_bytes()), "größe.py");
     }
 }

@@ -9,87 +9,163 @@ use crate::protocol::request::SourceFile;
 use super::git::Object;
 use super::ignores::Ignores;
 use super::image::{Bytes, Entry, Kind, TreeId};
-use super::sift::{self, Chosen};
+use super::origin::SelectionRules;
+use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection, Target};
-use super::{Workspace, WorkspaceError, content, difference};
+use super::{Workspace, WorkspaceError, altered, changed, content, difference};
+
+/// What a later round reviews.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// The files that differ.
+    pub target: Target,
+    /// Those of them that ignore files hide from git which did not do so when the run began.
+    pub hidden: Vec<String>,
+}
 
 impl Workspace {
-    /// Selects the files that differ now from a recorded tree, with the lines that do.
+    /// Selects the files that differ now from a recorded tree, with the lines that do. `rules` are those of the beginning;
+    /// without them the ones of the tree count.
     ///
     /// # Errors
-    /// The tree is gone, or nothing differs.
+    /// The tree is gone, or git fails.
     pub fn select_since(
         &self,
         before: &TreeId,
+        rules: Option<&SelectionRules>,
         state_dir: &Path,
         options: &SelectOptions,
-    ) -> Result<Target, WorkspaceError> {
+    ) -> Result<Since, WorkspaceError> {
         let now = self.snapshot(state_dir)?;
         let (old, new) = (self.image(&before.0, state_dir)?, self.image(&now.0, state_dir)?);
-        let mut ignores = Ignores::glee(self.root(), self.steered_by.as_ref());
+        let hidden = match rules {
+            Some(rules) => self.hidden_since(rules, &new)?,
+            None => BTreeSet::new(),
+        };
+        let recorded = self.steered_by.clone().or_else(|| rules.map(SelectionRules::recorded));
+        let mut ignores = Ignores::glee(self.root(), recorded.as_ref());
+        let mut selection = Selection::default();
         let mut paths: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
-        paths.retain(|path| old.get(*path) != new.get(*path) && !ignores.is_ignored(path));
+        paths.retain(|path| old.get(*path) != new.get(*path));
+        paths.extend(&hidden);
+        paths.retain(|path| {
+            let is_ignored = ignores.is_ignored(path);
+            if is_ignored {
+                selection.skip(path, SkipReason::Ignored);
+            }
+            !is_ignored
+        });
         let marks = match &self.repository {
             Some(git) => git.attributes(paths.iter().copied())?,
             None => Attributes::default(),
         };
-        let mut selection = Selection::default();
+        // Only what was marked at the beginning, too, is left out.
+        let marked: Vec<&Vec<u8>> =
+            paths.iter().copied().filter(|path| marks.generated(path) == Some(true)).collect();
+        let earlier = match (&self.repository, rules) {
+            (Some(git), Some(rules)) if !marked.is_empty() => Some(rules.attributes(git, marked.into_iter())?),
+            _ => None,
+        };
         let mut bytes = self.bytes(state_dir)?;
+        let mut found = Vec::new();
         for path in paths {
-            let marked = marks.generated(path);
-            match file(path, old.get(path), new.get(path), marked, &mut bytes, options)? {
-                Ok(file) => selection.files.push(file),
+            let now = marks.generated(path);
+            let marks = (now, earlier.as_ref().map_or(now, |earlier| earlier.generated(path)));
+            let is_hidden = hidden.contains(path);
+            let new = match new.get(path) {
+                None if is_hidden => {
+                    let cap = options.max_file.saturating_mul(changed::FACTOR);
+                    Some(Content::Here(self.bytes_now(path, cap)))
+                }
+                entry => entry.map(Content::Recorded),
+            };
+            match file(path, old.get(path), new, marks, &mut bytes, options)? {
+                Ok(None) => continue,
+                Ok(Some(file)) => selection.add(file, options.max_file),
                 Err(reason) => selection.skip(path, reason),
             }
+            if is_hidden {
+                found.push(sift::path_text(path));
+            }
         }
-        self.finish(selection, "changes since the recorded tree".to_owned(), options)
+        let target = self.finish(selection, "changes since the recorded tree".to_owned(), options);
+        Ok(Since { target, hidden: found })
     }
+}
+
+/// The new side of a file.
+enum Content<'a> {
+    /// In the recorded tree.
+    Recorded(&'a Entry),
+    /// In the work tree alone.
+    Here(Result<Vec<u8>, SkipReason>),
 }
 
 /// One file that differs.
 fn file(
     path: &[u8],
     old: Option<&Entry>,
-    new: Option<&Entry>,
-    marked: Option<bool>,
+    new: Option<Content<'_>>,
+    (now, then): (Option<bool>, Option<bool>),
     bytes: &mut Bytes,
     options: &SelectOptions,
-) -> Result<Result<SourceFile, SkipReason>, WorkspaceError> {
+) -> Result<Result<Option<SourceFile>, SkipReason>, WorkspaceError> {
     let mut read = |entry: &Entry| -> Result<Result<Vec<u8>, SkipReason>, WorkspaceError> {
         Ok(match entry.kind {
-            Kind::Link | Kind::Submodule => Err(SkipReason::NotAFile),
+            Kind::Submodule => Ok(altered::submodule(&entry.id)),
             Kind::Unreadable => Err(SkipReason::Unreadable),
-            Kind::File => match bytes.read(&entry.id, options.max_file)? {
-                Object::Bytes(bytes) => Ok(bytes),
-                Object::Larger(_) => Err(SkipReason::Oversized),
-                Object::Missing => Err(SkipReason::Unreadable),
-            },
+            Kind::File | Kind::Link => {
+                match bytes.read(&entry.id, options.max_file.saturating_mul(changed::FACTOR))? {
+                    Object::Bytes(bytes) => Ok(bytes),
+                    Object::Larger(_) => Err(SkipReason::Oversized),
+                    Object::Missing => Err(SkipReason::Unreadable),
+                }
+            }
         })
     };
-    let new_bytes = match new {
-        None => return Ok(Err(SkipReason::Deleted)),
-        Some(entry) => read(entry)?,
+    let old_bytes = old.map(&mut read).transpose()?;
+    let modes = match (old, &new) {
+        (Some(old), Some(Content::Recorded(new))) => altered::modes(path, old.mode(), new.mode()),
+        _ => None,
     };
-    let old_bytes = old.map(read).transpose()?;
-    let sifted = new_bytes.and_then(|bytes| {
-        let path_text = sift::path_text(path)?;
-        Ok((sift::text(&path_text, bytes, Chosen::Met, marked)?, path_text))
-    });
-    let (text, path_text) = match sifted {
-        Ok(sifted) => sifted,
+    let new_bytes = match new {
+        None => {
+            let bytes = old_bytes.as_ref().and_then(|old| old.as_deref().ok());
+            return Ok(Ok(old.map(|old| altered::deleted(path, old.mode(), bytes))));
+        }
+        Some(Content::Recorded(entry)) => read(entry)?,
+        // It is hidden and as it was.
+        Some(Content::Here(bytes)) if old_bytes.as_ref() == Some(&bytes) => return Ok(Ok(None)),
+        Some(Content::Here(bytes)) => bytes,
+    };
+    let before = match &old_bytes {
+        Some(Ok(old)) => Before::Was(old),
+        Some(Err(_)) | None => Before::Unknown,
+    };
+    let path_text = sift::path_text(path);
+    let sifted =
+        new_bytes.and_then(|bytes| sift::text(&path_text, bytes, Chosen::Met, Marks { now, then, before }));
+    let text = match sifted {
+        Ok(text) => text,
         Err(reason) => return Ok(Err(reason)),
     };
     let old = match old_bytes {
         None => Some((None, String::new())),
-        Some(Ok(old)) if !sift::is_binary(&old) => Some((Some(path), content::lossy(old))),
+        Some(Ok(old)) if sift::is_text(&path_text, &old) => Some((Some(path), content::lossy(old))),
         Some(_) => None,
     };
-    let (changed, diff) = match old {
+    let (ranges, diff) = match old {
         Some((old_path, old)) => {
             let found = difference::between((old_path, &old), (Some(path), &text));
-            (found.changed, Some(found.text))
+            // Where only the mode changed, the whole file is shown with it.
+            let is_same = found.changed.is_empty() && found.added + found.removed == 0;
+            (found.changed, (!is_same || modes.is_none()).then_some(found.text))
         }
         None => (Vec::new(), None),
     };
-    Ok(Ok(SourceFile { path: path_text, text, changed, diff }))
+    let diff = match (modes, diff) {
+        (Some(modes), diff) => Some(modes + diff.as_deref().unwrap_or_default()),
+        (None, diff) => diff,
+    };
+    Ok(Ok(Some(SourceFile { path: path_text, text, changed: ranges, diff })))
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::git::{Object, Repository};
 use super::ignores::{self, Recorded};
+use super::image::{Kind, TreeId};
 use super::{TargetSpec, Workspace, WorkspaceError, content, names};
 
 /// The folder that steers Glee, at the top of the tree.
@@ -28,12 +29,11 @@ pub struct Steering {
 }
 
 impl Workspace {
-    /// What steers Glee at the base of a change, if the tree has it otherwise; `None` for a target that is no change,
-    /// and where nothing was edited.
+    /// What steers Glee at the base of a change; `None` for a target that is no change.
     ///
     /// # Errors
     /// A revision that is none, or git fails.
-    pub fn edited_steering(&self, spec: &TargetSpec) -> Result<Option<Steering>, WorkspaceError> {
+    pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>, WorkspaceError> {
         let Some(git) = &self.repository else { return Ok(None) };
         let base = match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => git.head.clone(),
@@ -53,8 +53,7 @@ impl Workspace {
             TargetSpec::Paths(_) => None,
         };
         let Some(base) = base else { return Ok(None) };
-        let steering = self.steering_at(&base)?;
-        Ok(Some(steering).filter(|steering| !steering.edited.is_empty()))
+        self.steering_at(&base).map(Some)
     }
 
     /// What steers Glee at a commit, given by its id.
@@ -80,6 +79,25 @@ impl Workspace {
         Ok(Steering { base: commit.to_owned(), edited, files: Arc::new(files) })
     }
 
+    /// What steered Glee in a recorded tree.
+    ///
+    /// # Errors
+    /// The tree is gone.
+    pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering, WorkspaceError> {
+        let image = self.image(&tree.0, state_dir)?;
+        let mut bytes = self.bytes(state_dir)?;
+        let mut files = BTreeMap::new();
+        for (path, entry) in image.iter().filter(|(_, entry)| entry.kind == Kind::File) {
+            let path = names::shown(path);
+            if is_steering(&path)
+                && let Object::Bytes(text) = bytes.read(&entry.id, CAP)?
+            {
+                files.insert(path, text);
+            }
+        }
+        Ok(Steering { base: tree.0.clone(), edited: Vec::new(), files: Arc::new(files) })
+    }
+
     /// From now on `.gleeignore` is read as it stood at that commit.
     pub fn go_by(&mut self, steering: &Steering) {
         self.steered_by = Some(Arc::clone(&steering.files));
@@ -94,8 +112,7 @@ impl Steering {
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         for (path, bytes) in &*self.files {
             let place = folder.join(path);
-            std::fs::create_dir_all(place.parent().unwrap_or(folder))?;
-            std::fs::write(place, bytes)?;
+            crate::private::write(&place, bytes)?;
         }
         Ok(())
     }

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use crate::domain::{Coverage, Skip, SkipReason};
 use crate::protocol::request::SourceFile;
 
-use super::git::Repository;
+use super::git::{Call, Repository};
 use super::ignores::Ignores;
-use super::sift::{self, Chosen};
+use super::sift::{self, Before, Chosen, Marks};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, content, names, shards};
+use super::{Workspace, WorkspaceError, altered, changed, content, names, shards};
 
 /// What the user asks to have reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,7 @@ impl Target {
         let coverage = |index: &usize| {
             let file = &self.files[*index];
             let lines = match file.changed.as_slice() {
+                _ if file.is_deleted() => file.deleted_lines(),
                 [] => content::lines(&file.text),
                 ranges => ranges.iter().map(|(first, last)| last - first + 1).sum(),
             };
@@ -89,6 +90,8 @@ impl Target {
 pub(super) struct Selection {
     pub(super) files: Vec<SourceFile>,
     pub(super) skipped: Vec<Skip>,
+    /// The bytes of the diffs of deleted files so far.
+    pub(super) deleted: usize,
     /// The reviewed commit, where it is not the one of `HEAD`.
     pub(super) commit: Option<String>,
     /// The reviewed tree's id, where the target has one.
@@ -96,6 +99,30 @@ pub(super) struct Selection {
 }
 
 impl Selection {
+    /// Adds a file of a change; of one over the bound what changed.
+    pub(super) fn add(&mut self, file: SourceFile, max_file: u64) {
+        if file.is_deleted() {
+            let size = file.diff.as_ref().map_or(0, String::len);
+            let is_shown = size as u64 <= max_file && self.deleted.saturating_add(size) <= altered::SHOWN;
+            self.deleted += if is_shown { size } else { 0 };
+            self.files.push(if is_shown { file } else { altered::named(file) });
+            return;
+        }
+        if file.text.len() as u64 <= max_file {
+            self.files.push(file);
+            return;
+        }
+        let path = file.path.clone();
+        let reason = match changed::part(file, max_file) {
+            Ok((file, is_cut)) => {
+                self.files.push(file);
+                is_cut.then_some(SkipReason::Partial)
+            }
+            Err(reason) => Some(reason),
+        };
+        self.skipped.extend(reason.map(|reason| Skip { file: path, reason }));
+    }
+
     /// Adds a file that is not reviewed.
     pub(super) fn skip(&mut self, path: &[u8], reason: SkipReason) {
         self.skipped.push(sift::skip(path, reason));
@@ -106,51 +133,62 @@ impl Workspace {
     /// Selects what a review covers.
     ///
     /// # Errors
-    /// A path, revision or diff that cannot be read, a target that needs git outside git, or an empty target; all
-    /// of them end a command with exit code 2 and nothing written.
+    /// A path, revision or diff that cannot be read, a target that needs git outside git, or an empty target: they end
+    /// a command with exit code 2 and nothing written. A change of which nothing can be read ends it with 4.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target, WorkspaceError> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit { target: description.clone() });
         let selection = match spec {
             TargetSpec::Uncommitted => {
                 let git = git()?;
-                self.select_changes(git, &git.uncommitted(git.head.as_deref())?, options)?
+                let base = git.head.as_deref();
+                self.select_changes(git, &git.uncommitted(base)?, base, options)?
             }
             TargetSpec::Staged => self.select_staged(git()?, options)?,
             TargetSpec::Base(revision) => {
                 let git = git()?;
                 let head = git.commit("HEAD")?;
                 let base = git.merge_base(&git.commit(revision)?, &head)?;
-                self.select_changes(git, &git.uncommitted(Some(&base))?, options)?
+                self.select_changes(git, &git.uncommitted(Some(&base))?, Some(&base), options)?
             }
             TargetSpec::Commit(revision) => self.select_commit(git()?, revision, options)?,
             TargetSpec::Range(range) => self.select_range(git()?, range, options)?,
             TargetSpec::Diff { name, text } => self.select_diff(name, text, options)?,
             TargetSpec::Paths(paths) => self.select_paths(paths, options)?,
         };
-        self.finish(selection, description, options)
+        let target = self.finish(selection, description, options);
+        if target.files.is_empty() {
+            let is_change = !matches!(spec, TargetSpec::Paths(_));
+            return Err(WorkspaceError::EmptyTarget {
+                target: target.description,
+                skipped: target.skipped,
+                is_change,
+            });
+        }
+        Ok(target)
     }
 
     /// Puts a selection in order and splits it.
-    pub(super) fn finish(
-        &self,
-        mut selection: Selection,
-        description: String,
-        options: &SelectOptions,
-    ) -> Result<Target, WorkspaceError> {
+    pub(super) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
+        // A name that is no text may be escaped to the name of another file, which nobody could tell apart.
+        let skipped = &mut selection.skipped;
+        selection.files.dedup_by(|later, first| {
+            let same = later.path == first.path;
+            if same {
+                skipped.push(Skip { file: later.path.clone(), reason: SkipReason::Unreadable });
+            }
+            same
+        });
         selection.skipped.sort_by(|a, b| a.file.cmp(&b.file));
-        if selection.files.is_empty() {
-            return Err(WorkspaceError::EmptyTarget { target: description, skipped: selection.skipped.len() });
-        }
-        Ok(Target {
+        Target {
             description,
             commit: selection.commit.or_else(|| self.head().map(str::to_owned)),
             tree: selection.tree.unwrap_or_else(|| digest(&selection.files)),
             shards: shards::split(&selection.files, options.shard),
             files: selection.files,
             skipped: selection.skipped,
-        })
+        }
     }
 
     /// Whole files: the named ones, and those met in named folders.
@@ -202,9 +240,10 @@ impl Workspace {
         options: &SelectOptions,
     ) -> Result<SourceFile, SkipReason> {
         let bytes = self.bytes_now(path, options.max_file)?;
-        let path_text = sift::path_text(path)?;
-        let text = sift::text(&path_text, bytes, chosen, marks.generated(path))?;
-        Ok(SourceFile { path: path_text, text, changed: Vec::new(), diff: None })
+        let marks = Marks { now: marks.generated(path), then: None, before: Before::Same };
+        let path = sift::path_text(path);
+        let text = sift::text(&path, bytes, chosen, marks)?;
+        Ok(SourceFile { path, text, changed: Vec::new(), diff: None })
     }
 
     /// The bytes of a file of the work tree.
@@ -269,11 +308,13 @@ impl Attributes {
 
     /// Whether git may have written other bytes to the work tree than it has in the object.
     pub(super) fn converts(&self, path: &[u8], autocrlf: bool) -> bool {
+        self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
+    }
+
+    /// Whether git changes more of the file than its line ends.
+    pub(super) fn is_filtered(&self, path: &[u8]) -> bool {
         let says = |name| self.value(path, name).is_some_and(|value| value != "unset");
-        self.converts_line_ends(path).unwrap_or(autocrlf)
-            || says("filter")
-            || says("ident")
-            || says("working-tree-encoding")
+        says("filter") || says("ident") || says("working-tree-encoding")
     }
 
     fn value(&self, path: &[u8], name: &str) -> Option<&str> {
@@ -296,12 +337,34 @@ impl Repository {
         &self,
         paths: impl Iterator<Item = &'a Vec<u8>>,
     ) -> Result<Attributes, WorkspaceError> {
+        self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
+    }
+
+    /// The attributes of files as the `.gitattributes` of a commit give them, with those that are not of the tree.
+    pub(super) fn attributes_at<'a>(
+        &self,
+        commit: &str,
+        paths: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<Attributes, WorkspaceError> {
+        let folder = tempfile::tempdir().map_err(|source| WorkspaceError::Start { source })?;
+        let index = folder.path().join("index");
+        self.call(["read-tree", commit]).index(&index).output()?;
+        self.call(["check-attr", "--cached", "-z", "--stdin"]).index(&index).attributes(paths)
+    }
+}
+
+impl Call {
+    /// The answer of `check-attr` about some files.
+    pub(super) fn attributes<'a>(
+        self,
+        paths: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<Attributes, WorkspaceError> {
         let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
         let mut attributes = Attributes::default();
         if input.is_empty() {
             return Ok(attributes);
         }
-        let output = self.call(["check-attr", "-z", "--stdin"].into_iter().chain(ASKED)).output_of(&input)?;
+        let output = ASKED.into_iter().fold(self, Self::arg).output_of(&input)?;
         let mut fields = output.split(|byte| *byte == 0);
         while let (Some(path), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next()) {
             if value != b"unspecified" {

@@ -1,108 +1,188 @@
-//! A before-image that outlives the repository: a coder may remove `.git` with everything in it.
+//! Trees that outlive the repository: a coder may rewrite its history, collect its garbage or remove `.git`.
 //!
-//! The twin is a small repository in the state folder whose objects are hard links to the user's, so it costs no
-//! space and little time; across file systems it is a copy, if it is not too large. It is only ever read.
+//! The twin of a run is a small repository in the state folder that holds the objects of the run's trees. They are hard
+//! links to the user's objects and to those that Glee wrote, so it costs hardly any space and time; where no link can be
+//! made (another file system), the objects that a tree consists of are copied into a pack, and no others.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
+use crate::private;
 
 use super::git::{Repository, object_id};
 use super::image::TreeId;
+use super::scan::SUBMODULE;
 use super::{WorkspaceError, names};
 
-/// Bytes that are copied at most where objects cannot be linked.
-const COPIED: u64 = 256 << 20;
+/// How many repositories may borrow from each other in a row, as with git.
+const BORROWED: usize = 5;
 
-/// Makes the twin of a repository that holds a tree; says whether it is whole.
-pub(super) fn make(
-    repository: &Repository,
-    run: &RunId,
-    tree: &TreeId,
-    state_dir: &Path,
-) -> Result<bool, WorkspaceError> {
-    let folder = folder(run, state_dir);
-    let note = folder.join("tree");
-    if note.exists() {
-        return Ok(true);
-    }
-    let write = || -> io::Result<bool> {
-        std::fs::create_dir_all(folder.join("refs"))?;
-        std::fs::write(folder.join("HEAD"), "ref: refs/heads/none\n")?;
-        let format = match repository.empty_tree.len() {
-            64 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
-            _ => "[core]\n\trepositoryFormatVersion = 0\n",
-        };
-        std::fs::write(folder.join("config"), format)?;
-        let objects = repository.common.join("objects");
-        let mut left = COPIED;
-        if !link(&objects, &folder.join("objects"), &mut left)? {
-            std::fs::remove_dir_all(&folder)?;
-            return Ok(false);
-        }
-        alternates(&objects, &folder.join("objects"))?;
-        let root = names::quoted(&names::bytes(&repository.top));
-        std::fs::write(&note, [tree.0.as_bytes(), b"\n", &root, b"\n"].concat())?;
-        Ok(true)
-    };
-    write().map_err(|source| WorkspaceError::State { path: folder.clone(), source })
-}
-
-/// The twin made for a run, with the tree it keeps and the root that the tree belongs to.
-pub(super) fn open(
-    run: &RunId,
-    root: &Path,
-    state_dir: &Path,
-) -> Result<Option<(Repository, String, PathBuf)>, WorkspaceError> {
-    let folder = folder(run, state_dir);
-    let Ok(note) = std::fs::read(folder.join("tree")) else { return Ok(None) };
-    let mut lines = note.split(|byte| *byte == b'\n');
-    let tree = lines.next().and_then(object_id);
-    let kept_root = lines.next().and_then(names::unquoted);
-    let (Some(tree), Some(kept_root)) = (tree, kept_root) else { return Ok(None) };
-    Ok(Some((Repository::twin(&folder, root)?, tree, names::path(&kept_root))))
-}
-
-fn folder(run: &RunId, state_dir: &Path) -> PathBuf {
+/// The folder of everything that is kept for a run.
+pub(super) fn folder(run: &RunId, state_dir: &Path) -> PathBuf {
     state_dir.join("kept").join(&run.0)
 }
 
-/// Links every file of a folder into another one, or copies it as long as `left` bytes allow.
-fn link(from: &Path, to: &Path, left: &mut u64) -> io::Result<bool> {
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
-        if kind.is_dir() {
-            if entry.file_name() != "info" && !link(&entry.path(), &target, left)? {
-                return Ok(false);
-            }
-        } else if kind.is_file() && !target.exists() && std::fs::hard_link(entry.path(), &target).is_err() {
-            let size = match entry.metadata() {
-                Ok(meta) => meta.len(),
-                // Packed away by somebody else; the pack is met too, or was.
-                Err(_) => continue,
-            };
-            if size > *left {
-                return Ok(false);
-            }
-            *left -= size;
-            std::fs::copy(entry.path(), &target)?;
-        }
+/// Makes the twin of a run hold a tree that is in the repository or in Glee's store.
+pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(), WorkspaceError> {
+    let folder = folder(run, state_dir);
+    let failed = |source| WorkspaceError::State { path: folder.clone(), source };
+    begin(git, &folder).map_err(failed)?;
+    let store = git.objects_in(state_dir);
+    let objects = folder.join("objects");
+    let needed = git.objects_of(tree, &store)?;
+    let sources = sources(&store, &git.common.join("objects"));
+    let packed = link_loose(&needed, &sources, &objects).map_err(failed)?;
+    if packed.is_empty() {
+        return Ok(());
     }
-    Ok(true)
+    for source in &sources {
+        link_packs(&source.join("pack"), &objects.join("pack")).map_err(failed)?;
+    }
+    let missing = Repository::twin(&folder, &git.top, git.empty_tree)?.missing(&packed, None)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    // What the repository itself lacks, it can do without (a partial clone).
+    let lost = git.missing(&missing, Some(&store))?;
+    let mut input = Vec::new();
+    for id in missing.iter().filter(|id| !lost.contains(id)) {
+        input.extend(id.bytes().chain([b'\n']));
+    }
+    if !input.is_empty() {
+        // Its temporary files are made in the folder that it writes to.
+        let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
+        call.reading_from(&[&store, &git.common.join("objects")]).output_of(&input)?;
+    }
+    Ok(())
 }
 
-/// Writes where the user's repository borrows objects from, as absolute paths.
-fn alternates(from: &Path, to: &Path) -> io::Result<()> {
-    let Ok(text) = std::fs::read(from.join("info/alternates")) else { return Ok(()) };
-    let mut lines = Vec::new();
-    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
-        let Some(path) = names::unquoted(line) else { continue };
-        lines.extend(names::quoted(&names::bytes(&from.join(names::path(&path)))));
-        lines.push(b'\n');
+/// The twin of a run, used for the files of `top`; `None` if there is none.
+pub(super) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>, WorkspaceError> {
+    let folder = folder(run, state_dir);
+    let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };
+    let empty_tree = if config.contains("sha256") { super::git::EMPTY_SHA256 } else { super::git::EMPTY_SHA1 };
+    Repository::twin(&folder, top, empty_tree).map(Some)
+}
+
+/// The tree that an older Glee noted, with the root that it belongs to.
+pub(super) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> {
+    let note = std::fs::read(folder(run, state_dir).join("tree")).ok()?;
+    let mut lines = note.split(|byte| *byte == b'\n');
+    let tree = lines.next().and_then(object_id)?;
+    Some((tree, names::path(&names::unquoted(lines.next()?)?)))
+}
+
+/// Makes the twin as an empty repository, unless it is there.
+fn begin(git: &Repository, folder: &Path) -> io::Result<()> {
+    for name in ["refs", "objects/pack"] {
+        private::folder(&folder.join(name))?;
     }
-    std::fs::create_dir_all(to.join("info"))?;
-    std::fs::write(to.join("info/alternates"), lines)
+    if folder.join("config").exists() {
+        return Ok(());
+    }
+    let format = match git.empty_tree.len() {
+        64 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
+        _ => "[core]\n\trepositoryFormatVersion = 0\n",
+    };
+    private::write(&folder.join("HEAD"), b"ref: refs/heads/none\n")?;
+    private::write(&folder.join("config"), format.as_bytes())
+}
+
+/// The folders that objects come from: Glee's store, the repository, and those it borrows from.
+fn sources(store: &Path, objects: &Path) -> Vec<PathBuf> {
+    let mut sources = vec![store.to_owned(), objects.to_owned()];
+    let mut latest = vec![objects.to_owned()];
+    for _ in 0..BORROWED {
+        for from in std::mem::take(&mut latest) {
+            let text = std::fs::read(from.join("info/alternates")).unwrap_or_default();
+            for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+            {
+                let path = names::unquoted(line).map(|line| from.join(names::path(&line)));
+                if let Some(path) = path.filter(|path| !sources.contains(path)) {
+                    sources.push(path.clone());
+                    latest.push(path);
+                }
+            }
+        }
+    }
+    sources
+}
+
+/// Links the objects that have a file of their own; returns the others.
+fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> io::Result<Vec<&'a str>> {
+    let mut others = Vec::new();
+    let mut made = std::collections::HashSet::new();
+    for id in needed {
+        let (start, rest) = id.split_at(2);
+        let folder = objects.join(start);
+        if made.insert(start) {
+            private::folder(&folder)?;
+        }
+        let place = folder.join(rest);
+        let linked = sources.iter().any(|source| match std::fs::hard_link(source.join(start).join(rest), &place) {
+            Ok(()) => true,
+            Err(error) => error.kind() == io::ErrorKind::AlreadyExists,
+        });
+        if !linked && !place.exists() {
+            others.push(id.as_str());
+        }
+    }
+    Ok(others)
+}
+
+/// Links every pack of a folder; one that cannot be linked is passed over.
+fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
+    let entries = match std::fs::read_dir(from) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let mut names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
+    // An index is linked after its pack, without which it is nothing.
+    names.sort_by_key(|name| Path::new(name).extension().is_some_and(|extension| extension == "idx"));
+    for name in names {
+        let extension = Path::new(&name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let is_wanted = match extension {
+            "pack" => true,
+            "idx" => to.join(&name).with_extension("pack").exists(),
+            _ => false,
+        };
+        if is_wanted {
+            drop(std::fs::hard_link(from.join(&name), to.join(&name)));
+        }
+    }
+    Ok(())
+}
+
+impl Repository {
+    /// The ids of a tree and of everything below it.
+    fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>, WorkspaceError> {
+        let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_also(store);
+        let listed = call.output()?;
+        let mut ids = vec![tree.0.clone()];
+        for record in listed.split(|byte| *byte == 0) {
+            let Some(tab) = memchr::memchr(b'\t', record) else { continue };
+            let words = names::shown(&record[..tab]);
+            let mut words = words.split(' ');
+            let mode = words.next().and_then(|mode| u32::from_str_radix(mode, 8).ok());
+            let id = words.nth(1).filter(|_| mode != Some(SUBMODULE));
+            ids.extend(id.map(str::to_owned));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    }
+
+    /// Which of some objects are not there.
+    fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>, WorkspaceError> {
+        let input: Vec<u8> = ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect();
+        let mut call = self.call(["cat-file", "--batch-check"]);
+        if let Some(folder) = extra {
+            call = call.reading_also(folder);
+        }
+        let output = call.output_of(&input)?;
+        let lines = output.split(|byte| *byte == b'\n');
+        Ok(ids.iter().zip(lines).filter(|(_, line)| line.ends_with(b" missing")).map(|(id, _)| *id).collect())
+    }
 }

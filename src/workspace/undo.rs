@@ -1,252 +1,404 @@
-//! Brings the tree back to an image: bytes, permissions and links of every file in it, and nothing else there.
+//! Takes back what the coder of a run did, file by file, and brings back what was taken back.
 //!
-//! Works on files only; index, HEAD, branches and stash stay as they are. The tree as it was found is kept first, so
-//! that an undo loses nothing. Each file is written beside its place and renamed into it.
+//! What the coder did is what differs between the trees before and after its calls. A file that is as the coder left it
+//! becomes what it was before; one that was changed since is merged, or left as it is and listed. No other file is touched,
+//! and none is removed that the coder did not make. Index, HEAD, branches and stash stay as they are. What is replaced is
+//! kept first. Ignore files have no say: only recorded paths are looked at.
 
-use std::collections::BTreeSet;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::domain::RunId;
 
+use super::deeds::{Copied, Deed, Deeds};
 use super::git::Object;
-use super::image::{Bytes, Entry, Image, Kind};
-use super::scan::Lstat;
-use super::{Workspace, WorkspaceError, content, copy, modes, names, twin};
+use super::hidden::{self, Ignored};
+use super::image::{Bytes, Entry, Image, Kind, TreeId};
+use super::keep::Note;
+use super::opened::Opened;
+use super::place::{Place, Relation};
+use super::reverse::{self, Clash, Content};
+use super::touch::{Spot, Step, put, spot};
+use super::{Workspace, WorkspaceError, names};
 
-/// What an undo did.
+/// What the events of a run say of its trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Undone {
-    /// The files that were restored or removed.
-    pub files: u64,
+pub struct Kept<'a> {
+    /// What the tree before the coder's first byte is kept as.
+    pub kept_as: &'a str,
+    /// The tree after the coder's last call, if one was recorded.
+    pub left: Option<&'a TreeId>,
 }
 
-/// What a run has kept, opened.
-struct Kept {
-    image: Image,
-    bytes: Bytes,
-    /// The root it was taken at, if that is known.
-    root: Option<PathBuf>,
+/// What is done where it is not clear what the user wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decided {
+    /// The files that become what they were although they were changed since.
+    pub forced: Forced,
+    /// Whether files are removed that came since the run began, where it is not known whether the coder made them.
+    pub remove_new: bool,
 }
 
-impl Workspace {
-    /// Brings back what [`Workspace::keep`] kept: changed and deleted files are restored, files that came since are
-    /// removed unless they are ignored. The tree as it was found is kept as
-    /// `refs/glee/run/<id>/undone-<digits>` (outside git beside the before-image).
-    ///
-    /// # Errors
-    /// The image is gone, or [`WorkspaceError::NotRestored`] with every file that could not be brought back; all
-    /// others are.
-    pub fn undo(&self, run: &RunId, kept_as: &str, state_dir: &Path) -> Result<Undone, WorkspaceError> {
-        let Kept { image: before, mut bytes, root } = self.kept(run, kept_as, state_dir)?;
-        // A repository that was moved is still its own.
-        if root.is_some_and(|root| root != self.root() && root.exists()) {
-            return Err(WorkspaceError::OtherTree { kept_as: kept_as.to_owned(), root: self.root().to_owned() });
-        }
-        let found = self.keep_found(run, state_dir)?;
-        let mut failed = Vec::new();
-        let mut files = BTreeSet::new();
-        for (path, kept) in before.iter().filter(|(path, kept)| found.get(*path) != Some(*kept)) {
-            let result = match kept.kind {
-                // Its own repository keeps it; a file that could not be read was not kept.
-                Kind::Submodule | Kind::Unreadable => continue,
-                Kind::File | Kind::Link => match bytes.read(&kept.id, u64::MAX)? {
-                    Object::Bytes(bytes) if self.stands(path, kept, &bytes) => continue,
-                    Object::Bytes(bytes) => {
-                        self.make_way(path, &before, &mut files).and_then(|()| put(self.root(), path, kept, &bytes))
-                    }
-                    Object::Larger(_) | Object::Missing => Err(io::Error::other("its copy is gone")),
-                },
-            };
-            match result {
-                Ok(()) => drop(files.insert(path.clone())),
-                Err(error) => failed.push(format!("`{}` ({error})", names::shown(path))),
-            }
-        }
-        // Listed again: with the ignore files back in place, what they leave out is left alone.
-        for path in self.paths_now()? {
-            if before.contains_key(&path) {
-                continue;
-            }
-            match std::fs::remove_file(self.root().join(names::path(&path))) {
-                Ok(()) => {
-                    self.remove_empty_folders(names::folder(&path));
-                    files.insert(path);
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => failed.push(format!("`{}` ({error})", names::shown(&path))),
-            }
-        }
-        if failed.is_empty() {
-            Ok(Undone { files: files.len() as u64 })
-        } else {
-            Err(WorkspaceError::NotRestored { files: failed })
-        }
+/// Files whose later changes are given up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Forced {
+    /// None.
+    #[default]
+    None,
+    /// Every one.
+    All,
+    /// These, by the bytes of their paths.
+    Only(BTreeSet<Vec<u8>>),
+}
+
+/// A file that was left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// Why.
+    pub clash: Clash,
+}
+
+impl Conflict {
+    /// Its path as text.
+    pub fn name(&self) -> String {
+        names::shown(&self.path)
     }
 
-    /// Writes what [`Workspace::keep`] kept into a folder that is new or empty, and leaves the tree as it is.
+    /// Whether [`Forced`] decides it.
+    pub fn can_be_forced(&self) -> bool {
+        self.clash.can_be_forced()
+    }
+}
+
+/// What an undo or a redo did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// How many files were written or removed.
+    pub files: u64,
+    /// How many of them keep changes that were made since.
+    pub merged: u64,
+    /// The files that were left as they are, although the coder changed them.
+    pub conflicts: Vec<Conflict>,
+    /// Files that came since the run began; it is not known whether the coder made them.
+    pub new: Vec<String>,
+    /// Files that the coder changed or made visible, and of which nothing was kept because they were ignored.
+    pub ignored: Vec<String>,
+}
+
+/// A path with its changes in their order: before, and after if that is known.
+type Changes = BTreeMap<Vec<u8>, Vec<(Option<Entry>, Option<Option<Entry>>)>>;
+
+/// The same with contents.
+type Contents = Vec<(Content, Option<Content>)>;
+
+impl Workspace {
+    /// Takes back what the coder of a run did.
+    ///
+    /// # Errors
+    /// What was kept is gone, the tree is not the run's, the state folder fails before anything is touched, or
+    /// [`WorkspaceError::NotRestored`] with every file that could not be written; all others are.
+    pub fn undo(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        decided: &Decided,
+        state_dir: &Path,
+    ) -> Result<Undone, WorkspaceError> {
+        self.refuse_other(run, kept, state_dir)?;
+        let Opened { mut spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
+        let ignored = Ignored::read(run, state_dir);
+        let mut deeds = Deeds::read(run, state_dir)?;
+        let mut folders = BTreeSet::new();
+        for path in spans.iter().flat_map(|(before, _)| before.keys()) {
+            let mut folder = names::folder(path);
+            while !folder.is_empty() && folders.insert(folder.to_vec()) {
+                folder = names::folder(folder);
+            }
+        }
+        let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
+        let changes = self.changes_of(run, &mut spans, state_dir)?;
+        let nothing = Image::new();
+        let first = spans.first().map_or(&nothing, |(before, _)| before);
+        for (path, mut changes) in changes {
+            // An ignored file that came into view was not made by the coder.
+            let is_hidden = ignored.covers(&path) && !hidden::is_surely_new(&path, first);
+            if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
+                changes.retain(|(before, _)| before.is_some());
+            }
+            let is_new = changes.iter().all(|(before, _)| before.is_none());
+            let (now, spot) = match spot(self.root(), &path) {
+                Ok(found) => found,
+                Err(clash) => {
+                    work.undone.conflicts.push(Conflict { path, clash });
+                    continue;
+                }
+            };
+            if is_new && now == Content::Nothing {
+                continue;
+            }
+            if is_new && is_hidden {
+                work.undone.ignored.push(names::shown(&path));
+                continue;
+            }
+            if is_new && changes.iter().any(|(_, after)| after.is_none()) && !decided.remove_new {
+                work.undone.new.push(names::shown(&path));
+                continue;
+            }
+            let Some(changes) = contents(&changes, &mut bytes)? else { continue };
+            if let Some(deed) = deeds.undone.get(&path) {
+                let found = Copied::of(&now);
+                let is_back = changes.last().is_some_and(|(_, after)| after.as_ref() == Some(&now));
+                if found == deed.put || (found != deed.found && !is_back) {
+                    continue;
+                }
+            }
+            work.consider(path, spot, now, &changes, &deeds)?;
+        }
+        work.settle(self.root());
+        if !work.steps.is_empty() {
+            deeds.undone.extend(work.steps.iter().map(|step| (step.path.clone(), step.deed.clone())));
+            deeds.write()?;
+        }
+        work.carry_out(self.root(), &folders, &deeds)
+    }
+
+    /// Brings back what undos of a run replaced, by the same rule: what was changed since is merged, or left and listed.
+    ///
+    /// # Errors
+    /// As [`Workspace::undo`].
+    pub fn redo(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        decided: &Decided,
+        state_dir: &Path,
+    ) -> Result<Undone, WorkspaceError> {
+        self.refuse_other(run, kept, state_dir)?;
+        let mut deeds = Deeds::read(run, state_dir)?;
+        let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
+        let mut done = Vec::new();
+        for (path, deed) in &deeds.undone {
+            let change = (deeds.content(deed.found.as_ref())?, Some(deeds.content(deed.put.as_ref())?));
+            match spot(self.root(), path) {
+                Ok((now, _)) if now == change.0 => done.push(path.clone()),
+                Ok((now, spot)) => work.consider(path.clone(), spot, now, &[change], &deeds)?,
+                Err(clash) => work.undone.conflicts.push(Conflict { path: path.clone(), clash }),
+            }
+        }
+        work.settle(self.root());
+        done.extend(work.steps.iter().map(|step| step.path.clone()));
+        let undone = work.carry_out(self.root(), &BTreeSet::new(), &deeds)?;
+        done.iter().for_each(|path| drop(deeds.undone.remove(path)));
+        deeds.write()?;
+        Ok(undone)
+    }
+
+    /// The runs in the state folder that worked on this tree while it was elsewhere, the newest first, each with the key of
+    /// the history it is in.
+    pub fn runs_from_elsewhere(&self, state_dir: &Path) -> Vec<(RunId, String)> {
+        let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
+        let mut found = Vec::new();
+        let now = Place::of(self);
+        for folder in folders {
+            let Some(note) = Note::read_in(&folder.path()) else { continue };
+            let is_own =
+                |place: &Place| place.relation(&now, self).is_ok_and(|relation| relation == Relation::Same);
+            if note.history != self.history_key() && note.places.iter().any(is_own) {
+                found.push((RunId(folder.file_name().to_string_lossy().into_owned()), note.history));
+            }
+        }
+        // The ids begin with the time.
+        found.sort_by(|(one, _), (other, _)| other.0.cmp(&one.0));
+        found
+    }
+
+    /// Whether an undo of a run replaced something that was not brought back yet.
+    pub fn is_undone(&self, run: &RunId, state_dir: &Path) -> bool {
+        Deeds::read(run, state_dir).is_ok_and(|deeds| !deeds.undone.is_empty())
+    }
+
+    /// Writes what was kept before the coder's first byte into a folder that is new or empty, and leaves the tree as it is.
+    /// Returns the number of files.
     ///
     /// # Errors
     /// [`WorkspaceError::Occupied`] for a folder with something in it; else as [`Workspace::undo`].
     pub fn restore(
         &self,
         run: &RunId,
-        kept_as: &str,
+        kept: &Kept<'_>,
         state_dir: &Path,
         into: &Path,
-    ) -> Result<Undone, WorkspaceError> {
-        let unwritable = |source: io::Error| WorkspaceError::NotRestored {
+    ) -> Result<u64, WorkspaceError> {
+        let unwritable = |source: std::io::Error| WorkspaceError::NotRestored {
             files: vec![format!("`{}` ({source})", into.display())],
         };
-        let Kept { image, mut bytes, .. } = self.kept(run, kept_as, state_dir)?;
+        let Opened { spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
         std::fs::create_dir_all(into).map_err(unwritable)?;
         if std::fs::read_dir(into).map_err(unwritable)?.next().is_some() {
             return Err(WorkspaceError::Occupied { path: into.to_owned() });
         }
         let mut failed = Vec::new();
         let mut files = 0;
-        for (path, kept) in &image {
-            let found = match kept.kind {
-                // Its own repository keeps it; a file that could not be read was not kept.
-                Kind::Submodule | Kind::Unreadable => continue,
-                Kind::File | Kind::Link => bytes.read(&kept.id, u64::MAX)?,
+        for (path, entry) in spans.first().map(|(before, _)| before).into_iter().flatten() {
+            let Some(content) = content(Some(entry), &mut bytes)? else {
+                if matches!(entry.kind, Kind::File | Kind::Link) {
+                    failed.push(format!("`{}` (its copy is gone)", names::shown(path)));
+                }
+                continue;
             };
-            let result = match found {
-                Object::Bytes(bytes) => std::fs::create_dir_all(into.join(names::path(names::folder(path))))
-                    .and_then(|()| put(into, path, kept, &bytes)),
-                Object::Larger(_) | Object::Missing => Err(io::Error::other("its copy is gone")),
-            };
-            match result {
+            let folder = into.join(names::path(names::folder(path)));
+            match std::fs::create_dir_all(folder).and_then(|()| put(into, path, &content)) {
                 Ok(()) => files += 1,
                 Err(error) => failed.push(format!("`{}` ({error})", names::shown(path))),
             }
         }
-        if failed.is_empty() { Ok(Undone { files }) } else { Err(WorkspaceError::NotRestored { files: failed }) }
+        if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored { files: failed }) }
     }
 
-    /// Opens what is kept: in the repository, or in its twin if the repository has lost it.
-    fn kept(&self, run: &RunId, kept_as: &str, state_dir: &Path) -> Result<Kept, WorkspaceError> {
-        if !kept_as.starts_with("refs/") {
-            let image = copy::image(kept_as, state_dir)?;
-            let bytes = Bytes::Copy(state_dir.to_owned());
-            return Ok(Kept { image, bytes, root: copy::kept_root(kept_as) });
-        }
-        let in_repository = match &self.repository {
-            Some(git) => git.image(kept_as, state_dir).map(|image| (git, image)),
-            None => Err(WorkspaceError::Gone { tree: kept_as.to_owned() }),
-        };
-        match in_repository {
-            Ok((git, image)) => {
-                let bytes = Bytes::Git(Box::new(git.objects(None)?));
-                Ok(Kept { image, bytes, root: git.kept_root(kept_as)? })
-            }
-            Err(error @ WorkspaceError::Gone { .. }) => {
-                let Some((twin, tree, root)) = twin::open(run, self.root(), state_dir)? else { return Err(error) };
-                let image = twin.image(&tree, state_dir)?;
-                Ok(Kept { image, bytes: Bytes::Git(Box::new(twin.objects(None)?)), root: Some(root) })
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Whether a file is already as it is kept.
-    fn stands(&self, path: &[u8], kept: &Entry, bytes: &[u8]) -> bool {
-        let Some(meta) = Lstat::below(self.root()).get(path) else { return false };
-        let full = self.root().join(names::path(path));
-        match kept.kind {
-            Kind::Link => std::fs::read_link(full).is_ok_and(|target| names::bytes(&target) == bytes),
-            Kind::File => {
-                meta.is_file()
-                    && modes::permissions(&meta) == kept.permissions
-                    && content::read_capped(&full, bytes.len() as u64)
-                        .is_ok_and(|now| now.as_deref() == Some(bytes))
-            }
-            Kind::Submodule | Kind::Unreadable => false,
-        }
-    }
-
-    /// Keeps the tree as it is found, under a name of its own, and returns its image.
-    fn keep_found(&self, run: &RunId, state_dir: &Path) -> Result<Image, WorkspaceError> {
-        let now = self.snapshot(state_dir)?;
-        let digits: String = now.0.trim_start_matches("blake3:").chars().take(12).collect();
-        let kept = self.keep_as(run, &format!("undone-{digits}"), state_dir)?;
-        self.image(&kept.tree.0, state_dir)
-    }
-
-    /// Makes the folders above a path real folders, and removes what stands in the path's place.
-    fn make_way(&self, path: &[u8], before: &Image, removed: &mut BTreeSet<Vec<u8>>) -> io::Result<()> {
-        for end in (0..path.len()).filter(|index| path[*index] == b'/') {
-            let folder = self.root().join(names::path(&path[..end]));
-            match std::fs::symlink_metadata(&folder) {
-                Ok(meta) if meta.is_dir() => {}
-                // What the image has below it shows that this was a folder.
-                Ok(_) => {
-                    std::fs::remove_file(&folder)?;
-                    removed.insert(path[..end].to_vec());
-                    std::fs::create_dir(&folder)?;
+    /// The paths that the coder changed.
+    fn changes_of(
+        &self,
+        run: &RunId,
+        spans: &mut [(Image, Option<Image>)],
+        state_dir: &Path,
+    ) -> Result<Changes, WorkspaceError> {
+        let mut changes = Changes::new();
+        for (before, after) in spans {
+            let is_known = after.is_some();
+            let seen = match after.take() {
+                Some(after) => after,
+                // Glee was killed while the coder worked: everything that is not as it was may be the coder's.
+                None => {
+                    let now = self.snapshot_of(run, state_dir)?;
+                    self.image_of(run, &now, state_dir)?
                 }
-                Err(_) => std::fs::create_dir(&folder)?,
+            };
+            for path in before.keys().chain(seen.keys().filter(|path| !before.contains_key(*path))) {
+                let (old, new) = (before.get(path), seen.get(path));
+                if old != new {
+                    let change = (old.cloned(), is_known.then(|| new.cloned()));
+                    changes.entry(path.clone()).or_default().push(change);
+                }
             }
         }
-        let full = self.root().join(names::path(path));
-        if !std::fs::symlink_metadata(&full).is_ok_and(|meta| meta.is_dir()) {
-            return Ok(());
+        Ok(changes)
+    }
+}
+
+/// What is about to be done, and what was decided.
+struct Work<'a> {
+    decided: &'a Decided,
+    steps: Vec<Step>,
+    undone: Undone,
+}
+
+impl Work<'_> {
+    /// Decides what becomes of a path, and keeps what is there.
+    fn consider(
+        &mut self,
+        path: Vec<u8>,
+        spot: Spot,
+        now: Content,
+        changes: &[(Content, Option<Content>)],
+        deeds: &Deeds,
+    ) -> Result<(), WorkspaceError> {
+        let mut wanted = Ok(now.clone());
+        for (before, after) in changes.iter().rev() {
+            wanted = wanted.and_then(|content| reverse::reverse(before, after.as_ref(), &content));
         }
-        let prefix = [path, b"/"].concat();
-        for path in self.paths_now().map_err(io::Error::other)? {
-            if path.starts_with(&prefix) && !before.contains_key(&path) {
-                std::fs::remove_file(self.root().join(names::path(&path)))?;
-                self.remove_empty_folders(names::folder(&path));
-                removed.insert(path);
+        let earlier = changes.first().map_or(&now, |(before, _)| before);
+        let is_forced = match &self.decided.forced {
+            Forced::None => false,
+            Forced::All => true,
+            Forced::Only(paths) => paths.contains(&path),
+        };
+        let put = match wanted {
+            Ok(content) => content,
+            Err(clash) if clash.can_be_forced() && is_forced => earlier.clone(),
+            Err(clash) => {
+                self.undone.conflicts.push(Conflict { path, clash });
+                return Ok(());
+            }
+        };
+        if put != now {
+            let is_merged = put != *earlier;
+            let deed = Deed { found: deeds.keep(&now)?, put: deeds.keep(&put)? };
+            self.steps.push(Step { path, spot, deed, is_merged });
+        }
+        Ok(())
+    }
+
+    /// Takes out what has no place.
+    fn settle(&mut self, root: &Path) {
+        let removed: BTreeSet<Vec<u8>> =
+            self.steps.iter().filter(|step| step.removes()).map(|step| step.path.clone()).collect();
+        let written: BTreeSet<Vec<u8>> =
+            self.steps.iter().filter(|step| !step.removes()).map(|step| step.path.clone()).collect();
+        // The user put a file or a link in the place of a folder between two calls: both cannot come back.
+        let is_below = |path: &[u8]| (0..path.len()).any(|end| path[end] == b'/' && written.contains(&path[..end]));
+        for step in std::mem::take(&mut self.steps) {
+            let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
+            match above.or_else(|| step.clash(root, &removed)) {
+                None => self.steps.push(step),
+                Some(clash) => self.undone.conflicts.push(Conflict { path: step.path, clash }),
             }
         }
-        match std::fs::remove_dir(&full) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+    }
+
+    /// Does it: what is removed first, then what is written.
+    fn carry_out(
+        mut self,
+        root: &Path,
+        folders: &BTreeSet<Vec<u8>>,
+        deeds: &Deeds,
+    ) -> Result<Undone, WorkspaceError> {
+        let mut failed = Vec::new();
+        let (removed, written): (Vec<Step>, Vec<Step>) = self.steps.into_iter().partition(Step::removes);
+        for step in removed.iter().chain(&written) {
+            match step.take(root, folders, deeds) {
+                Ok(()) => {
+                    self.undone.files += 1;
+                    self.undone.merged += u64::from(step.is_merged);
+                }
+                Err(error) => failed.push(format!("`{}` ({error})", names::shown(&step.path))),
+            }
         }
-    }
-
-    /// Removes a folder and those above it as far as nothing is in them.
-    fn remove_empty_folders(&self, mut folder: &[u8]) {
-        while !folder.is_empty() && std::fs::remove_dir(self.root().join(names::path(folder))).is_ok() {
-            folder = names::folder(folder);
-        }
+        if failed.is_empty() { Ok(self.undone) } else { Err(WorkspaceError::NotRestored { files: failed }) }
     }
 }
 
-/// Puts a file or a link in its place in one step.
-fn put(root: &Path, path: &[u8], kept: &Entry, bytes: &[u8]) -> io::Result<()> {
-    let full = root.join(names::path(path));
-    let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
-    if kept.kind == Kind::Link {
-        let target = names::path(bytes);
-        let link = tempfile::Builder::new().prefix(".glee-").make_in(folder, |place| symlink(&target, place))?;
-        return link.persist(&full).map(drop).map_err(|error| error.error);
+/// The contents of a path's changes; `None` where one is no file and no link.
+fn contents(
+    changes: &[(Option<Entry>, Option<Option<Entry>>)],
+    bytes: &mut Bytes,
+) -> Result<Option<Contents>, WorkspaceError> {
+    let mut found = Vec::new();
+    for (before, after) in changes {
+        let Some(before) = content(before.as_ref(), bytes)? else { return Ok(None) };
+        let after = match after {
+            None => None,
+            Some(after) => match content(after.as_ref(), bytes)? {
+                Some(after) => Some(after),
+                None => return Ok(None),
+            },
+        };
+        found.push((before, after));
     }
-    let mut file = tempfile::Builder::new().prefix(".glee-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    set_permissions(file.as_file(), kept.permissions)?;
-    file.as_file().sync_data()?;
-    file.persist(&full).map(drop).map_err(|error| error.error)
+    Ok(Some(found))
 }
 
-#[cfg(unix)]
-fn symlink(target: &Path, place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, place)
-}
-
-#[cfg(not(unix))]
-fn symlink(_target: &Path, _place: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
-fn set_permissions(file: &std::fs::File, permissions: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(permissions))
-}
-
-#[cfg(not(unix))]
-fn set_permissions(_file: &std::fs::File, _permissions: u32) -> io::Result<()> {
-    Ok(())
+/// The content of an entry; `None` for what is no file and no link, could not be read, or is gone.
+fn content(entry: Option<&Entry>, bytes: &mut Bytes) -> Result<Option<Content>, WorkspaceError> {
+    let Some(entry) = entry else { return Ok(Some(Content::Nothing)) };
+    let read = match entry.kind {
+        Kind::Submodule | Kind::Unreadable => return Ok(None),
+        Kind::File | Kind::Link => bytes.read(&entry.id, u64::MAX)?,
+    };
+    Ok(match (read, entry.kind) {
+        (Object::Bytes(target), Kind::Link) => Some(Content::Link(target)),
+        (Object::Bytes(bytes), _) => Some(Content::File { bytes, permissions: entry.permissions }),
+        (Object::Larger(_) | Object::Missing, _) => None,
+    })
 }

@@ -30,8 +30,46 @@ pub(super) enum Met {
     Unreadable(Vec<u8>),
 }
 
+/// The files and folders below one that are ignored; a folder ends with a slash, and what is in it is not looked at.
+pub(super) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.to_vec()];
+    while let Some(folder) = waiting.pop() {
+        let Ok(entries) = std::fs::read_dir(root.join(names::path(&folder))) else { continue };
+        for entry in entries {
+            let entry = entry?;
+            let name = names::bytes(Path::new(&entry.file_name()));
+            if name.eq_ignore_ascii_case(b".git") {
+                continue;
+            }
+            let is_dir = entry.file_type()?.is_dir();
+            let mut path = if folder.is_empty() { name } else { [folder.as_slice(), b"/", &name].concat() };
+            if ignores.is_ignored_here(&path, is_dir) {
+                if is_dir {
+                    path.push(b'/');
+                }
+                found.push(path);
+            } else if is_dir {
+                waiting.push(path);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Walks one folder, given relative to the root (empty for the root itself).
 pub(super) fn walk(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>, hidden: Hidden) -> io::Result<Vec<Met>> {
+    walk_until(root, folder, ignores, hidden, &mut |_| false)
+}
+
+/// As [`walk`], without the folders below it for which `is_left_out` holds.
+pub(super) fn walk_until(
+    root: &Path,
+    folder: &[u8],
+    ignores: &mut Ignores<'_>,
+    hidden: Hidden,
+    is_left_out: &mut dyn FnMut(&[u8]) -> bool,
+) -> io::Result<Vec<Met>> {
     let mut met = Vec::new();
     let mut waiting = vec![folder.to_vec()];
     while let Some(folder) = waiting.pop() {
@@ -55,7 +93,9 @@ pub(super) fn walk(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>, hidden
                 continue;
             }
             if kind.is_dir() {
-                waiting.push(path);
+                if !is_left_out(&path) {
+                    waiting.push(path);
+                }
             } else if kind.is_file() {
                 met.push(Met::File(path));
             } else if kind.is_symlink() {

@@ -168,7 +168,7 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
         ),
         (
             ["review", "x"],
-            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.quorum, review.verify, review.jobs, review.max_file, review.shard, review.debate, review.consensus, review.on_dispute, review.judge\n",
+            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.quorum, review.verify, review.jobs, review.max_file, review.skipped, review.shard, review.debate, review.consensus, review.on_dispute, review.judge\n",
         ),
         (
             ["agents", "x"],
@@ -785,7 +785,8 @@ fn nothing_of_an_untrusted_project_runs() {
     assert_eq!(
         output.stderr,
         format!(
-            "error: this project is not trusted; its `.glee/config.yml` would run or set\n  ./lint.sh (agent `lint`)\n{hash}\n\
+            "error: this project is not trusted; its `.glee` would run, set or use\n  ./lint.sh (agent `lint`)\n  \
+             lint.sh (a file that a command names, d5a10844d299)\n{hash}\n\
              hint: read it, then trust it with `glee trust`, or for one command with `--trust {hash}`\n"
         )
     );

@@ -34,6 +34,7 @@ fn plan() -> Plan {
         settings: BTreeMap::new(),
         steered_by: None,
         own: Vec::new(),
+        staged: None,
     }
 }
 
@@ -89,6 +90,7 @@ fn sandbox() -> Sandbox {
                 citations: vec!["src/names.rs:1".into()],
                 new_tag: None,
                 duplicate_of: None,
+                coder_evidence: None,
             },
             by: judge(),
             votes: Vec::new(),
@@ -231,6 +233,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             citations: Vec::new(),
             new_tag: None,
             duplicate_of: None,
+            coder_evidence: None,
         };
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
         let settlement = Settlement { disposition, by: by.clone(), reason: rationale.into() };

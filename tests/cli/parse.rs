@@ -150,7 +150,7 @@ fn what_cannot_be_read_is_one_error() {
     exit: 2
     --- stderr
     error: failed to read `.`
-    caused by: Is a directory (os error 21)
+    caused by: it is a folder, not a regular file
     hint: name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`
     "#);
     insta::assert_snapshot!(sandbox.glee(&["parse", "--dispute", "3"]), @r#"

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use glee::agents::adapter::Invocation;
 use glee::agents::failure::{Cap, RunError};
 use glee::agents::process::{Job, Ran};
-use glee::agents::sandbox::Confinement;
+use glee::agents::sandbox::{Confinement, Hold};
 use glee::agents::talk::{Ear, Mouth, Talk};
 use glee::agents::{Gate, ProcessRunner, Runner as _, Stop};
-use glee::config::settings::{Limits, Sandbox};
+use glee::config::settings::Limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 /// Long enough that only a hang reaches it.
@@ -531,8 +531,11 @@ async fn arguments_arrive_as_they_are() {
 fn held(script: &str) -> (Scene, tempfile::TempDir) {
     let own = tempfile::tempdir().expect("a temporary folder");
     let mut scene = Scene::new(script);
-    scene.confinement =
-        Some(Confinement { sandbox: Sandbox::Required, writable: vec![own.path().to_owned(), "/dev/null".into()] });
+    scene.confinement = Some(Confinement {
+        hold: Hold::Always,
+        writable: vec![own.path().to_owned(), "/dev/null".into()],
+        ..Confinement::default()
+    });
     scene.invocation.env.insert("OWN".into(), own.path().into());
     (scene, own)
 }

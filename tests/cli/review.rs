@@ -297,6 +297,7 @@ fn a_program_that_is_missing_is_found_out_before_anybody_is_asked() {
     let sandbox = project();
     std::fs::remove_file(sandbox.root().join("scales.sh")).expect("the judge was there");
     sandbox.script("lens.sh", "#!/bin/sh\ntouch asked\n");
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
     let output = sandbox.glee(&["review", "app.py", "--arbitrate"]);
     assert_eq!(output.code, 2, "{output}");
     assert!(output.stderr.contains("scales"), "{output}");
@@ -320,6 +321,7 @@ fn a_history_that_a_coder_could_rewrite_is_refused() {
 fn a_dry_run_shows_the_plan_and_asks_nobody() {
     let sandbox = project();
     sandbox.script("lens.sh", "#!/bin/sh\ntouch asked\n");
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
     let output = sandbox.glee(&["review", "app.py", "--arbitrate", "--dry-run"]);
     assert_eq!(output.code, 0, "{output}");
     for word in ["app.py", "lens", "pen", "scales", "1 shard", "KiB"] {
@@ -338,6 +340,7 @@ fn a_reviewer_that_fails_or_says_nothing_is_never_a_clean_review() {
         ("#!/bin/sh\necho '[LOW] app.py:1 x'\n", "incomplete"),
     ] {
         sandbox.script("lens.sh", text);
+        assert_eq!(sandbox.glee(&["trust"]).code, 0);
         let output = sandbox.glee(&["review", "app.py"]);
         assert_eq!(output.code, 4, "{output}");
         assert!(output.stdout.to_lowercase().contains(word), "{word}: {output}");
@@ -368,6 +371,7 @@ fn large_targets_are_split_and_jobs_bound_the_agents_at_work() {
          echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n",
     );
     assert_eq!(sandbox.glee(&["config", "set", "review.shard", "4KiB"]).code, 0);
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
     let output = sandbox.glee(&["review", "part0", "part1", "part2", "part3", "--jobs", "1", "--format", "json"]);
     assert_eq!(output.code, 0, "{output}");
     assert!(!sandbox.exists("overlap"), "one agent at a time");

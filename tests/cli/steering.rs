@@ -49,9 +49,13 @@ fn a_change_that_edits_its_review_is_reviewed_as_its_base_says() {
     assert!(outcome["findings"][0]["body"].as_str().is_some_and(|body| body.contains("It was not obeyed")));
 
     // Whoever sits at the machine goes by what lies there.
-    let obeyed = sandbox.env("CI", "false").glee(&args);
+    let refused = sandbox.env("CI", "false").glee(&args);
+    assert_eq!(refused.code, 8, "nobody trusted the template: {refused}");
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
+    let obeyed = sandbox.glee(&args);
     assert_eq!(obeyed.code, 2, "the template lacks what a template needs: {obeyed}");
     sandbox.git(&["rm", "-q", ".glee/prompts/review.md"]);
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
     let local = sandbox.glee(&args);
     assert!(titles(&json(&local.stdout)).iter().all(|title| !title.starts_with("The change edits")), "{local}");
 }

@@ -4,7 +4,7 @@
 //! adapter, because all it knows of its call is what the environment and its own name say.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const SCRIPT: &str = "FAULTS";
 /// Marks every process of a scene.
 pub(crate) const TAG: &str = "FAULTS_TAG";
+/// Names the address of the table and the folder whose files are sent there.
+pub(crate) const SEEN: &str = "FAULTS_SEEN";
 /// Steps instead of a script, for forks.
 const STEPS: &str = "FAULTS_STEPS";
 
@@ -39,6 +41,10 @@ pub(crate) enum Step {
     Obey(String),
     /// Adds its whole environment to a file, a variable a line.
     Environment(String),
+    /// Tells which processes it may inspect: by a word in their environment, or by their memory and descriptors.
+    Inspect(String, String),
+    /// Tells whether it can connect to a socket; `@` begins the name of an abstract one.
+    Connect(String, String),
     /// Waits.
     Sleep(u64),
     /// Reads all of stdin.
@@ -123,12 +129,22 @@ fn take(step: Step) -> Option<ExitCode> {
                 format!("{}={}\n", name.to_string_lossy(), value.to_string_lossy())
             };
             let lines: String = std::env::vars_os().map(line).collect();
-            drop(std::fs::write(path, lines));
+            keep(&path, &lines);
+        }
+        Step::Inspect(word, path) => keep(&path, &inspected(&word)),
+        Step::Connect(socket, path) => {
+            use std::os::linux::net::SocketAddrExt as _;
+            use std::os::unix::net::{SocketAddr, UnixStream};
+            let connected = match socket.strip_prefix('@') {
+                Some(name) => SocketAddr::from_abstract_name(name).and_then(|name| UnixStream::connect_addr(&name)),
+                None => UnixStream::connect(&socket),
+            };
+            keep(&path, if connected.is_ok() { "connected" } else { "refused" });
         }
         Step::Sleep(millis) => std::thread::sleep(Duration::from_millis(millis)),
         Step::Listen => drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink())),
         Step::Close(fd) => drop(nix::unistd::close(fd)),
-        Step::Write(path, text) => drop(std::fs::write(path, text)),
+        Step::Write(path, text) => keep(&path, &text),
         Step::Replace(path, from, to) => {
             let text = std::fs::read_to_string(&path).unwrap_or_default();
             drop(std::fs::write(path, text.replace(&from, &to)));
@@ -184,7 +200,7 @@ fn obey(folder: &str) {
     let prompt = String::from_utf8_lossy(&prompt).into_owned();
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let (task, nonce) = (variable("GLEE_TASK"), variable("GLEE_NONCE"));
-    drop(std::fs::write(format!("{folder}/prompt-{task}-{nonce}"), &prompt));
+    keep(&format!("{folder}/prompt-{task}-{nonce}"), &prompt);
     print(format!("{prompt}\n").as_bytes());
     let (opening, closing) = (format!("<<<GLEE-DATA nonce={nonce}"), format!(">>>GLEE-DATA-END nonce={nonce}"));
     // A request in JSON is data but for its keys.
@@ -196,11 +212,74 @@ fn obey(folder: &str) {
             is_data = true;
         } else if is_data {
         } else if let Some((_, name)) = line.split_once("PLEASE TOUCH ") {
-            drop(std::fs::write(format!("{folder}/{}", name.trim()), "obeyed\n"));
+            keep(&format!("{folder}/{}", name.trim()), "obeyed\n");
         } else if let Some((_, text)) = line.split_once("PLEASE SAY ") {
             print(format!("{}\n", filled(text)).as_bytes());
         }
     }
+}
+
+/// Writes a file; what is meant for the table is sent to it, because an agent that is held has no place to leave it.
+fn keep(path: &str, text: &str) {
+    let seen = std::env::var(SEEN).unwrap_or_default();
+    let Some((address, _)) = seen.split_once(' ').filter(|(_, folder)| path.starts_with(folder)) else {
+        return drop(std::fs::write(path, text));
+    };
+    let Ok(mut table) = std::net::TcpStream::connect(address) else { return };
+    let line = serde_json::json!({"path": path, "text": text});
+    drop(writeln!(table, "{line}"));
+    // Closed by the table when it is on the disk.
+    drop(std::io::copy(&mut table, &mut std::io::sink()));
+}
+
+/// The processes of Glee that can be inspected, and all that have the word, which is spelled backwards, in their
+/// environment.
+fn inspected(word: &str) -> String {
+    let word: String = word.chars().rev().collect();
+    let mut found = String::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let process = entry.path();
+        let environment = std::fs::read(process.join("environ")).unwrap_or_default();
+        let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
+        let mut tell =
+            |what: &str| found.push_str(&format!("{} {} shows {what}\n", process.display(), name.trim()));
+        if environment.windows(word.len()).any(|window| window == word.as_bytes()) {
+            tell("its environment");
+        }
+        // A re-execution is called after `/proc/self/exe`.
+        if !matches!(name.trim(), "glee" | "exe") {
+            continue;
+        }
+        if std::fs::File::open(process.join("mem")).is_ok() {
+            tell("its memory");
+        }
+        if std::fs::read_link(process.join("fd/1")).is_ok() {
+            tell("its descriptors");
+        }
+    }
+    found
+}
+
+/// Takes in what agents send, and returns the address for it.
+pub(crate) fn seen_at() -> &'static str {
+    static ADDRESS: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    ADDRESS.get_or_init(|| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it has one").to_string();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                std::thread::spawn(move || {
+                    let mut line = String::new();
+                    drop(std::io::BufReader::new(&stream).read_line(&mut line));
+                    let sent: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+                    if let (Some(path), Some(text)) = (sent["path"].as_str(), sent["text"].as_str()) {
+                        drop(std::fs::write(path, text));
+                    }
+                });
+            }
+        });
+        address
+    })
 }
 
 /// Ends quietly where nobody reads.

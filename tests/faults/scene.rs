@@ -192,7 +192,7 @@ impl Scene {
         command.status().expect("a shell").success()
     }
 
-    /// Where an agent that is held may write too.
+    /// Where the files arrive that an agent sends to the table, also one that is held.
     pub(crate) fn cache(&self) -> PathBuf {
         self.home().join(".cache")
     }
@@ -206,13 +206,15 @@ impl Scene {
             let steps = self.scripts.get(name).cloned().unwrap_or_default();
             std::fs::write(&script, serde_json::to_vec(&steps).expect("a script is JSON")).expect("a written file");
             text.push_str(&format!(
-                "  - {{name: {name}, command: [{:?}], role: {role}, adapter: {}, env: {{{}: {:?}, {}: \"{}\"}}}}\n",
+                "  - {{name: {name}, command: [{:?}], role: {role}, adapter: {}, env: {{{}: {:?}, {}: \"{}\", {}: {:?}}}}}\n",
                 program,
                 adapter.word(),
                 agent::SCRIPT,
                 script,
                 agent::TAG,
-                self.tag
+                self.tag,
+                agent::SEEN,
+                format!("{} {}", agent::seen_at(), self.cache().display())
             ));
         }
         text.push_str(&self.settings);

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::language;
 use super::packaged::{self, RuleFile};
 use crate::domain::Tag;
+use crate::files;
 
 /// The folder of a project's own rules, inside its tree.
 pub const PROJECT_RULES: &str = ".glee/rules";
@@ -402,7 +403,7 @@ fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
             if metadata.len() > LARGEST_FILE {
                 return Err(CatalogError::NotAFile { file, problem: "larger than 1 MiB" });
             }
-            let text = std::fs::read_to_string(&path).map_err(unreadable(&file))?;
+            let text = files::read_to_string(&path).map_err(unreadable(&file))?;
             Ok((file, text))
         })
         .collect()

@@ -176,7 +176,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         | Task::Work { .. }
         | Task::Peer { .. } => return Err(BuiltinError::Plans),
         Task::Respond { items } => fixer::respond(items, root)?,
-        Task::Judge { dispute, files } => referee::judge(dispute, files, root),
+        Task::Judge { dispute, files, written } => referee::judge(dispute, files, written, root),
     };
     let answer = answer::Answer::new(&request.nonce, body);
     serde_json::to_string_pretty(&answer).map_err(BuiltinError::Answer)

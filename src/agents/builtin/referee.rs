@@ -11,7 +11,8 @@ use super::scan;
 use super::source;
 use super::symbols;
 use crate::domain::{Dispute, Grounds, Location, RulingWord, meanings};
-use crate::protocol::request::SourceFile;
+use crate::files;
+use crate::protocol::request::{CoderWritten, SourceFile};
 
 /// The largest file a reference is looked up in, in bytes.
 const LARGEST_FILE: u64 = 4 << 20;
@@ -27,6 +28,8 @@ enum Standing {
     Silent(u32),
     /// It is the flagged code itself.
     Itself(u32),
+    /// The coder wrote it in this run.
+    Written(u32),
     /// A whole file or folder: there, but nothing in it is cited.
     Whole,
     /// The tree cannot say.
@@ -36,6 +39,8 @@ enum Standing {
 /// The tree that references are looked up in: the files of the request, then those on disk.
 struct Shelf<'a> {
     files: &'a [SourceFile],
+    /// What the coder wrote in this run.
+    written: &'a [CoderWritten],
     root: &'a Path,
 }
 
@@ -45,7 +50,7 @@ impl Shelf<'_> {
             return Some(file.text.clone());
         }
         let path = source::resolve(self.root, path).ok()?;
-        (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| std::fs::read_to_string(path).ok())?
+        (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| files::read_to_string(&path).ok())?
     }
 
     /// The reference as it is meant from the flagged file: relative to the nearest folder around it that has it.
@@ -58,6 +63,19 @@ impl Shelf<'_> {
             Reference::Name(path, names) => Reference::Name(meant(&path).unwrap_or(path), names),
             Reference::Elsewhere(text) => Reference::Elsewhere(text),
         }
+    }
+
+    /// Whether the coder wrote any of these lines in this run, or, without lines, anything in the file or folder.
+    fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
+        let below =
+            |file: &str| file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
+        self.written.iter().any(|file| match lines {
+            Some((first, last)) if file.path == path => {
+                file.lines.is_empty() || file.lines.iter().any(|(from, to)| *from <= last && first <= *to)
+            }
+            Some(_) => false,
+            None => file.path == path || below(&file.path),
+        })
     }
 
     fn has_folder(&self, path: &str) -> bool {
@@ -76,8 +94,8 @@ struct Flagged {
 }
 
 /// Rules on a dispute.
-pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], root: &Path) -> Body {
-    let shelf = Shelf { files, root };
+pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWritten], root: &Path) -> Body {
+    let shelf = Shelf { files, written, root };
     let objection = &dispute.objection;
     let mut cited: Vec<Reference> =
         objection.evidence.iter().flat_map(|line| references(line.as_written())).collect();
@@ -134,11 +152,15 @@ fn standing(shelf: &Shelf<'_>, reference: &Reference, flagged: Option<&Flagged>)
     };
     match reference {
         Reference::Elsewhere(_) => Standing::Elsewhere,
+        Reference::File(path) if shelf.is_written(path, None) => Standing::Written(1),
         Reference::File(path) if shelf.text(path).is_some() || shelf.has_folder(path) => Standing::Whole,
         Reference::File(_) => Standing::Missing,
         Reference::Lines(path, first, last) => {
             let Some(text) = shelf.text(path) else { return Standing::Missing };
             let Some(range) = bytes_of(&text, *first, *last) else { return Standing::Missing };
+            if shelf.is_written(path, Some((*first, *last))) {
+                return Standing::Written(*first);
+            }
             if itself(path, (*first, *last)) {
                 return Standing::Itself(*first);
             }
@@ -154,6 +176,9 @@ fn standing(shelf: &Shelf<'_>, reference: &Reference, flagged: Option<&Flagged>)
             };
             let Some(node) = symbols::definition(&tree, name) else { return Standing::Missing };
             let lines = symbols::lines(&node);
+            if shelf.is_written(path, Some(lines)) {
+                return Standing::Written(lines.0);
+            }
             if itself(path, lines) {
                 return Standing::Itself(lines.0);
             }
@@ -181,7 +206,9 @@ fn has_word(text: &str, names: &[String]) -> bool {
 fn citation(reference: &Reference, standing: Standing) -> Option<String> {
     let (Reference::Lines(path, ..) | Reference::Name(path, _)) = reference else { return None };
     match standing {
-        Standing::Names(line) | Standing::Silent(line) | Standing::Itself(line) => Some(format!("{path}:{line}")),
+        Standing::Names(line) | Standing::Silent(line) | Standing::Itself(line) | Standing::Written(line) => {
+            Some(format!("{path}:{line}"))
+        }
         Standing::Missing | Standing::Whole | Standing::Elsewhere => None,
     }
 }
@@ -196,6 +223,7 @@ fn rationale(ruling: RulingWord, checked: &[(&Reference, Standing)], flagged: Op
             Standing::Names(_) => format!("`{reference}` exists and names {symbol}"),
             Standing::Silent(_) => format!("`{reference}` exists but does not name {symbol}"),
             Standing::Itself(_) => format!("`{reference}` is the flagged code itself"),
+            Standing::Written(_) => format!("`{reference}` was written by the coder in this run"),
             Standing::Whole => format!("`{reference}` exists"),
             Standing::Elsewhere => format!("`{reference}` cannot be looked up in the tree"),
         })

@@ -1,5 +1,6 @@
 //! Files of the tree as the fixer reads and writes them: whole, inside the tree, and byte for byte but for the fix.
 
+use crate::files;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -35,7 +36,7 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 impl Source {
     /// Reads a file inside `root`.
     pub(super) fn read(root: &Path, path: &str) -> Result<Self, SourceError> {
-        let text = fs::read_to_string(resolve(root, path)?).map_err(io_error(path))?;
+        let text = files::read_to_string(&resolve(root, path)?).map_err(io_error(path))?;
         let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (true, rest.to_owned()),
             None => (false, text),

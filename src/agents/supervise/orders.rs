@@ -2,19 +2,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{PipeReader, PipeWriter};
-use std::os::fd::{AsRawFd as _, RawFd};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::str::FromStr;
 use std::time::Duration;
 
-#[cfg(not(target_os = "linux"))]
-use command_fds::CommandFdExt as _;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use super::NAME;
-use crate::agents::sandbox::Confinement;
-use crate::config::settings::Sandbox;
+use crate::agents::sandbox::{Confinement, Hold};
 
 /// The supervisor's ends of the two pipes: one that ends when the agent is to, and one for the [`Report`].
 #[derive(Debug)]
@@ -23,9 +20,10 @@ pub(in crate::agents) struct Ends {
     pub(in crate::agents) report: PipeWriter,
 }
 
-/// The arguments up to the agent's own command line: the process that holds the two pipes and their numbers there, the
-/// grace period in milliseconds, the temporary folder to remove at the end (empty for none), how the agent is held,
-/// and where it may write.
+/// The arguments up to the agent's own command line: the process that starts the supervisor, the numbers of the two
+/// pipes, the grace period in milliseconds, the temporary folder to remove at the end (empty for none), how the agent is
+/// held, whether namespaces may be made for it, the folder of caches to cover and one to hide (empty for none), and where
+/// it may write.
 pub(in crate::agents) fn arguments(
     ends: &Ends,
     grace: Duration,
@@ -33,11 +31,7 @@ pub(in crate::agents) fn arguments(
     confinement: Option<&Confinement>,
 ) -> Vec<OsString> {
     let number = |fd: RawFd| fd.to_string().into();
-    let held = match confinement.map(|confinement| confinement.sandbox) {
-        None | Some(Sandbox::Off) => FREE,
-        Some(Sandbox::Auto) => IF_POSSIBLE,
-        Some(Sandbox::Required) => HELD,
-    };
+    let held = confinement.map_or(Hold::Free, |confinement| confinement.hold);
     let grace = grace.as_millis().to_string().into();
     let temporary_argument = temporary.map(OsString::from).unwrap_or_default();
     let mut arguments: Vec<OsString> = vec![
@@ -47,7 +41,10 @@ pub(in crate::agents) fn arguments(
         number(ends.report.as_raw_fd()),
         grace,
         temporary_argument,
-        held.into(),
+        held.word().into(),
+        if confinement.is_some_and(|confinement| confinement.namespaces) { YES.into() } else { OsString::new() },
+        confinement.and_then(|confinement| confinement.cache.clone()).unwrap_or_default().into(),
+        confinement.and_then(|confinement| confinement.hidden.clone()).unwrap_or_default().into(),
     ];
     if let Some(confinement) = confinement {
         arguments
@@ -57,28 +54,18 @@ pub(in crate::agents) fn arguments(
     arguments
 }
 
-/// An agent is not held.
-const FREE: &str = "free";
-/// It is held where the system can.
-const IF_POSSIBLE: &str = "auto";
-/// It is held, or not started.
-const HELD: &str = "held";
+/// Namespaces may be made.
+const YES: &str = "namespaces";
 
-/// Lets the supervisor, and no other process, have its ends of the two pipes; what comes back is kept until it has ended.
+/// Lets the supervisor inherit its ends of the two pipes, by their numbers. To be dropped here once it is started.
 ///
-/// On Linux it opens them through the starting process' own folder of descriptors: to inherit them would take work
-/// between fork and exec, and a fork copies the page tables of all that Glee has in memory.
-#[cfg(target_os = "linux")]
-pub(in crate::agents) fn hand_over(_command: &mut Command, ends: Ends) -> Option<Ends> {
-    Some(ends)
-}
-
-/// Elsewhere it inherits them, by their numbers: mapping them to fixed ones could hit a descriptor that the standard
-/// library has open in the child until its exec.
-#[cfg(not(target_os = "linux"))]
-pub(in crate::agents) fn hand_over(command: &mut Command, ends: Ends) -> Option<Ends> {
-    command.preserved_fds(vec![ends.liveness.into(), ends.report.into()]);
-    None
+/// Another process that is started at the same moment inherits them too, and can do nothing with them: it may keep
+/// neither the writing end of one nor the reading end of the other open, and a supervisor closes what is not its own.
+pub(in crate::agents) fn hand_over(ends: &Ends) -> io::Result<()> {
+    for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
+        fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
+    Ok(())
 }
 
 /// How an agent's process ended.
@@ -168,15 +155,19 @@ pub(super) struct Orders<'a> {
     pub(super) report: RawFd,
     pub(super) grace: Duration,
     pub(super) temporary: Option<&'a Path>,
-    pub(super) sandbox: Sandbox,
-    pub(super) writable: Vec<PathBuf>,
+    pub(super) confinement: Confinement,
     pub(super) program: &'a OsStr,
     pub(super) args: &'a [OsString],
 }
 
 pub(super) fn parse(args: &[OsString]) -> Option<Orders<'_>> {
     let dashes = args.iter().position(|word| word == "--")?;
-    let [starter, liveness, report, grace, temporary, held, writable @ ..] = &args[..dashes] else { return None };
+    let [starter, liveness, report, grace, temporary, held, namespaces, cache, hidden, writable @ ..] =
+        &args[..dashes]
+    else {
+        return None;
+    };
+    let absolute = |path: &OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
     let (program, args) = args[dashes + 1..].split_first()?;
     Some(Orders {
         starter: starter.to_str()?.parse().ok()?,
@@ -184,32 +175,27 @@ pub(super) fn parse(args: &[OsString]) -> Option<Orders<'_>> {
         report: report.to_str()?.parse().ok()?,
         grace: Duration::from_millis(grace.to_str()?.parse().ok()?),
         temporary: Some(Path::new(temporary)).filter(|path| path.is_absolute()),
-        sandbox: match held.to_str()? {
-            FREE => Sandbox::Off,
-            IF_POSSIBLE => Sandbox::Auto,
-            HELD => Sandbox::Required,
-            _ => return None,
+        confinement: Confinement {
+            hold: Hold::parse(held.to_str()?)?,
+            namespaces: namespaces == YES,
+            cache: absolute(cache),
+            hidden: absolute(hidden),
+            writable: writable.iter().map(PathBuf::from).collect(),
         },
-        writable: writable.iter().map(PathBuf::from).collect(),
         program,
         args,
     })
 }
 
+/// The folder of the own open descriptors.
 #[cfg(target_os = "linux")]
-pub(super) const DESCRIPTORS: &str = "/proc/self/fd";
+pub(in crate::agents) const DESCRIPTORS: &str = "/proc/self/fd";
+/// The folder of the own open descriptors.
 #[cfg(not(target_os = "linux"))]
-pub(super) const DESCRIPTORS: &str = "/dev/fd";
+pub(in crate::agents) const DESCRIPTORS: &str = "/dev/fd";
 
-/// Where the starter's pipe is opened, anew: what Rust opens is closed on exec, so the agent cannot inherit it.
-#[cfg(target_os = "linux")]
-pub(super) fn descriptor(starter: u32, fd: RawFd) -> PathBuf {
-    format!("/proc/{starter}/fd/{fd}").into()
-}
-
-/// Where the inherited pipe is opened anew.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn descriptor(_starter: u32, fd: RawFd) -> PathBuf {
+/// Where an inherited pipe is opened anew: what Rust opens is closed on exec, so the agent cannot inherit it.
+pub(super) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }
 
@@ -238,7 +224,7 @@ mod tests {
     #[test]
     fn arguments_are_read_strictly() {
         let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let args = words("5 7 9 250 /tmp/x auto /a /b -- sh -c --");
+        let args = words("5 7 9 250 /tmp/x auto namespaces /c  /a /b -- sh -c --");
         let rest = words("-c --");
         let orders = Orders {
             starter: 5,
@@ -246,21 +232,26 @@ mod tests {
             report: 9,
             grace: Duration::from_millis(250),
             temporary: Some(Path::new("/tmp/x")),
-            sandbox: Sandbox::Auto,
-            writable: vec!["/a".into(), "/b".into()],
+            confinement: Confinement {
+                hold: Hold::IfPossible,
+                namespaces: true,
+                cache: Some("/c".into()),
+                hidden: None,
+                writable: vec!["/a".into(), "/b".into()],
+            },
             program: OsStr::new("sh"),
             args: &rest,
         };
         assert_eq!(parse(&args), Some(orders));
-        assert_eq!(parse(&words("5 7 9 250  free -- sh")).map(|orders| orders.temporary), Some(None));
+        assert_eq!(parse(&words("5 7 9 250  free    -- sh")).map(|orders| orders.temporary), Some(None));
         for line in [
             "",
-            "5 7 9 250  free --",
-            "5 7 9 250  free sh x",
-            "5 a 9 250  free -- sh",
-            "x 7 9 250  free -- sh",
-            "5 7 9 1.5  free -- sh",
-            "5 7 9 1  x -- sh",
+            "5 7 9 250  free    --",
+            "5 7 9 250  free    sh x",
+            "5 a 9 250  free    -- sh",
+            "x 7 9 250  free    -- sh",
+            "5 7 9 1.5  free    -- sh",
+            "5 7 9 1  x    -- sh",
         ] {
             assert_eq!(parse(&words(line)), None, "{line}");
         }

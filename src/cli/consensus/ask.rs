@@ -65,7 +65,7 @@ pub(super) fn prompt(given: Option<&str>, file: Option<&Path>) -> Result<String,
         (Some("-"), _) => stdin()?,
         (Some(text), _) => text.to_owned(),
         (None, Some(path)) => {
-            let opened = std::fs::File::open(path).map(|file| Box::new(file) as Box<dyn std::io::Read>);
+            let opened = crate::files::input(path).map(|file| Box::new(file) as Box<dyn std::io::Read>);
             read(format!("`{}`", path.display()), opened)?
         }
         (None, None) if !std::io::stdin().is_terminal() => stdin()?,

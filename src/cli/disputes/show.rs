@@ -108,6 +108,9 @@ impl Page {
         if !ruling.citations.is_empty() {
             self.body(2, &Untrusted::joined(&ruling.citations, ", ").labelled("Citations: "));
         }
+        if let Some(why) = &ruling.coder_evidence {
+            self.body(2, &why.labelled("Coder evidence: "));
+        }
         for vote in votes {
             self.body(2, &vote.said().labelled("Vote: "));
         }

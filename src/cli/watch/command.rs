@@ -1,8 +1,6 @@
 //! What a person tells a watch: how does it stand, review now, pause, resume, close an issue, stop.
 
-use serde_json::json;
-
-use super::{accepted, asked_for, connect, socket_error};
+use super::{accepted, address, asked_for, connect, socket_error};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::{Globals, history, sitting};
 use crate::domain::{ExitReason, RunId, WatchStatus};
@@ -11,7 +9,7 @@ use crate::event::EventKind;
 use crate::report::stage::json as json_report;
 use crate::ui::stream;
 use crate::watch::intake::Command as Order;
-use crate::watch::socket::{SocketError, own_name};
+use crate::watch::socket::{SocketError, lock, own_name};
 use crate::watch::standing::{IssueStanding, Standing};
 use crate::watch::{record, recorded, recorded_issues};
 
@@ -91,7 +89,7 @@ fn exit(standing: &Standing) -> ExitReason {
 /// Tells it to a watch that has to run.
 fn tell(globals: &Globals, order: &Order) -> CommandResult {
     let mut client = connect(globals)?.map_err(socket_error)?;
-    said(globals, client.ask(&json!(order).to_string()).map_err(socket_error)?)
+    said(globals, client.command(order).map_err(socket_error)?)
 }
 
 fn said(globals: &Globals, answer: Option<String>) -> CommandResult {
@@ -111,7 +109,7 @@ fn shown(globals: &Globals, standing: &Standing) -> CommandResult {
 fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
     match connect(globals)? {
         Ok(mut client) => {
-            let answer = accepted(client.ask(&json!(Order::Status).to_string()).map_err(socket_error)?)?;
+            let answer = accepted(client.command(&Order::Status).map_err(socket_error)?)?;
             Ok((asked_for(&answer["standing"])?, true))
         }
         Err(error @ SocketError::NoWatch(_)) => {
@@ -128,7 +126,7 @@ fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
 fn issues(globals: &Globals, as_json: bool) -> CommandResult {
     let issues: Vec<IssueStanding> = match connect(globals)? {
         Ok(mut client) => {
-            let answer = accepted(client.ask(&json!(Order::Issues).to_string()).map_err(socket_error)?)?;
+            let answer = accepted(client.command(&Order::Issues).map_err(socket_error)?)?;
             asked_for(&answer["issues"])?
         }
         Err(error @ SocketError::NoWatch(_)) => {
@@ -148,12 +146,14 @@ fn issues(globals: &Globals, as_json: bool) -> CommandResult {
 /// Tells it to the watch, or writes it into the record of one that does not run: a pause can always be lifted.
 fn change(globals: &Globals, order: &Order) -> CommandResult {
     let error = match connect(globals)? {
-        Ok(mut client) => return said(globals, client.ask(&json!(order).to_string()).map_err(socket_error)?),
+        Ok(mut client) => return said(globals, client.command(order).map_err(socket_error)?),
         Err(error @ SocketError::NoWatch(_)) => error,
         Err(error) => return Err(socket_error(error)),
     };
     let workspace = sitting::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
+    // A watch that runs keeps its own record, even where its socket was removed.
+    let _lock = lock(&address(&workspace)?, workspace.root()).map_err(socket_error)?;
     let mut journal = history::open(globals, &workspace)?;
     let Some(stood) = recorded(&journal, &root)? else { return Err(socket_error(error)) };
     let by = own_name().into();

@@ -1,6 +1,5 @@
 //! The watch itself: settings, plan, socket, screen, and the loop until somebody ends it.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use serde_json::json;
 use tokio::sync::{oneshot, watch as channel};
 
 use super::{Watch, address, socket_error};
+use crate::agents::own_process;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::sitting::{self, FormatArg};
 use crate::cli::{Globals, history, load};
@@ -26,6 +26,8 @@ use crate::watch::{self, PlanError, Setup};
 
 /// The lines of a file that are handed over at a time.
 const PIECE: usize = 1_000;
+/// What the connections of a watch count for when files are provided, in agents.
+const CONNECTIONS: usize = 64;
 /// Nobody bounds the wall time of a watch.
 const FOR_EVER: Duration = Duration::MAX;
 
@@ -55,7 +57,9 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     };
     let shows = globals.interactive() && args.format != FormatArg::Jsonl;
     let root = workspace.root().to_owned();
-    let (ended, cause) = sitting::attend(FOR_EVER, &terminal, |stop| {
+    // Connections take them; with fewer, fewer are served.
+    drop(own_process::provide_open_files(CONNECTIONS));
+    let (ended, cause) = sitting::attend(FOR_EVER, &terminal, None, |stop| {
         let terminal = terminal.clone();
         async move {
             // In the runtime, which it belongs to.
@@ -102,7 +106,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
         stream::err(&format!("{}\n", drawn::line(sitting::screen(globals).look(), &ended.standing)));
         stream::err("Stopped; `glee watch` goes on from here\n");
     }
-    Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause) })
+    Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })
 }
 
 /// The tasks that were given, each behind the name of its agent.
@@ -125,7 +129,7 @@ fn open(path: &Path) -> Result<Source, CommandError> {
     if path.as_os_str() == "-" {
         return Ok(BufReader::new(Box::new(io::stdin())));
     }
-    let file = File::open(path)
+    let file = crate::files::input(path)
         .map_err(|error| CommandError::usage(format!("cannot read `{}`: {error}", path.display())))?;
     Ok(BufReader::new(Box::new(file)))
 }
@@ -148,7 +152,7 @@ fn read_in(mut source: Source, intake: Intake) {
                         break;
                     }
                     Ok(_) if line.trim_ascii().is_empty() => {}
-                    Ok(_) => items.push(intake::read(line.trim_ascii(), None)),
+                    Ok(_) => items.push(intake::for_agent(intake::read(line.trim_ascii(), None))),
                 }
             }
             let (answer, answered) = oneshot::channel();

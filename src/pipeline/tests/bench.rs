@@ -74,6 +74,7 @@ pub(crate) fn settings() -> Settings {
             verify: Vec::new(),
             jobs: None,
             max_file: 1 << 20,
+            skipped: crate::config::settings::Skipped::Note,
             shard: 1 << 20,
             consensus: crate::rules::consensus::Policy::Panel,
             validate: crate::config::settings::Validate::Off,

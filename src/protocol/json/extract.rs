@@ -1,11 +1,12 @@
 //! Finds the JSON objects of an answer.
 //!
 //! An object counts if it is the whole content of a fence, or begins and ends with a line of its own outside of fences
-//! and quotes. What is no JSON after all is passed over as if it were not there.
+//! and quotes; lists where they are asked for. What is no JSON after all is passed over as if it were not there, but
+//! that something was to be findings is remembered.
 
 use super::super::clean::Line;
 use super::super::markdown::Kind;
-use super::scan::{Progress, Scanner};
+use super::scan::{OBJECT_CAP, Progress, Scanner, Scope};
 
 /// An object and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +34,19 @@ pub(in crate::protocol) enum State<'a> {
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Extractor {
     candidate: Option<Candidate>,
+    scope: Scope,
     /// Whether an object was too large to keep.
     too_large: bool,
+    /// Whether something with findings was begun that is no JSON.
+    broken: bool,
 }
 
 #[derive(Debug)]
 struct Candidate {
     scanner: Scanner,
+    scope: Scope,
+    /// Objects that stand above it in the same fence, with a comma behind each; in the end the list of all of them.
+    earlier: Vec<u8>,
     mark: usize,
     fenced: bool,
     progress: Progress,
@@ -48,8 +55,35 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn new(mark: usize, fenced: bool) -> Self {
-        Self { scanner: Scanner::new(), mark, fenced, progress: Progress::More, lent: false }
+    fn new(mark: usize, fenced: bool, scope: Scope) -> Self {
+        let (scanner, earlier) = (Scanner::new(scope), Vec::new());
+        Self { scanner, scope, earlier, mark, fenced, progress: Progress::More, lent: false }
+    }
+
+    /// Keeps a complete object of a fence, and goes on with the next one.
+    fn next_object(&mut self) {
+        self.earlier.extend_from_slice(self.scanner.bytes());
+        self.earlier.push(b',');
+        self.scanner = Scanner::new(self.scope);
+        let is_too_large = self.earlier.len() > OBJECT_CAP;
+        self.progress = if is_too_large { Progress::TooLarge } else { Progress::More };
+    }
+
+    /// Whether it was to be a list of findings.
+    fn has_findings(&self) -> bool {
+        let has = |name: &[u8]| self.scanner.bytes().windows(name.len()).any(|window| window == name);
+        [&b"\"findings\""[..], b"\"issues\"", b"\"severity\""].into_iter().any(has)
+    }
+
+    fn finish(&mut self) -> &[u8] {
+        self.lent = true;
+        if self.earlier.is_empty() {
+            return self.scanner.bytes();
+        }
+        self.earlier.insert(0, b'[');
+        self.earlier.extend_from_slice(self.scanner.bytes());
+        self.earlier.push(b']');
+        &self.earlier
     }
 
     /// Takes one line. Behind the last brace only white space may follow, and the rest of a cut line is not known.
@@ -58,6 +92,11 @@ impl Candidate {
         let text = if begun { line.text } else { line.text.trim_start() };
         if !begun && text.is_empty() {
             return;
+        }
+        let is_next = self.fenced && self.scope == Scope::Lists && self.progress == Progress::Done;
+        if is_next && text.trim_start().starts_with('{') {
+            self.next_object();
+            return self.push(line);
         }
         let end = (!line.cut).then_some(b'\n');
         for byte in text.bytes().chain(end) {
@@ -75,13 +114,19 @@ impl Candidate {
 }
 
 impl Extractor {
+    pub(in crate::protocol) fn new(scope: Scope) -> Self {
+        Self { scope, ..Self::default() }
+    }
+
     /// Takes the next line. `mark` is the caller's name for it.
     pub(in crate::protocol) fn line(&mut self, line: Line<'_>, kind: Kind, mark: usize) -> State<'_> {
         match kind {
-            Kind::FenceOpen => self.candidate = Some(Candidate::new(mark, true)),
+            Kind::FenceOpen => self.candidate = Some(Candidate::new(mark, true, self.scope)),
             Kind::FenceClose => return self.end(),
             Kind::Code => self.go_on(line),
-            Kind::Quote => self.candidate = None,
+            Kind::Quote => {
+                self.broken |= self.candidate.take().is_some_and(|none| !none.lent && none.has_findings());
+            }
             _ => return self.prose(line, mark),
         }
         State::Outside
@@ -89,8 +134,9 @@ impl Extractor {
 
     /// Takes the end of a fence, or of the answer.
     pub(in crate::protocol) fn end(&mut self) -> State<'_> {
-        self.candidate
-            .take_if(|candidate| candidate.lent || !candidate.fenced || candidate.progress != Progress::Done);
+        let is_none =
+            |candidate: &mut Candidate| candidate.lent || !candidate.fenced || candidate.progress != Progress::Done;
+        self.broken |= self.candidate.take_if(is_none).is_some_and(|none| !none.lent && none.has_findings());
         self.lend()
     }
 
@@ -99,12 +145,17 @@ impl Extractor {
         self.too_large
     }
 
+    /// Whether something with findings was passed over because it is no JSON.
+    pub(in crate::protocol) fn is_broken(&self) -> bool {
+        self.broken
+    }
+
     fn prose(&mut self, line: Line<'_>, mark: usize) -> State<'_> {
         self.candidate.take_if(|candidate| candidate.lent);
         self.go_on(line);
         // What ends one candidate may be the beginning of the next.
-        if self.candidate.is_none() && line.text.trim_start().starts_with('{') {
-            self.candidate = Some(Candidate::new(mark, false));
+        if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
+            self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.go_on(line);
         }
         match &self.candidate {
@@ -118,15 +169,16 @@ impl Extractor {
         let Some(candidate) = &mut self.candidate else { return };
         candidate.push(line);
         self.too_large |= candidate.progress == Progress::TooLarge;
-        self.candidate.take_if(|candidate| matches!(candidate.progress, Progress::Invalid | Progress::TooLarge));
+        let ended =
+            |candidate: &mut Candidate| matches!(candidate.progress, Progress::Invalid | Progress::TooLarge);
+        self.broken |= self.candidate.take_if(ended).is_some_and(|none| none.has_findings());
     }
 
     fn lend(&mut self) -> State<'_> {
         match &mut self.candidate {
             Some(candidate) => {
-                candidate.lent = true;
                 let Candidate { mark, fenced, .. } = *candidate;
-                State::Found(Object { bytes: candidate.scanner.bytes(), mark, fenced })
+                State::Found(Object { bytes: candidate.finish(), mark, fenced })
             }
             None => State::Outside,
         }
@@ -139,7 +191,11 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        let (mut structure, mut extractor) = (Structure::default(), Extractor::default());
+        found_in(text, Scope::Objects)
+    }
+
+    fn found_in(text: &str, scope: Scope) -> Vec<String> {
+        let (mut structure, mut extractor) = (Structure::default(), Extractor::new(scope));
         let mut all = Vec::new();
         let mut keep = |state: State<'_>| {
             if let State::Found(object) = state {
@@ -176,6 +232,40 @@ mod tests {
             ("> ```\n> {}\n> ```\n", &[]),
         ] {
             assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_are_found_where_they_are_asked_for() {
+        for (text, expected) in [
+            ("[{}]\n[]", &["[{}]", "[]"][..]),
+            ("[\n{},\n{}\n]", &["[\n{},\n{}\n]"]),
+            ("[MUST] a\n[ ] b\n[1] c\n[{}] d", &[]),
+            ("[\n[MUST] a\n{}", &["{}"]),
+            ("```json\n[{}]\n```", &["[{}]"]),
+            ("```json\n{}\n\n{\n}\n```", &["[{},{\n}]"]),
+            ("```json\n{}\ncode\n```", &[]),
+        ] {
+            assert_eq!(found_in(text, Scope::Lists), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn findings_that_are_no_json_are_remembered() {
+        for (text, expected) in [
+            ("{\"findings\":[{},]}", true),
+            ("```json\n{\"issues\":[{\"a\":1}\n```", true),
+            ("{\"a\":{\"severity\":\"x\"", true),
+            ("{\"a\":[1,]}", false),
+            ("{\"findings\":[]}\n{ code", false),
+        ] {
+            let (mut structure, mut extractor) = (Structure::default(), Extractor::default());
+            for text in text.lines() {
+                let kind = structure.classify(text);
+                let _ = extractor.line(Line { text, cut: false }, kind, 0);
+            }
+            let _ = extractor.end();
+            assert_eq!(extractor.is_broken(), expected, "{text}");
         }
     }
 

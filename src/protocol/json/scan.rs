@@ -1,4 +1,4 @@
-//! A strict scanner of one JSON object, byte by byte.
+//! A strict scanner of one JSON object or list, byte by byte.
 //!
 //! It says at the earliest byte that what it reads is no JSON, so that prose between braces costs nothing. What it
 //! keeps is valid JSON that any parser accepts: a number beyond the range of a double becomes `null`, a surrogate
@@ -34,6 +34,25 @@ pub(super) struct Scanner {
     start: usize,
     /// Where the hexadecimal digits of a high surrogate stand that waits for a low one.
     high: Option<usize>,
+    /// What it may scan.
+    scope: Scope,
+}
+
+/// What counts as a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol) enum Scope {
+    /// Objects.
+    #[default]
+    Objects,
+    /// Objects and lists, and objects one below the other in a fence as a list.
+    Lists,
+}
+
+impl Scope {
+    /// Whether a document may begin with `text`.
+    pub(super) fn begins(self, text: &str) -> bool {
+        text.starts_with('{') || self == Self::Lists && text.starts_with('[')
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +92,8 @@ enum Number {
 }
 
 impl Scanner {
-    pub(super) fn new() -> Self {
-        Self { bytes: Vec::new(), open: Vec::new(), expect: Expect::Object, start: 0, high: None }
+    pub(super) fn new(scope: Scope) -> Self {
+        Self { bytes: Vec::new(), open: Vec::new(), expect: Expect::Object, start: 0, high: None, scope }
     }
 
     /// The object, once it is done.
@@ -117,6 +136,7 @@ impl Scanner {
             (Expect::Literal(_) | Expect::Number(_), _) => None,
             (expect, _) if blank && expect != Expect::Object => Some(expect),
             (Expect::Object | Expect::Value | Expect::ValueOrEnd, b'{') => self.opened(byte, Expect::KeyOrEnd),
+            (Expect::Object, b'[') if self.scope == Scope::Lists => self.opened(byte, Expect::ValueOrEnd),
             (Expect::Value | Expect::ValueOrEnd, b'[') => self.opened(byte, Expect::ValueOrEnd),
             (Expect::Value | Expect::ValueOrEnd, b'"') => Some(Expect::Text(Of::Value)),
             (Expect::Value | Expect::ValueOrEnd, b't') => Some(Expect::Literal(b"rue")),
@@ -249,7 +269,7 @@ mod tests {
 
     /// The object as it is kept, if `text` is one and nothing else.
     fn scan(text: &str) -> Option<String> {
-        let mut scanner = Scanner::new();
+        let mut scanner = Scanner::new(Scope::Objects);
         let mut progress = Progress::More;
         for byte in text.bytes() {
             if progress != Progress::More {
@@ -333,7 +353,7 @@ mod tests {
 
     #[test]
     fn gives_up_beyond_the_cap() {
-        let mut scanner = Scanner::new();
+        let mut scanner = Scanner::new(Scope::Objects);
         let text = format!(r#"{{"a":"{}"#, "x".repeat(OBJECT_CAP));
         let last = text.bytes().map(|byte| scanner.push(byte)).last();
         assert_eq!(last, Some(Progress::TooLarge));

@@ -143,6 +143,11 @@ impl Loose {
         }
     }
 
+    /// This value, or the other where this one is none.
+    pub(in crate::protocol) fn or(self, other: Self) -> Self {
+        if self == Self::Nothing { other } else { self }
+    }
+
     /// The bytes it takes up in memory.
     pub(in crate::protocol) fn weight(&self) -> usize {
         let texts = match self {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::printable;
 use crate::protocol::request::{
-    Challenged, Change, Item, Request, RulingInForce, SourceFile, StagePosition, StageSubject, Task,
+    Challenged, Change, CoderWritten, Item, Request, RulingInForce, SourceFile, StagePosition, StageSubject, Task,
 };
 use crate::rules::stages;
 
@@ -75,11 +75,12 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("items", items.iter().map(|item| fence.item(item)).collect());
             values.insert("ids", json!(ids(items.iter().map(|item| item.finding.id))));
         }
-        Task::Judge { dispute, files } => {
+        Task::Judge { dispute, files, written } => {
             values.insert("dispute", json!(dispute.number.0));
             values.insert("finding", fence.finding(&dispute.finding, None));
             values.insert("objection", json!(fence.objection(dispute)));
             values.insert("earlier", json!(fence.earlier(&dispute.rulings)));
+            values.insert("written", json!(fence.written(written)));
             values.insert("files", fence.files(files));
         }
         Task::Recheck { changes, files } => {
@@ -149,6 +150,9 @@ fn ids(ids: impl Iterator<Item = FindingId>) -> String {
     ids.map(|id| id.to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// As many empty lines are shown as one: of a large file the lines far from a change are left empty.
+const LONG_GAP: usize = 40;
+
 /// Puts the words of others between markers.
 struct Fence<'a> {
     nonce: &'a str,
@@ -168,8 +172,21 @@ impl Fence<'_> {
     /// A file's lines behind their numbers.
     fn file(&self, path: &str, text: &str) -> String {
         let width = text.lines().count().to_string().len();
-        let numbered = text.lines().zip(1..).map(|(line, number)| format!("{number:>width$} | {line}\n"));
-        self.between(&format!("path={path}"), numbered.collect())
+        let mut numbered = String::new();
+        let mut lines = text.lines().zip(1_usize..).peekable();
+        while let Some((line, number)) = lines.next() {
+            let mut last = number;
+            while let Some((_, next)) = lines.next_if(|(next, _)| line.is_empty() && next.is_empty()) {
+                last = next;
+            }
+            numbered.push_str(&match last - number {
+                0..LONG_GAP => {
+                    (number..=last).map(|number| format!("{number:>width$} | {line}\n")).collect::<String>()
+                }
+                _ => format!("{:width$} | (lines {number} to {last} are empty or not shown)\n", ""),
+            });
+        }
+        self.between(&format!("path={path}"), numbered)
     }
 
     fn between(&self, what: &str, lines: String) -> String {
@@ -187,6 +204,7 @@ impl Fence<'_> {
             let ranges: Vec<_> = file.changed.iter().map(|range| lines(*range)).collect();
             json!({
                 "ranges": ranges.join(", "),
+                "deleted": file.is_deleted(),
                 "text": self.file(&file.path, &file.text),
                 "diff": file.diff.as_ref().map(|diff| self.around(&format!("diff={}", file.path), diff)),
             })
@@ -210,6 +228,23 @@ impl Fence<'_> {
             printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
         };
         self.around("rulings", &rulings.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// What the coder wrote in this run, one file a line.
+    fn written(&self, written: &[CoderWritten]) -> String {
+        if written.is_empty() {
+            return String::new();
+        }
+        let line = |file: &CoderWritten| {
+            let ranges: Vec<_> = file.lines.iter().map(|range| lines(*range)).collect();
+            let what = if ranges.is_empty() {
+                "the whole file".to_owned()
+            } else {
+                format!("lines {}", ranges.join(", "))
+            };
+            printable::line(&format!("{}: {what}", file.path))
+        };
+        self.around("written by the coder", &written.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 
     fn item(&self, item: &Item) -> Value {

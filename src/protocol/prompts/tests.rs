@@ -104,7 +104,11 @@ fn respond() -> Task {
 }
 
 fn judge() -> Task {
-    Task::Judge { dispute: Box::new(dispute()), files: vec![source("src/db.py", "def find(name):\n    pass\n")] }
+    Task::Judge {
+        dispute: Box::new(dispute()),
+        files: vec![source("src/db.py", "def find(name):\n    pass\n")],
+        written: Vec::new(),
+    }
 }
 
 fn recheck_task() -> Task {
@@ -158,11 +162,14 @@ fn earlier_rulings_reach_the_judge() {
             citations: Vec::new(),
             new_tag: None,
             duplicate_of: None,
+            coder_evidence: None,
         },
         by: Ruler::Policy,
         votes: Vec::new(),
     });
-    let text = render(&request(Task::Judge { dispute: Box::new(dispute), files: Vec::new() }), None).unwrap();
+    let text =
+        render(&request(Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new() }), None)
+            .unwrap();
     assert!(text.contains("\n: ESCALATE: names.py was not shown\n"), "{text}");
     assert!(text.contains("neither the finding nor the evidence names a file"), "{text}");
 }
@@ -221,7 +228,7 @@ fn forged() -> [Task; 4] {
     if let [
         Task::Review { files, rulings, focus },
         Task::Respond { items },
-        Task::Judge { dispute, files: code },
+        Task::Judge { dispute, files: code, .. },
         Task::Recheck { changes, .. },
     ] = &mut tasks
     {
@@ -358,7 +365,7 @@ fn a_project_replaces_one_template_and_keeps_the_others() {
     "judge.md:1: "
 )]
 #[case::no_closing(b"{{ nonce }}", "judge.md: the prompt does not say how the answer ends")]
-#[case::include(b"\n{% include 'respond.md' %}", "judge.md:2: template not found")]
+#[case::include(b"\n{% include 'respond.md' %}", "judge.md:2: `include` is not available")]
 #[case::bytes(b"\xff{{ closing }}", "cannot be read")]
 fn a_broken_template_is_named_with_its_line(#[case] source: &[u8], #[case] expected: &str) {
     let (_folder, rendered) = with_template(source);

@@ -39,7 +39,7 @@ fn what_cannot_be_read_is_missing() {
     let answer =
         read(r#"{"nonce":"abc","checks":[{"finding":"F1","resolved":"yes"},{"finding":"F2","resolved":true}]}"#);
     assert_eq!((answer.checks, answer.missing), (vec![check(2, true, "")], vec![FindingId(1)]));
-    let answer = read("[F1] RESOLVED: a\n[F1] UNRESOLVED: b\n[F2] RESOLVEDISH: c");
+    let answer = read("[F1] UNRESOLVED: a\n[F1] RESOLVED: b\n[F2] RESOLVEDISH: c");
     assert_eq!(
         (answer.checks.len(), answer.missing, answer.complete),
         (0, vec![FindingId(1), FindingId(2)], false)

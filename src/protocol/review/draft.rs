@@ -3,11 +3,10 @@
 //! The text of an answer is kept once, in order, with the places where findings and notes begin; bodies and notes are
 //! cut out of it at the end. What goes beyond the caps is counted, not kept.
 
-use std::ops::Range;
-
 use super::super::answer::Step;
 use super::super::markdown::{self, Kind, Structure};
-use super::super::{place, tag};
+use super::super::place::{self, Paths};
+use super::super::tag;
 use crate::domain::{RawFinding, Severity, Tag, Untrusted};
 
 /// The most text that is kept of one answer, in bytes.
@@ -24,7 +23,8 @@ const FINDINGS_CAP: usize = 3 << 20;
 
 /// What was read so far.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct Draft<'a> {
+    paths: &'a Paths,
     text: String,
     segments: Vec<Segment>,
     findings: Vec<RawFinding>,
@@ -78,10 +78,11 @@ struct Item {
     listed: bool,
 }
 
-impl Draft {
-    pub(super) fn new() -> Self {
+impl<'a> Draft<'a> {
+    pub(super) fn new(paths: &'a Paths) -> Self {
         let notes = Segment { start: 0, body: 0, owner: Owner::Notes, left_out: 0 };
         Self {
+            paths,
             text: String::new(),
             segments: vec![notes],
             findings: Vec::new(),
@@ -101,11 +102,6 @@ impl Draft {
         self.count
     }
 
-    /// Whether findings were read that are not kept.
-    pub(super) fn overflows(&self) -> bool {
-        self.count > self.findings.len() as u64
-    }
-
     /// Ends the finding that is being read.
     pub(super) fn close(&mut self) {
         if self.last().owner != Owner::Notes {
@@ -122,7 +118,7 @@ impl Draft {
         } else if matches!(self.last().owner, Owner::Row(_)) {
             self.close();
         }
-        let item = if step.is_prose() { item(step.text) } else { None };
+        let item = if step.is_prose() { item(step.text, self.paths) } else { None };
         self.previous = match (step.kind, &item) {
             (Kind::Text, _) if step.text.contains('|') => match self.previous {
                 Previous::FirstRow { .. } | Previous::Row => Previous::Row,
@@ -203,11 +199,30 @@ impl Draft {
         }
     }
 
-    /// All text but `range`, for an answer whose findings are in JSON.
-    pub(super) fn into_notes(self, range: Range<usize>) -> String {
+    /// How many findings are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.findings.len()
+    }
+
+    /// The findings that are kept; their bodies are cut out of the text at the end.
+    pub(super) fn findings(&self) -> &[RawFinding] {
+        &self.findings
+    }
+
+    /// Takes the text back that was kept since a mark, and ends the finding that is being read.
+    pub(super) fn cut(&mut self, mark: usize) {
+        self.text.truncate(mark.max(self.last().body));
+        self.close();
+        self.previous = Previous::Other;
+    }
+
+    /// All text, for an answer whose findings stand elsewhere.
+    pub(super) fn into_notes(self) -> String {
         let left_out: u64 = self.segments.iter().map(|segment| segment.left_out).sum();
-        let (before, behind) = (&self.text[..range.start], &self.text[range.end..]);
-        let mut notes = paragraphs([before, behind].map(markdown::trim_blank_lines));
+        let starts: Vec<usize> = self.segments.iter().map(|segment| segment.start).collect();
+        let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
+        let parts = starts.iter().zip(ends).map(|(start, end)| markdown::trim_blank_lines(&self.text[*start..end]));
+        let mut notes = paragraphs(parts);
         say_left_out(&mut notes, left_out);
         notes
     }
@@ -227,7 +242,7 @@ impl Draft {
                     let finding = &mut self.findings[number];
                     let mut body = markdown::dedent(&self.text[segment.body.min(end)..end]);
                     if finding.title.is_empty() {
-                        title_from_body(finding, &mut body);
+                        title_from_body(finding, &mut body, self.paths);
                     }
                     say_left_out(&mut body, segment.left_out);
                     finding.body = body.into();
@@ -266,7 +281,7 @@ pub(super) fn weight(finding: &RawFinding) -> usize {
 }
 
 /// Reads the finding that a line begins, if it begins one.
-fn item(line: &str) -> Option<Item> {
+fn item(line: &str, paths: &Paths) -> Option<Item> {
     let row = markdown::table_row(line);
     let peeled = markdown::peel_item(row.map_or(line, |(first, _)| first));
     let mark = tag::read(peeled.rest)?;
@@ -278,7 +293,7 @@ fn item(line: &str) -> Option<Item> {
     }
     // Emphasis that began before the tag ends behind it: `**2) [MUST]** a`.
     let rest = rest.strip_prefix("** ").or_else(|| rest.strip_prefix("__ ")).unwrap_or(rest);
-    let place = place::find(rest);
+    let place = place::find_of(rest, paths);
     let title = tag::title(rest, place.as_ref());
     if tag::is_placeholder(title) {
         return None;
@@ -322,13 +337,13 @@ fn shorten(mut title: String) -> String {
 }
 
 /// A tag alone on its line, or with a place only, is followed by its title.
-fn title_from_body(finding: &mut RawFinding, body: &mut String) {
+fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if Structure::default().classify(first) != Kind::Text {
         return;
     }
     let text = markdown::peel(first).rest;
-    let place = if finding.file.is_none() { place::find(text) } else { None };
+    let place = if finding.file.is_none() { place::find_of(text, paths) } else { None };
     let title = markdown::plain(tag::title(text, place.as_ref()));
     if title.is_empty() {
         return;

@@ -1,30 +1,98 @@
-//! The JSON forms of a review: a `review_result` with its payload, or a list of findings.
+//! The JSON forms of a review: a `review_result` with its payload, a list of findings, and what models write instead.
+//!
+//! Besides the two forms of the protocol, findings are read wherever a model puts them: in a list without an object around
+//! it, one object a line, a list for each file, a text that holds the list. What stands in the place of a finding and
+//! cannot be read is remembered, so that such an answer is never complete.
 
-use serde::de::MapAccess;
+use std::collections::BTreeSet;
+use std::fmt;
 
-use super::super::json::{self, Fields, List, Loose, Nested};
-use super::super::{markdown, place};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::super::json::{Fields, Loose};
 use super::draft;
-use crate::domain::{Confidence, RawFinding, Severity, Tag, Untrusted};
+use super::issue::IssueFields;
+use crate::domain::RawFinding;
+
+/// The most memory that the findings of one document take up.
+const FINDINGS_CAP: usize = 6 << 20;
+
+/// Names of lists of findings.
+const LISTS: [&str; 9] = [
+    "findings",
+    "issues",
+    "problems",
+    "comments",
+    "violations",
+    "vulnerabilities",
+    "defects",
+    "bugs",
+    "review_comments",
+];
+
+/// Names of what may stand around a review.
+const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
 
 /// A review in JSON.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct JsonResult {
     pub(super) findings: Vec<RawFinding>,
     /// How many findings there are, also those that are not kept.
     pub(super) count: u64,
-    pub(super) nonce: Option<String>,
+    /// Whether something stands in the place of a finding that is none.
+    pub(super) malformed: bool,
+    /// Whether it is a whole `review_result`.
+    pub(super) enveloped: bool,
     pub(super) verdict: Option<String>,
     pub(super) summary: Option<String>,
+    nonces: BTreeSet<String>,
+    /// Whether it has one of the two forms of the protocol, with or without findings.
+    in_form: bool,
+    weight: usize,
 }
 
 impl JsonResult {
+    /// The nonce, if it has just one.
+    pub(super) fn nonce(&self) -> Option<&str> {
+        self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
+    }
+
     /// Whether the verdict asks for something. A word that is not known to approve does: nothing goes green because
     /// it could not be read.
     pub(super) fn objects(&self) -> bool {
         let Some(verdict) = &self.verdict else { return false };
         let word: String = verdict.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
         !APPROVALS.contains(&word.as_str())
+    }
+
+    fn push(&mut self, finding: RawFinding) {
+        self.count += 1;
+        self.weight += draft::weight(&finding);
+        if self.weight <= FINDINGS_CAP {
+            self.findings.push(finding);
+        }
+    }
+
+    fn take_nonce(&mut self, nonce: &Loose) {
+        self.nonces.extend(nonce.word());
+    }
+
+    /// Takes a text in the place of a list or of a finding: the findings in it, or else the text itself as one.
+    fn take_text(&mut self, text: &str, place: Place) {
+        let word: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        if word.is_empty() || APPROVALS.contains(&word.as_str()) || word == "na" {
+            return;
+        }
+        let inner = super::parse(text.as_bytes(), None).ok().filter(|inner| !inner.findings.is_empty());
+        match (inner, place) {
+            (Some(inner), _) => {
+                self.malformed |= inner.truncated;
+                inner.findings.into_iter().for_each(|finding| self.push(finding));
+            }
+            (None, Place::Item) => self.push(IssueFields::of_text(text).finding()),
+            (None, Place::List) => self.malformed = true,
+            (None, Place::Top | Place::Wrapped) => {}
+        }
     }
 }
 
@@ -48,165 +116,174 @@ const APPROVALS: [&str; 16] = [
     "nofindings",
 ];
 
-/// Reads a review; `None` if the object is none.
+/// Reads a review; `None` if the document is none.
 pub(super) fn read(bytes: &[u8]) -> Option<JsonResult> {
-    let Review { kind, findings, payload, nonce, verdict, summary } = json::object(bytes)?;
-    let (list, verdict, summary, nonce) = match (payload, findings) {
-        (Some(Nested(payload)), _) if kind.word().as_deref() == Some("review_result") => {
-            let list = payload.issues.or_else(|| payload.verdict.word().map(|_| List::default()))?;
-            let nonce = nonce.word().or_else(|| payload.nonce.word());
-            (list, payload.verdict, payload.summary, nonce)
-        }
-        (_, Some(findings)) => (findings, verdict, summary, nonce.word()),
-        (_, None) => return None,
-    };
-    Some(JsonResult {
-        count: list.count,
-        findings: list.items.into_iter().map(|Issue(finding)| finding).collect(),
-        nonce,
-        verdict: verdict.string(),
-        summary: summary.string(),
-    })
+    let mut result = JsonResult::default();
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    Node { result: &mut result, place: Place::Top, file: None }.deserialize(&mut deserializer).ok()?;
+    (result.in_form || result.count > 0 || result.malformed).then_some(result)
 }
 
-#[derive(Default)]
-struct Review {
-    kind: Loose,
-    findings: Option<List<Issue>>,
-    payload: Option<Nested<Payload>>,
-    nonce: Loose,
-    verdict: Loose,
-    summary: Loose,
+/// Where a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The document, or an item of it.
+    Top,
+    /// Around a review.
+    Wrapped,
+    /// In the place of a list of findings.
+    List,
+    /// In the place of a finding.
+    Item,
 }
 
-impl Fields for Review {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "type" => self.kind = map.next_value()?,
-            "findings" => self.findings = map.next_value()?,
-            "payload" => self.payload = map.next_value()?,
-            "nonce" => self.nonce = map.next_value()?,
-            "verdict" => self.verdict = map.next_value()?,
-            "summary" => self.summary = map.next_value()?,
-            _ => json::skip(map)?,
-        }
-        Ok(())
+/// Reads a value and puts its findings into the result.
+struct Node<'a> {
+    result: &'a mut JsonResult,
+    place: Place,
+    /// The file that holds for everything inside that names none.
+    file: Option<&'a str>,
+}
+
+impl Node<'_> {
+    /// A value that can be no finding.
+    fn nothing<E>(self) -> Result<bool, E> {
+        self.result.malformed |= self.place == Place::Item;
+        Ok(false)
     }
 }
 
-#[derive(Default)]
-struct Payload {
-    issues: Option<List<Issue>>,
-    nonce: Loose,
-    verdict: Loose,
-    summary: Loose,
-}
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    /// Whether there was a value at all.
+    type Value = bool;
 
-impl Fields for Payload {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "issues" | "findings" => self.issues = map.next_value()?,
-            "nonce" => self.nonce = map.next_value()?,
-            "verdict" => self.verdict = map.next_value()?,
-            "summary" => self.summary = map.next_value()?,
-            _ => json::skip(map)?,
-        }
-        Ok(())
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-/// A finding, built up field by field.
-struct Issue(RawFinding);
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = bool;
 
-#[derive(Default)]
-struct IssueFields {
-    severity: Loose,
-    tag: Loose,
-    title: Loose,
-    description: Loose,
-    file: Loose,
-    line: Loose,
-    end_line: Loose,
-    category: Loose,
-    suggestion: Loose,
-    confidence: Loose,
-    evidence: Loose,
-    rule: Loose,
-}
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
 
-impl Fields for IssueFields {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        let field = match name {
-            "severity" | "tag_raw" => &mut self.severity,
-            "tag" => &mut self.tag,
-            "title" => &mut self.title,
-            "description" | "body" => &mut self.description,
-            "file" | "path" => &mut self.file,
-            "line" => &mut self.line,
-            "end_line" => &mut self.end_line,
-            "category" => &mut self.category,
-            "suggestion" => &mut self.suggestion,
-            "confidence" => &mut self.confidence,
-            "evidence" => &mut self.evidence,
-            "rule" => &mut self.rule,
-            _ => return json::skip(map),
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        self.nothing()
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        self.nothing()
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        self.nothing()
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        self.nothing()
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        self.nothing()
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
+        let known = self.result.findings.len();
+        self.result.take_text(text, self.place);
+        name_file(&mut self.result.findings[known..], self.file);
+        Ok(false)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
+        let Self { result, place, file } = self;
+        if place == Place::Item {
+            // A list in the place of a finding: only objects in it can be findings.
+            let known = (result.count, result.malformed);
+            while items.next_element_seed(Node { result, place: Place::Wrapped, file })?.is_some() {}
+            result.malformed |= known == (result.count, result.malformed);
+            return Ok(true);
+        }
+        let inner = if place == Place::List { Place::Item } else { place };
+        while items.next_element_seed(Node { result: &mut *result, place: inner, file })?.is_some() {}
+        Ok(true)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        let Self { result, place, file } = self;
+        let known = result.findings.len();
+        let mut fields = IssueFields::default();
+        let (mut kind, mut verdict, mut nonce) = (Loose::Nothing, Loose::Nothing, Loose::Nothing);
+        let (mut has_list, mut has_payload) = (false, false);
+        while let Some(name) = map.next_key::<String>()? {
+            match name.as_str() {
+                "type" => kind = map.next_value()?,
+                "nonce" => nonce = map.next_value()?,
+                "verdict" => verdict = map.next_value()?,
+                "payload" if place != Place::Item => {
+                    let form = std::mem::take(&mut result.in_form);
+                    let seed = Node { result: &mut *result, place: Place::Wrapped, file };
+                    map.next_value_seed(seed)?;
+                    has_payload = std::mem::replace(&mut result.in_form, form);
+                }
+                name if LISTS.contains(&name) => {
+                    let seed = Node { result: &mut *result, place: Place::List, file };
+                    has_list |= map.next_value_seed(seed)?;
+                }
+                name if WRAPPERS.contains(&name) && place != Place::Item => {
+                    let form = result.in_form;
+                    let seed = Node { result: &mut *result, place: Place::Wrapped, file };
+                    map.next_value_seed(seed)?;
+                    result.in_form = form;
+                }
+                // Lists of findings by the names of their files.
+                name if place == Place::List && !IssueFields::knows(name) => {
+                    let seed = Node { result: &mut *result, place: Place::List, file: Some(name) };
+                    map.next_value_seed(seed)?;
+                }
+                name => fields.field(name, &mut map)?,
+            }
+        }
+        let word = verdict.word();
+        result.take_nonce(&nonce);
+        if place == Place::Wrapped {
+            // Whether it counts is up to what is around it.
+            result.in_form |= has_list || word.is_some();
+        } else if kind.word().as_deref() == Some("review_result") && has_payload {
+            result.in_form = true;
+            result.enveloped = true;
+        } else if place == Place::Top && has_list {
+            result.in_form = true;
+        }
+        let holds_findings = result.findings.len() > known || has_list || has_payload;
+        let is_finding = match place {
+            Place::Item => fields.has_text() || !holds_findings,
+            Place::List => fields.has_text() && !fields.is_log_line(),
+            Place::Top | Place::Wrapped => {
+                fields.has_severity() && fields.has_text() && !holds_findings && !fields.is_log_line()
+            }
         };
-        *field = map.next_value()?;
-        Ok(())
+        name_file(&mut result.findings[known..], fields.file());
+        if is_finding {
+            let mut found = [fields.finding()];
+            name_file(&mut found, file);
+            found.into_iter().for_each(|finding| result.push(finding));
+        } else {
+            name_file(&mut result.findings[known..], file);
+            result.summary = fields.summary().or(result.summary.take());
+        }
+        if word.is_some() {
+            result.verdict = verdict.string();
+        }
+        Ok(place != Place::List || result.findings.len() > known)
     }
 }
 
-impl json::Item for Issue {
-    type Fields = IssueFields;
-
-    fn weight(&self) -> usize {
-        draft::weight(&self.0)
+/// Findings that name no file are about the one around them.
+fn name_file(findings: &mut [RawFinding], file: Option<&str>) {
+    let Some(file) = file else { return };
+    for finding in findings.iter_mut().filter(|finding| finding.file.is_none()) {
+        finding.file = Some(file.to_owned());
     }
-}
-
-impl From<IssueFields> for Issue {
-    fn from(fields: IssueFields) -> Self {
-        let raw = fields.severity.word().or_else(|| fields.tag.word()).unwrap_or_default();
-        let tag = fields.tag.word().and_then(|word| Tag::parse(&word)).or_else(|| Tag::parse(&raw));
-        let description = fields.description.string().unwrap_or_default();
-        let (title, body) = match fields.title.string() {
-            Some(title) => (markdown::fold(&title), description),
-            None => title_of(&description),
-        };
-        let (line, end_line) = lines(&fields.line, &fields.end_line);
-        Self(RawFinding {
-            severity: Severity { tag, raw },
-            title: title.into(),
-            body: body.into(),
-            file: fields.file.string(),
-            line,
-            end_line,
-            category: fields.category.string(),
-            suggestion: fields.suggestion.string().map(Untrusted::from),
-            confidence: confidence(&fields.confidence),
-            evidence: fields.evidence.texts().into_iter().map(Untrusted::from).collect(),
-            rule: fields.rule.string(),
-        })
-    }
-}
-
-/// The first paragraph of a description, and the others.
-fn title_of(description: &str) -> (String, String) {
-    let text = description.trim();
-    let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));
-    (markdown::fold(first), markdown::trim_blank_lines(rest).to_owned())
-}
-
-/// A line is a number, a text with a number, or a range in a text. Zero, fractions and the like are none.
-fn lines(line: &Loose, end: &Loose) -> (Option<u32>, Option<u32>) {
-    let Some((line, range_end)) = line.word().and_then(|word| place::lines(&word)) else { return (None, None) };
-    let end = end.word().and_then(|word| place::lines(&word)).map(|(end, _)| end).or(range_end);
-    (Some(line), end.filter(|end| *end > line))
-}
-
-/// 0 to 100, absurd numbers clamped; a number between 0 and 1 is a share of one.
-fn confidence(value: &Loose) -> Option<Confidence> {
-    let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
-    let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
-    Some(Confidence::clamped(percent.round() as i64))
 }

@@ -161,6 +161,11 @@ fn places_in_a_line() {
         ("app/[slug]/(auth)/page.tsx:3 t", Some("app/[slug]/(auth)/page.tsx:3")),
         ("call(src/a.rs:12) t", Some("src/a.rs:12")),
         ("`src/My File.cs:7` t", Some("src/My File.cs:7")),
+        ("my dir/a file.py:7 t", None),
+        ("\"my dir/a file.py\":7 t", None),
+        ("(my dir/a file.py:7) t", None),
+        ("C:\\my dir\\a file.py:7 t", None),
+        ("compare src/b.rs src/a.rs:7 t", Some("src/a.rs:7")),
         ("`cat src/a.rs:7` t", Some("src/a.rs:7")),
         ("src\\ui\\a.cs:7 t", Some("src\\ui\\a.cs:7")),
         ("/abs/a.rs:7 t", Some("/abs/a.rs:7")),
@@ -199,6 +204,38 @@ fn places_in_a_line() {
         let found = read(&format!("[LOW] {text}")).findings.remove(0);
         assert_eq!(found.location().map(|place| place.to_string()).as_deref(), expected, "{text}");
     }
+}
+
+#[test]
+fn paths_with_blanks_are_known_from_what_is_reviewed() {
+    let paths =
+        Paths::new(["src/file.py", "my dir/a file.py", "a file.py", "it's, here/x.py", "my dir/a file.py.bak"]);
+    for (text, expected) in [
+        ("my dir/a file.py:2 t", Some("my dir/a file.py:2")),
+        ("`my dir/a file.py`:2 t", Some("my dir/a file.py:2")),
+        ("`my dir/a file.py:2-4` t", Some("my dir/a file.py:2-4")),
+        ("\"my dir/a file.py\":2 t", Some("my dir/a file.py:2")),
+        ("'my dir/a file.py' (line 2) t", Some("my dir/a file.py:2")),
+        ("(my dir/a file.py:2) t", Some("my dir/a file.py:2")),
+        ("./my dir/a file.py#L2 t", Some("my dir/a file.py:2")),
+        ("my dir\\a file.py:2 t", Some("my dir/a file.py:2")),
+        ("t in my dir/a file.py at line 2", Some("my dir/a file.py:2")),
+        ("a file.py:2 t", Some("a file.py:2")),
+        ("it's, here/x.py:2 t", Some("it's, here/x.py:2")),
+        ("my dir/a file.py.bak:2 t", Some("my dir/a file.py.bak:2")),
+        ("src/file.py:1 and my dir/a file.py:2", Some("src/file.py:1")),
+        ("other dir/a file.py:2 t", None),
+        ("x/my dir/a file.py:2 t", None),
+        ("C:\\my dir\\a file.py:2 t", None),
+    ] {
+        let answer = format!("[LOW] {text}\nGLEE-REVIEW-END nonce=abc findings=1");
+        let answer = parse_of(answer.as_bytes(), Some(NONCE), &paths).unwrap();
+        let place = answer.findings[0].location().map(|place| place.to_string());
+        assert_eq!(place.as_deref(), expected, "{text}");
+        assert_eq!(answer.status, AnswerStatus::Complete);
+    }
+    let read = parse_of("[LOW] `my dir/a file.py`:2 Rename it".as_bytes(), None, &paths).unwrap();
+    assert_eq!(read.findings[0].title, "Rename it");
 }
 
 #[test]
@@ -305,22 +342,61 @@ fn results_in_json() {
         (result("needs work", "[]"), Incomplete, &[]),
         (result("blocker", r#"[{"severity":"low","description":"a\nb\n\nc"}]"#), Complete, &["LOW|a b"]),
         // Several, and among others.
-        (format!("{list}\n{empty}"), Clean, &[]),
+        (format!("{list}\n{empty}"), Complete, &["HIGH|a"]),
         (format!("{empty}\n{list}"), Complete, &["HIGH|a"]),
-        (format!("[LOW] x\n```json\n{list}\n```\n{{\"cost\":1}}\nbye"), Complete, &["HIGH|a"]),
-        (format!("{list}\n{{\"findings\":[{{\"title\":\"b\",}}]}}"), Complete, &["HIGH|a"]),
+        (format!("{list}\n{}\n{}", empty.replace(",\"nonce\":\"abc\"", ""), end(0)), Incomplete, &["HIGH|a"]),
+        (format!("{list}\n{}", list.replace("high", "low")), Complete, &["HIGH|a", "LOW|a"]),
+        (format!("{list}\n{list}"), Complete, &["HIGH|a"]),
+        (format!("{list}\n{}", list.replace(",\"nonce\":\"abc\"", "").replace("high", "low")), Incomplete, &["HIGH|a", "LOW|a"]),
+        (format!("{list}\n{}", list.replace("abc", "abd")), Incomplete, &["HIGH|a"]),
+        (format!("[LOW] x\n```json\n{list}\n```\n{{\"cost\":1}}\nbye"), Incomplete, &["LOW|x", "HIGH|a"]),
+        (format!("[HIGH] a\n{list}"), Complete, &["HIGH|a"]),
+        (format!("[HIGH] a\n{empty}"), Incomplete, &["HIGH|a"]),
+        (format!("{empty}\n[HIGH] a"), Incomplete, &["HIGH|a"]),
+        (format!("[LOW] x\n{list}\n{}", end(2)), Complete, &["LOW|x", "HIGH|a"]),
+        (format!("{list}\n[LOW] x\n{}", end(2)), Complete, &["HIGH|a", "LOW|x"]),
+        (format!("[LOW] x\n{list}\n{}", end(1)), Incomplete, &["LOW|x", "HIGH|a"]),
+        (format!("[HIGH] a\n{list}\n{}", end(2)), Complete, &["HIGH|a"]),
+        (format!("{list}\n{{\"findings\":[{{\"title\":\"b\",}}]}}"), Incomplete, &["HIGH|a"]),
+        // A result at the signed end stands for what is above it only with as grave a finding, in its form.
+        (format!("[LOW] x\n{}\n{}", result("concerns", r#"[{"severity":"low","title":"y"}]"#), end(1)), Complete, &["LOW|y"]),
+        (format!("[MUST] x\n{}\n{}", result("concerns", r#"[{"severity":"low","title":"y"}]"#), end(1)), Incomplete, &["MUST|x", "LOW|y"]),
+        (format!("[LOW] x\n{}\nquote\n{}", result("concerns", r#"[{"severity":"low","title":"y"}]"#), end(1)), Incomplete, &["LOW|x", "LOW|y"]),
+        (format!("[LOW] x\n{}\n{}", result("approved", "[]"), end(0)), Incomplete, &["LOW|x"]),
+        // Other shapes.
+        (format!("[{list}]\n{}", end(0)), Incomplete, &["HIGH|a"]),
+        (format!("[{list}]"), Complete, &["HIGH|a"]),
+        (format!("{}\n{}", r#"[{"severity":"low","message":"b"}]"#, end(0)), Incomplete, &["LOW|b"]),
+        (format!("{}\n{}", "[\n{\"severity\":\"low\",\"message\":\"b\"}\n]", end(1)), Complete, &["LOW|b"]),
+        (format!("{}\n{}\n{}", r#"{"severity":"low","text":"b"}"#, r#"{"severity":"P1","body":"c"}"#, end(2)), Complete, &["LOW|b", "?P1|c"]),
+        (format!("```jsonl\n{}\n{}\n```\n{}", r#"{"severity":"low","text":"b"}"#, r#"{"severity":"must","name":"c"}"#, end(0)), Incomplete, &["LOW|b", "MUST|c"]),
+        (r#"{"nonce":"abc","files":[{"file":"x.rs","issues":[{"severity":"low","title":"b"}]},{"path":"y.rs","issues":[]}]}"#.to_owned(), Complete, &["LOW|b|x.rs"]),
+        (r#"{"nonce":"abc","findings":{"x.rs":[{"severity":"low","title":"b","line":2}]}}"#.to_owned(), Complete, &["LOW|b|x.rs:2"]),
+        (r#"{"nonce":"abc","result":{"review":{"findings":[{"severity":"low","title":"b"}]}}}"#.to_owned(), Complete, &["LOW|b"]),
+        (r#"{"nonce":"abc","findings":[[{"severity":"low","title":"b"}]]}"#.to_owned(), Complete, &["LOW|b"]),
+        (r#"{"nonce":"abc","findings":[{"severity":"low","title":"b"},null]}"#.to_owned(), Incomplete, &["LOW|b"]),
+        (r#"{"nonce":"abc","findings":[{}]}"#.to_owned(), Complete, &["?|(a finding without a text)"]),
+        (r#"{"nonce":"abc","findings":"[MUST] x.rs:2 b"}"#.to_owned(), Complete, &["MUST|b|x.rs:2"]),
+        (r#"{"nonce":"abc","findings":"[{\"severity\":\"low\",\"title\":\"b\"}]"}"#.to_owned(), Complete, &["LOW|b"]),
+        (format!("{}\n{}", r#"{"findings":"the lock is never released"}"#, end(0)), Incomplete, &[]),
+        (r#"{"nonce":"abc","findings":null}"#.to_owned(), NotReviewed, &[]),
+        (r#"{"nonce":"abc","findings":[{"severity":"low","title":"b","location":{"path":"x.rs","start_line":3}}]}"#.to_owned(), Complete, &["LOW|b|x.rs:3"]),
+        (r#"{"nonce":"abc","findings":[{"severity":"low","title":"b","location":"my dir/x.rs:3-4"}]}"#.to_owned(), Complete, &["LOW|b|my dir/x.rs:3-4"]),
+        (r#"{"nonce":"abc","findings":[{"severity":"low","comment":"b","file":"x.rs:3"}]}"#.to_owned(), Complete, &["LOW|b|x.rs:3"]),
+        (format!("{}\n{}", r#"{"severity":"INFO","message":"starting"}"#, end(0)), Clean, &[]),
         // No results.
         (format!("> {list}\n\n{}", end(0)), Clean, &[]),
         (format!("```py\nx = 1\n{list}\n```\n{}", end(0)), Clean, &[]),
-        (format!("# {list}\n{}", end(0)), Clean, &[]),
-        (format!("[{list}]\n{}", end(0)), Clean, &[]),
-        (format!("so {list}\n{}", end(0)), Clean, &[]),
-        (format!("{list},\n{}", end(0)), Clean, &[]),
-        (format!("{}\n{}", list.replace("[{", "[/* x */{"), end(0)), Clean, &[]),
+        (format!("# {list}\n{}", end(0)), Incomplete, &[]),
+        // Findings that cannot be read are never nothing.
+        (format!("so {list}\n{}", end(0)), Incomplete, &[]),
+        (format!("{list},\n{}", end(0)), Incomplete, &[]),
+        (format!("{}\n{}", list.replace("[{", "[/* x */{"), end(0)), Incomplete, &[]),
+        (format!("{}\n{}", &list[..20], end(0)), Incomplete, &[]),
         (format!("{}\n[LOW] x\n{}", list.replace("}]", "},]"), end(1)), Complete, &["LOW|x"]),
         (r#"{"findings":"none","nonce":"abc"}"#.to_owned(), NotReviewed, &[]),
-        (r#"{"findings":["a"],"nonce":"abc"}"#.to_owned(), NotReviewed, &[]),
-        (r#"{"findings":[["high","a"]],"nonce":"abc"}"#.to_owned(), NotReviewed, &[]),
+        (r#"{"findings":["a"],"nonce":"abc"}"#.to_owned(), Complete, &["?|a"]),
+        (r#"{"findings":[["high","a"]],"nonce":"abc"}"#.to_owned(), Incomplete, &[]),
         (r#"{"type":"other","nonce":"abc","payload":{"issues":[]}}"#.to_owned(), NotReviewed, &[]),
         (r#"{"type":"review_result","nonce":"abc","payload":{}}"#.to_owned(), NotReviewed, &[]),
         (r#"{"result":{"findings":[]},"nonce":"abc"}"#.to_owned(), NotReviewed, &[]),
@@ -371,7 +447,11 @@ fn fields_in_json() {
             evidence: vec!["g".into()],
             rule: Some("r".to_owned()),
         },
-        RawFinding { severity: Severity { tag: None, raw: "2".to_owned() }, ..blank.clone() },
+        RawFinding {
+            severity: Severity { tag: None, raw: "2".to_owned() },
+            title: "(a finding without a text)".into(),
+            ..blank.clone()
+        },
         RawFinding { title: "b".into(), confidence: Some(Confidence::clamped(25)), ..blank.clone() },
         RawFinding {
             severity: Severity { tag: Some(Tag::Must), raw: "must".to_owned() },
@@ -395,8 +475,13 @@ fn fields_in_json() {
 
 #[test]
 fn prose_around_json_is_kept_as_notes() {
-    let answer = read("[LOW] draft\n```json\n{\"findings\":[]}\n```\nbye\n{\"findings\":[{\"title\":\"a\"}]}\nend");
-    assert_eq!(answer.notes, "[LOW] draft\n```json\n{\"findings\":[]}\n```\nbye\n\nend");
+    let answer = read("so\n```json\n{\"findings\":[]}\n```\nbye\n{\"findings\":[{\"title\":\"a\"}]}\nend");
+    assert_eq!(answer.notes, "so\nbye\nend");
+    let draft = "{\"findings\":[{\"severity\":\"low\",\"title\":\"b\",\"file\":\"x.rs\",\"line\":1}]}";
+    let last = draft.replace("\"b\"", "\"c\"");
+    let answer = read(&format!("first\n{draft}\nthen\n{last}\nGLEE-REVIEW-END nonce=abc findings=1"));
+    assert_eq!((answer.status, answer.findings.len()), (AnswerStatus::Complete, 1));
+    assert_eq!(answer.notes, "first\nthen\n[low] x.rs:1 b");
 }
 
 #[test]

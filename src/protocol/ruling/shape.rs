@@ -52,6 +52,7 @@ struct RulingFields {
     citations: Loose,
     new_tag: Loose,
     duplicate_of: Loose,
+    coder_evidence: Loose,
 }
 
 impl Fields for RulingFields {
@@ -68,6 +69,7 @@ impl Fields for RulingFields {
             "citations" => &mut self.citations,
             "new_tag" => &mut self.new_tag,
             "duplicate_of" => &mut self.duplicate_of,
+            "coder_evidence" => &mut self.coder_evidence,
             _ => return json::skip(map),
         };
         *field = map.next_value()?;
@@ -96,6 +98,7 @@ impl RulingFields {
                     read("duplicate_of", &given, "it is the id of a finding such as `F1`", FindingId::parse)
                 })
                 .transpose()?,
+            coder_evidence: self.coder_evidence.string().and_then(|why| reason(&why)),
             ..Ruling::bare(word)
         })
     }
@@ -109,6 +112,12 @@ const GROUNDS: &str = "it is one of `factual_error`, `breaks_functionality`, `co
 fn grounds(given: &str) -> Result<Grounds, RulingError> {
     let word = given.to_lowercase().replace(['-', ' '], "_");
     read("grounds", given, GROUNDS, |_| serde_json::from_value(serde_json::Value::String(word)).ok())
+}
+
+/// A reason, if it is more than nothing.
+pub(super) fn reason(given: &str) -> Option<Untrusted> {
+    let given = given.trim();
+    given.contains(char::is_alphanumeric).then(|| given.into())
 }
 
 fn read<T>(

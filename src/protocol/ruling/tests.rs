@@ -30,6 +30,7 @@ fn reads_a_whole_ruling_in_json() {
         citations: vec!["src/a.rs:4".into(), "src/b.rs:1-2".into()],
         new_tag: Some(Tag::Low),
         duplicate_of: Some(FindingId(2)),
+        coder_evidence: None,
     };
     for text in [text.to_owned(), format!("I think so.\n\n```json\n{text}\n```\n\n"), format!("So:\n{text}")] {
         assert_eq!(read(&text), Ok(expected.clone()), "{text}");
@@ -156,4 +157,23 @@ fn without_nonce_and_number_any_will_do() {
     let read = |text: &str| parse(text.as_bytes(), None, None).unwrap().map(|ruling| ruling.ruling);
     assert_eq!(read(FOREIGN), Ok(Dismiss));
     assert_eq!(read("{\"ruling\":\"ENFORCE\"}"), Err(RulingError::Nonce));
+}
+
+#[test]
+fn reads_why_the_coders_own_evidence_counts() {
+    let why = |text: &str| read(text).unwrap().coder_evidence.map(|why| why.as_written().to_owned());
+    let line = |before: &str| format!("See a.py:1.\n{before}\n{LINE_DISMISS}\n");
+    let rows = [
+        (line("Coder-evidence: it was run"), Some("it was run")),
+        (line("coder-evidence:  it was run \n"), Some("it was run")),
+        (line("Coder-evidence:"), None),
+        (line("Coder-evidence: -"), None),
+        (line("> Coder-evidence: it was run"), None),
+        (line("Coder-evidence: it was run\nSee b.py:1."), None),
+        (DISMISS.replace("\"dispute\"", "\"coder_evidence\":\" it was run\",\"dispute\""), Some("it was run")),
+        (DISMISS.replace("\"dispute\"", "\"coder_evidence\":null,\"dispute\""), None),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(why(&text).as_deref(), expected, "{text}");
+    }
 }

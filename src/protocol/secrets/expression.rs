@@ -37,7 +37,8 @@ impl Expression {
     /// The number of its groups, with the whole match.
     #[cfg(test)]
     pub(super) fn groups(&self) -> usize {
-        self.get().map_or(0, |compiled| compiled.regex.create_captures().group_len())
+        use regex_automata::PatternID;
+        self.get().map_or(0, |compiled| compiled.regex.create_captures().group_info().group_len(PatternID::ZERO))
     }
 
     /// Whether it matches somewhere.

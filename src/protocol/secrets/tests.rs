@@ -161,3 +161,47 @@ fn a_stream_is_cleaned_across_its_pieces() {
     assert!(!copy(&mut BufReader::new(line.as_bytes()), &mut long).expect("memory does not fail"));
     assert_eq!(long, line.as_bytes());
 }
+
+#[test]
+fn keys_of_models_clouds_and_tools_are_replaced() {
+    const BOTH: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
+    let rows = [
+        ("anthropic-api-key", "ANTHROPIC_API_KEY=\"", format!("sk-ant-api03-{}AA", random(ALNUM, 93, "1")), "\""),
+        ("anthropic-admin-api-key", "x ", format!("sk-ant-admin01-{}AA", random(ALNUM, 93, "2")), ""),
+        ("aws-amazon-bedrock-api-key-long-lived", "k=", format!("ABSK{}", random(ALNUM, 128, "3")), ""),
+        (
+            "aws-amazon-bedrock-api-key-short-lived",
+            "",
+            "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t".to_owned(),
+            "",
+        ),
+        ("artifactory-api-key", "x ", format!("AKCp{}", random(ALNUM, 69, "4")), ""),
+        ("artifactory-reference-token", "x ", format!("cmVmd{}", random(ALNUM, 59, "5")), ""),
+        (
+            "airtable-personnal-access-token",
+            "airtable: ",
+            format!("pat{}.{}", random(ALNUM, 14, "6"), random(HEX, 64, "6")),
+            "",
+        ),
+        ("looker-client-id", "looker_id = '", random(BOTH, 20, "7"), "'"),
+        ("looker-client-secret", "looker_s = '", random(BOTH, 24, "8"), "'"),
+        ("url-password", "postgres://shop:", "p%40ss-w0rd!".to_owned(), "@db.example/shop"),
+        ("url-password", "git clone https://user:", "hunter2".to_owned(), "@example.org/a.git"),
+        ("url-token", "https://example.org/a?x=1&access_token=", random(ALNUM, 20, "9"), "&y=2"),
+    ];
+    for (rule, before, secret, after) in rows {
+        let line = format!("{before}{secret}{after}");
+        let clean = redact(&line);
+        assert!(!clean.contains(&secret), "{rule}: {clean}");
+        assert!(
+            clean.contains("[secret:") && clean.starts_with(before) && clean.ends_with(after),
+            "{rule}: {clean}"
+        );
+        assert_eq!(redact(&clean), clean);
+    }
+    for none in
+        ["http://localhost:8080/a@b", "https://example.org/?page=2&key=id", "postgres://$USER:$PASS@db/x", "a:b@c"]
+    {
+        assert_eq!(redact(none), none);
+    }
+}

@@ -60,6 +60,9 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
         if !ruling.citations.is_empty() {
             say("cites", Tone::Faint, &Untrusted::joined(&ruling.citations, ", "), 2);
         }
+        if let Some(why) = &ruling.coder_evidence {
+            say("the coder's own evidence counts", Tone::Faint, why, 2);
+        }
         for vote in &record.votes {
             say("vote", Tone::Faint, &vote.said(), 2);
         }

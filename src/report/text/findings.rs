@@ -199,6 +199,9 @@ fn state(look: Look, finding: &SettledFinding, asked: bool) -> Option<Note> {
             ("claimed", Tone::Bad, and("said to be done, but nothing changed here".to_owned()))
         }
         FindingState::Unchecked => ("changed", Tone::Good, and("unchecked".to_owned())),
+        FindingState::Unconfirmed => {
+            ("not confirmed", Tone::Bad, and(format!("changed, but there is no answer of {raisers} to the change")))
+        }
         FindingState::NotResolved => ("not resolved", Tone::Bad, and(format!("{raisers} checked the change"))),
         FindingState::Resolved => ("fixed", Tone::Good, and(format!("checked by {raisers}"))),
         FindingState::Discarded => ("discarded", Tone::Minor, said),

@@ -116,6 +116,7 @@ fn counts(look: Look, outcome: &Outcome) -> Vec<String> {
         some("Contradicted", count(&|finding| is(finding, Class::Disputed))),
         some("Rejected", count(&|finding| is(finding, Class::Rejected))),
         some("Claimed", count(&|finding| finding.state == FindingState::Claimed)),
+        some("Not confirmed", count(&|finding| finding.state == FindingState::Unconfirmed)),
         some("Discarded", count(&|finding| finding.state == FindingState::Discarded)),
         some("Already ruled", count(&|finding| matches!(finding.state, FindingState::AlreadyRuled { .. }))),
     ]
@@ -207,7 +208,7 @@ pub(super) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         steps.push(("glee agents".to_owned(), "see whether the agents' programs are there"));
     }
     if outcome.undoable && !outcome.changes.is_empty() {
-        steps.push((format!("glee runs undo {run}"), "bring the files back as they were"));
+        steps.push((format!("glee runs undo {run}"), "take back what the coder changed"));
     }
     if steps.is_empty() {
         return String::new();

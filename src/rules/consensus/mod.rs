@@ -19,6 +19,7 @@ mod case;
 mod debate;
 mod evidence;
 mod group;
+pub mod identity;
 mod normal;
 mod output;
 mod panel;

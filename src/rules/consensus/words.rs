@@ -205,7 +205,7 @@ pub(super) fn as_u32(count: usize) -> u32 {
 }
 
 /// Gives each term of a text; `lower` is room to work in.
-fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)) {
+pub(super) fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)) {
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
         if word.len() < 2 {

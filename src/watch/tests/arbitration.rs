@@ -14,7 +14,7 @@ fn court() -> Scene {
 /// Rules by the reviewer who raised the finding.
 fn ruling(codex: &'static str, gemini: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
-        let Task::Judge { dispute, files } = &request.task else { unreachable!() };
+        let Task::Judge { dispute, files, .. } = &request.task else { unreachable!() };
         assert_eq!(
             (files[0].path.as_str(), dispute.objection.text.as_written()),
             ("a.py", "claude: it is by design")

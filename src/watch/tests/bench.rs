@@ -28,7 +28,7 @@ pub(super) struct Table {
 impl Table {
     /// Says a line and returns the answer.
     pub(super) async fn say(&self, line: Value) -> Value {
-        let item = intake::read(line.to_string().as_bytes(), None);
+        let item = intake::read_keyed(line.to_string().as_bytes()).0;
         let answers = intake::hand_over(&self.intake, vec![item], "pat").await.unwrap();
         serde_json::from_str(&answers[0]).unwrap()
     }

@@ -46,15 +46,15 @@ fn new_deleted_renamed_binary_and_hostile_files() {
         --- a/x\n+++ b/.git/config\n@@ -1 +1 @@\n-a\n+b\n\
         --- a/far.rs\n+++ b/far.rs\n@@ -4000000000 +4000000000 @@\n-a\n+b\n";
     let target = diff(&tree, text).unwrap();
-    assert_eq!(shape(&target), [("here.rs", vec![]), ("new.rs", vec![(1, 2)])]);
+    assert_eq!(shape(&target), [("here.rs", vec![]), ("new.rs", vec![(1, 2)]), ("old.rs", vec![])]);
     assert_eq!(target.files[1].text, "a\nb\n");
+    assert!(target.files[2].is_deleted() && diff_of(&target, "old.rs").contains("\n-a\n"));
     assert_eq!(
         skips(&target),
         [
             ("../../etc/passwd", SkipReason::Unreadable),
             (".git/config", SkipReason::Unreadable),
             ("far.rs", SkipReason::Oversized),
-            ("old.rs", SkipReason::Deleted),
             ("p.png", SkipReason::Binary),
         ]
     );
@@ -74,4 +74,53 @@ fn what_is_no_diff_is_refused() {
     for text in ["", "hello\n", "--- a\nno plus\n", "\u{0}\u{1}"] {
         assert_eq!(diff(&tree, text).unwrap_err().to_string(), "`x.diff` holds no unified diff");
     }
+}
+
+#[test]
+fn renames_and_copies_are_laid_over_the_file_by_its_old_name() {
+    let tree = Tree::plain();
+    tree.write("a.rs", "1\n2\n3\n");
+    let hunk = "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
+    let text = format!(
+        "diff --git i/a.rs w/a.rs\n--- i/a.rs\n+++ w/a.rs\n{hunk}\
+         diff --git i/a.rs w/b.rs\nsimilarity index 60%\ncopy from a.rs\ncopy to b.rs\n--- i/a.rs\n+++ w/b.rs\n{hunk}\
+         diff --git i/no.rs w/c.rs\nsimilarity index 100%\nrename from no.rs\nrename to c.rs\n"
+    );
+    let target = diff(&tree, &text).unwrap();
+    assert_eq!(shape(&target), [("a.rs", vec![(2, 2)]), ("b.rs", vec![(2, 2)])]);
+    assert_eq!(target.files[1].text, "1\ntwo\n3\n");
+    assert_eq!(skips(&target), [("c.rs", SkipReason::Unreadable)]);
+}
+
+#[test]
+fn a_file_is_found_by_the_end_of_its_name_only_where_the_lines_stand() {
+    let tree = Tree::plain();
+    tree.write("src/a.rs", "1\n2\n3\n");
+    tree.write("a.rs", "other\n");
+    let text = "--- /tmp/x/old/src/a.rs\n+++ /tmp/x/new/src/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
+    let target = diff(&tree, text).unwrap();
+    assert_eq!(shape(&target), [("src/a.rs", vec![(2, 2)])]);
+    assert_eq!(target.files[0].text, "1\ntwo\n3\n");
+    tree.write("src/a.rs", "something else\n");
+    assert_eq!(diff(&tree, text).unwrap().files[0].text, "1\ntwo\n3\n", "its own lines");
+}
+
+#[test]
+fn a_diff_does_not_hide_itself() {
+    let tree = Tree::git();
+    tree.write("made.rs", "// @generated\n1\n");
+    tree.commit("one");
+    let new = |path: &str, text: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}\n");
+    let text = [
+        new(".gleeignore", "*"),
+        new("new.min.js", "x"),
+        new("new.rs", "// @generated"),
+        "--- a/made.rs\n+++ b/made.rs\n@@ -1,2 +1,2 @@\n // @generated\n-1\n+2\n".to_owned(),
+    ];
+    let target = diff(&tree, &text.concat()).unwrap();
+    assert_eq!(
+        shape(&target),
+        [(".gleeignore", vec![(1, 1)]), ("new.min.js", vec![(1, 1)]), ("new.rs", vec![(1, 1)])]
+    );
+    assert_eq!(skips(&target), [("made.rs", SkipReason::Generated)]);
 }

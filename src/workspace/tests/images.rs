@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 
 /// Every file and link below a folder, with its bytes and permissions; `.git` left out.
-fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(super) fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(folder) = waiting.pop() {
@@ -29,12 +29,12 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     found
 }
 
-fn set_mode(path: &Path, mode: u32) {
+pub(super) fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// A tree with everything that is hard to keep.
-fn rich(tree: &Tree) {
+pub(super) fn rich(tree: &Tree) {
     let root = tree.root();
     tree.write("clean.rs", "clean\n");
     tree.write("dirty.rs", "one\n");
@@ -125,19 +125,20 @@ fn every_misdeed_is_undone() {
             let tree = make();
             rich(&tree);
             let before = everything(&tree.root());
-            let kept = tree.open().keep(&run_id(), &tree.state()).unwrap();
+            let kept = tree.keep();
             assert_eq!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
             misdeed(&tree);
             let spoiled = everything(&tree.root());
             assert_ne!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
-            let undone = tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap();
+            tree.coder_ended();
+            let undone = tree.undo();
             assert_eq!(everything(&tree.root()), before, "{name}");
             assert_eq!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
             let differs = |path: &&PathBuf| spoiled.get(*path) != before.get(*path);
             let paths: std::collections::BTreeSet<_> = before.keys().chain(spoiled.keys()).collect();
             assert_eq!(undone.files, paths.iter().filter(|path| differs(path)).count() as u64, "{name}");
-            let again = tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap();
-            assert_eq!(again, Undone { files: 0 }, "{name}");
+            let again = tree.undo();
+            assert_eq!((again.files, again.conflicts), (0, Vec::new()), "{name}");
         }
     }
 }
@@ -170,13 +171,14 @@ fn what_a_coder_does_with_git_is_undone_too() {
         let tree = Tree::git();
         rich(&tree);
         let before = everything(&tree.root());
-        let kept = tree.open().keep(&run_id(), &tree.state()).unwrap();
+        tree.keep();
         commands.iter().for_each(|args| drop(tree.run(args)));
         tree.run(&["reflog", "expire", "--expire=now", "--all"]);
         tree.run(&["gc", "-q", "--prune=now"]);
         let (head, index) =
             (tree.run(&["symbolic-ref", "HEAD"]), std::fs::read(tree.root().join(".git/index")).ok());
-        tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap();
+        tree.coder_ended();
+        tree.undo();
         let mut after = everything(&tree.root());
         // What was ignored is not kept.
         for ignored in ["debug.log", "build/out"] {
@@ -195,31 +197,20 @@ fn the_tree_comes_back_after_git_itself_was_removed() {
     rich(&tree);
     tree.run(&["gc", "-q"]);
     let before = everything(&tree.root());
-    let kept = tree.open().keep(&run_id(), &tree.state()).unwrap();
-    assert!(kept.outlives_git);
+    tree.keep();
+    let open = tree.open();
     std::fs::remove_dir_all(tree.root().join(".git")).unwrap();
     std::fs::remove_dir_all(tree.root().join("deep")).unwrap();
     tree.write("clean.rs", "changed\n");
     tree.write("created.rs", "x\n");
     let spoiled = everything(&tree.root());
-    let undone = tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap();
+    open.coder_ended(&run_id(), &tree.state()).unwrap();
+    let undone = tree.undo();
     assert_eq!(everything(&tree.root()), before);
     let mut spoiled = spoiled;
     spoiled.retain(|path, what| before.get(path) != Some(what));
     assert_eq!(spoiled.len(), 2);
-    assert_eq!(undone, Undone { files: 3 });
-}
-
-#[test]
-fn an_undo_loses_nothing_of_what_it_removes() {
-    let tree = Tree::git();
-    rich(&tree);
-    let kept = tree.open().keep(&run_id(), &tree.state()).unwrap();
-    tree.write("mine.rs", "typed in by the user\n");
-    tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap();
-    let refs = tree.run(&["for-each-ref", "--format=%(refname)", "refs/glee"]);
-    let found = refs.lines().find(|name| name.contains("/undone-")).unwrap();
-    assert_eq!(tree.run(&["cat-file", "blob", &format!("{found}:files/mine.rs")]), "typed in by the user\n");
+    assert_eq!(undone, Undone { files: 3, ..Undone::default() });
 }
 
 #[test]
@@ -259,7 +250,7 @@ fn changes_show_what_differs_between_two_images() {
                 ("big.rs", 200_000, 0, None),
                 ("bin", 0, 0, None),
                 ("gone.rs", 0, 1, Some("--- a/gone.rs\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")),
-                ("mode.sh", 0, 0, Some("old mode 644\nnew mode 755\n")),
+                ("mode.sh", 0, 0, Some("diff --git a/mode.sh b/mode.sh\nold mode 100644\nnew mode 100755\n")),
                 ("new\nline", 1, 1, Some("--- \"a/new\\nline\"\n+++ \"b/new\\nline\"\n@@ -1 +1 @@\n-1\n+2\n")),
             ]
         );
@@ -296,9 +287,10 @@ fn files_of_a_repository_inside_the_tree_are_kept() {
     tree.write("inner/b.rs", "1\n");
     git(&tree.root().join("inner"), &["init", "-q"]);
     let before = everything(&tree.root());
-    let kept = tree.open().keep(&run_id(), &tree.state()).unwrap();
+    tree.keep();
     tree.write("inner/b.rs", "changed\n");
-    tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap();
+    tree.coder_ended();
+    tree.undo();
     assert_eq!(everything(&tree.root()), before);
 }
 
@@ -310,16 +302,69 @@ fn what_changed_since_a_recorded_tree_is_a_target() {
         tree.write("gone.rs", "1\n");
         tree.write(".gleeignore", "*.md\n");
         let before = tree.open().snapshot(&tree.state()).unwrap();
-        let select = || tree.open().select_since(&before, &tree.state(), &OPTIONS);
-        assert!(matches!(select(), Err(WorkspaceError::EmptyTarget { skipped: 0, .. })));
+        let rules = tree.open().selection_rules().unwrap();
+        let select = || tree.open().select_since(&before, Some(&rules), &tree.state(), &OPTIONS);
+        let nothing = select().unwrap().target;
+        assert_eq!((shape(&nothing), skips(&nothing)), (Vec::new(), Vec::new()));
         tree.write("a.rs", "1\nX\n3\n");
         tree.write("new.rs", "1\n");
         tree.write("new.md", "1\n");
         tree.remove("gone.rs");
-        let target = select().unwrap();
-        assert_eq!(shape(&target), [("a.rs", vec![(2, 2)]), ("new.rs", vec![(1, 1)])]);
-        assert_eq!(skips(&target), [("gone.rs", SkipReason::Deleted)]);
+        let target = select().unwrap().target;
+        assert_eq!(shape(&target), [("a.rs", vec![(2, 2)]), ("gone.rs", vec![]), ("new.rs", vec![(1, 1)])]);
+        assert!(target.files[1].is_deleted());
+        assert_eq!(skips(&target), [("new.md", SkipReason::Ignored)]);
         let diff = "--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n";
         assert_eq!(target.files[0].diff.as_deref(), Some(diff));
     }
+}
+
+#[test]
+fn the_rules_of_the_beginning_select_what_changed_since() {
+    for tree in [Tree::git(), Tree::plain()] {
+        tree.write("a.rs", "1\n");
+        tree.write(".gitignore", "out/\n");
+        tree.write("out/old.rs", "1\n");
+        let rules = tree.open().selection_rules().unwrap();
+        let before = tree.open().snapshot(&tree.state()).unwrap();
+        tree.write(".gitignore", "out/\nevil.rs\n");
+        tree.write("d/.gitignore", "*\n");
+        tree.write(".gleeignore", "*\n");
+        for file in ["evil.rs", "d/evil.rs", "out/new.rs"] {
+            tree.write(file, "1\n");
+        }
+        let json = serde_json::to_string(&rules).unwrap();
+        let rules = serde_json::from_str(&json).unwrap();
+        let since = tree.open().select_since(&before, Some(&rules), &tree.state(), &OPTIONS).unwrap();
+        let names: Vec<&str> = since.target.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(names, [".gitignore", ".gleeignore", "d/.gitignore", "d/evil.rs", "evil.rs"]);
+        assert_eq!(since.hidden, ["d/.gitignore", "d/evil.rs", "evil.rs"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn staging_what_changed_leaves_what_was_staged_in_part() {
+    let tree = Tree::git();
+    for file in ["whole.rs", "part.rs", "gone.rs"] {
+        tree.write(file, "1\n");
+    }
+    tree.run(&["add", "-A"]);
+    tree.write("part.rs", "2\n");
+    let before = tree.open().snapshot(&tree.state()).unwrap();
+    for file in ["whole.rs", "part.rs", "new.rs"] {
+        tree.write(file, "3\n");
+    }
+    tree.remove("gone.rs");
+    let after = tree.open().snapshot(&tree.state()).unwrap();
+    let index = |file: &str| try_git(&tree.root(), &["show", &format!(":{file}")]).stdout;
+    let restage = |restage| tree.open().restage(&before, &after, &tree.state(), restage).unwrap();
+    assert_eq!(restage(false).left, ["gone.rs", "new.rs", "part.rs", "whole.rs"]);
+    assert_eq!(index("whole.rs"), b"1\n");
+    let done = restage(true);
+    assert_eq!(done.staged, ["gone.rs", "new.rs", "whole.rs"]);
+    assert_eq!(done.left, ["part.rs"]);
+    assert_eq!([index("whole.rs"), index("part.rs"), index("new.rs")], [b"3\n", b"1\n", b"3\n"]);
+    assert!(index("gone.rs").is_empty());
+    assert_eq!(restage(true).staged, [""; 0], "once is enough");
 }

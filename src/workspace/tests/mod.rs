@@ -13,9 +13,12 @@ mod diffs;
 mod hostile;
 mod images;
 mod looks;
+mod nested;
 mod places;
+mod property;
 mod pruned;
 mod targets;
+mod undos;
 
 /// A work tree with a state folder beside it.
 struct Tree {
@@ -70,6 +73,24 @@ impl Tree {
         Workspace::discover(&self.root()).unwrap()
     }
 
+    /// Begins a run.
+    fn keep(&self) -> BeforeImage {
+        self.open().keep(&run_id(), &self.state()).unwrap()
+    }
+
+    /// Ends a call of the run's coder.
+    fn coder_ended(&self) {
+        self.open().coder_ended(&run_id(), &self.state()).unwrap();
+    }
+
+    fn undo(&self) -> Undone {
+        self.open().undo(&run_id(), &KEPT, &Decided::default(), &self.state()).unwrap()
+    }
+
+    fn redo(&self) -> Undone {
+        self.open().redo(&run_id(), &KEPT, &Decided::default(), &self.state()).unwrap()
+    }
+
     fn select(&self, spec: TargetSpec) -> Target {
         self.open().select(&spec, &OPTIONS).unwrap()
     }
@@ -103,6 +124,9 @@ fn try_git(folder: &Path, args: &[&str]) -> Output {
     }
     command.output().unwrap()
 }
+
+/// A run that this Glee recorded needs nothing of its events to be undone.
+const KEPT: Kept<'static> = Kept { kept_as: "", left: None };
 
 const RUN: &str = "0190-run";
 

@@ -34,6 +34,7 @@ fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
         tree.write("own.rs", "one\n");
         let old = open.keep(&run(1), &state).unwrap();
         tree.write("own.rs", "what the first coder wrote\n");
+        open.coder_ended(&run(1), &state).unwrap();
         let after = open.snapshot(&state).unwrap();
         age(&state);
         let since = SystemTime::now() - Duration::from_secs(60);
@@ -41,6 +42,7 @@ fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
         tree.write("own.rs", "two\n");
         let new = open.keep(&run(2), &state).unwrap();
         tree.write("own.rs", "what the second coder wrote\n");
+        open.coder_ended(&run(2), &state).unwrap();
         let now = open.snapshot(&state).unwrap();
 
         let gone = Prunable { run: run(1), trees: vec![old.tree.clone(), after.clone()] };
@@ -50,10 +52,11 @@ fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
         assert!(freed > 0 && files(&state).len() < before, "{freed} bytes");
         assert_eq!(open.prune(&[gone], &needed, &state).unwrap(), 0, "a second time there is nothing");
 
-        assert!(open.undo(&run(1), &old.kept_as, &state).is_err());
+        let undo = |run: &RunId| open.undo(run, &KEPT, &Decided::default(), &state);
+        assert!(undo(&run(1)).is_err());
         assert!(open.changes(&old.tree, &after, &state).is_err());
         assert_eq!(open.changes(&new.tree, &now, &state).unwrap().len(), 1);
-        assert_eq!(open.undo(&run(2), &new.kept_as, &state).unwrap(), Undone { files: 1 });
+        assert_eq!(undo(&run(2)).unwrap(), Undone { files: 1, ..Undone::default() });
         assert_eq!(std::fs::read_to_string(tree.root().join("own.rs")).unwrap(), "two\n");
     }
 }
@@ -66,8 +69,10 @@ fn the_users_repository_loses_nothing_but_the_refs_of_the_run() {
     tree.write("a.rs", "a\n");
     tree.commit("one");
     tree.run(&["tag", "mine"]);
-    tree.open().keep(&run(1), &state).unwrap();
-    tree.open().keep(&run(2), &state).unwrap();
+    // As an older Glee kept its trees.
+    for number in [1, 2] {
+        tree.run(&["update-ref", &format!("refs/glee/run/{}/before", run(number)), "HEAD"]);
+    }
     let gone = Prunable { run: run(1), trees: Vec::new() };
     tree.open().prune(&[gone], &Needed { trees: Vec::new(), since: SystemTime::now() }, &state).unwrap();
     let refs = tree.run(&["for-each-ref", "--format=%(refname)"]);

@@ -30,19 +30,30 @@ fn uncommitted_is_staged_unstaged_and_untracked() {
         [
             ("a.rs", vec![(2, 2)]),
             ("b.rs", vec![(1, 1), (5, 5)]),
+            ("gone.rs", vec![]),
             ("kept.rs", vec![(2, 2)]),
             ("later.rs", vec![(1, 1)]),
             ("new/d.rs", vec![(1, 2)]),
         ]
     );
-    assert_eq!(skips(&target), [("Cargo.lock", SkipReason::Generated), ("gone.rs", SkipReason::Deleted)]);
+    assert_eq!(skips(&target), [("Cargo.lock", SkipReason::Generated)]);
+    assert!(
+        diff_of(&target, "gone.rs").starts_with("deleted file mode 100644\n--- a/gone.rs\n+++ /dev/null\n@@ -1")
+    );
     assert_eq!(diff_of(&target, "a.rs"), "--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n");
     assert_eq!(diff_of(&target, "new/d.rs"), "--- /dev/null\n+++ b/new/d.rs\n@@ -0,0 +1,2 @@\n+1\n+2\n");
     assert_eq!(target.description, "uncommitted changes");
     assert_eq!(target.commit, Some(tree.head()));
     assert!(target.tree.starts_with("blake3:"));
-    let coverage =
-        [cover("a.rs", 1), cover("b.rs", 2), cover("kept.rs", 1), cover("later.rs", 1), cover("new/d.rs", 2)];
+    let coverage = [
+        cover("a.rs", 1),
+        cover("b.rs", 2),
+        cover("gone.rs", target.files[2].deleted_lines()),
+        cover("kept.rs", 1),
+        cover("later.rs", 1),
+        cover("new/d.rs", 2),
+    ];
+    assert!(target.files[2].deleted_lines() > 0);
     assert_eq!(target.coverage(), [coverage.to_vec()]);
 }
 
@@ -166,7 +177,7 @@ fn ranges_follow_git_diff() {
     assert_eq!(names(&range("base..work")), ["work.rs"]);
     assert_eq!(names(&range("base..")), ["main.rs"]);
     let two = range("main..work");
-    assert_eq!((names(&two), skips(&two)), (vec!["work.rs"], vec![("main.rs", SkipReason::Deleted)]));
+    assert_eq!((names(&two), skips(&two)), (vec!["main.rs", "work.rs"], vec![]));
     let three = range("main...work");
     assert_eq!((names(&three), skips(&three)), (vec!["work.rs"], vec![]));
     assert_eq!(three.tree, tree.run(&["rev-parse", "work^{tree}"]).trim());
@@ -235,7 +246,7 @@ fn paths_are_whole_files_met_in_folders_or_named() {
         );
         assert_eq!(
             tree.refuse(paths(&["src/big.rs", "src/picture.png"])),
-            "nothing to review: src/big.rs src/picture.png: 2 files skipped"
+            "nothing to review: src/big.rs src/picture.png: 2 files skipped: src/big.rs (oversized), src/picture.png (binary)"
         );
     }
 }
@@ -285,10 +296,11 @@ fn what_is_no_text_file_is_listed_and_never_opened() {
         vec![("fifo", SkipReason::NotAFile), ("loop", SkipReason::NotAFile), ("self", SkipReason::NotAFile)];
     assert_eq!(skips(&tree.select(paths(&["."]))), expected);
     let uncommitted = tree.select(TargetSpec::Uncommitted);
-    // git lists no FIFO as untracked.
-    assert_eq!(skips(&uncommitted), expected[1..]);
-    assert_eq!(names(&uncommitted), ["a.rs", "link_target.rs"]);
-    assert_eq!(tree.refuse(paths(&["fifo"])), "nothing to review: fifo: 1 file skipped");
+    // git lists no FIFO as untracked; of a link its target is reviewed.
+    assert_eq!(skips(&uncommitted), []);
+    assert_eq!(names(&uncommitted), ["a.rs", "link_target.rs", "loop", "self"]);
+    assert_eq!(uncommitted.files[2].text, "loop");
+    assert_eq!(tree.refuse(paths(&["fifo"])), "nothing to review: fifo: 1 file skipped: fifo (not a regular file)");
 }
 
 #[test]
@@ -304,7 +316,7 @@ fn gleeignore_and_attributes_hold_for_changes_too() {
     for spec in [TargetSpec::Uncommitted, TargetSpec::Staged] {
         let target = tree.select(spec);
         assert_eq!(names(&target), ["yarn.lock"]);
-        assert_eq!(skips(&target), [("made.rs", SkipReason::Generated)]);
+        assert_eq!(skips(&target), [("made.rs", SkipReason::Generated), ("vendor/a.rs", SkipReason::Ignored)]);
     }
 }
 
@@ -341,7 +353,8 @@ fn a_merge_in_progress_and_a_foreign_lock_do_not_matter() {
     let target = tree.select(TargetSpec::Uncommitted);
     assert_eq!(shape(&target), [("a.rs", vec![(2, 2), (4, 6)])]);
     let staged = tree.open().select(&TargetSpec::Staged, &OPTIONS).unwrap_err();
-    assert_eq!(staged.to_string(), "nothing to review: staged changes: 1 file skipped");
+    assert_eq!(staged.to_string(), "nothing to review: staged changes: 1 file skipped: a.rs (unreadable)");
+    assert_eq!(staged.exit(), crate::domain::ExitReason::AgentFailed);
     let id = tree.open().snapshot(&tree.state()).unwrap();
     assert!(tree.open().read_at(&id, "a.rs", &tree.state()).unwrap().starts_with(b"1\n<<<<<<<"));
 }
@@ -359,13 +372,13 @@ fn a_linked_worktree_shares_the_history_and_has_its_own_tree() {
     assert_eq!(names(&linked.select(&TargetSpec::Uncommitted, &OPTIONS).unwrap()), ["b.rs"]);
     let both = (tree.open().lock(&tree.state(), &run_id()), linked.lock(&tree.state(), &run_id()));
     assert!(both.0.is_ok() && both.1.is_ok());
-    let kept = linked.keep(&run_id(), &tree.state()).unwrap();
-    let error = tree.open().undo(&run_id(), &kept.kept_as, &tree.state()).unwrap_err();
+    linked.keep(&run_id(), &tree.state()).unwrap();
+    let error = tree.open().undo(&run_id(), &KEPT, &Decided::default(), &tree.state()).unwrap_err();
     assert!(matches!(error, WorkspaceError::OtherTree { .. }), "{error}");
 }
 
 #[test]
-fn submodules_are_noted_and_not_entered() {
+fn submodules_are_noted_in_a_change_and_kept() {
     let (inner, tree) = (Tree::git(), Tree::git());
     inner.write("i.rs", "1\n");
     inner.commit("inner");
@@ -374,8 +387,90 @@ fn submodules_are_noted_and_not_entered() {
     tree.write("a.rs", "1\n");
     tree.write("sub/i.rs", "changed\n");
     let target = tree.select(TargetSpec::Uncommitted);
-    assert_eq!(names(&target), [".gitmodules", "a.rs"]);
-    assert_eq!(skips(&target), [("sub", SkipReason::NotAFile)]);
-    let kept = tree.open().keep(&run_id(), &tree.state()).unwrap();
-    assert!(tree.run(&["ls-tree", "-r", &kept.tree.0]).contains("160000 commit"));
+    assert_eq!(names(&target), [".gitmodules", "a.rs", "sub"]);
+    let commit = format!("Subproject commit {}\n", inner.head());
+    assert_eq!(target.files[2].text, commit);
+    tree.commit("with a submodule");
+    git(&tree.root().join("sub"), &["checkout", "-q", "--orphan", "other"]);
+    git(&tree.root().join("sub"), &["commit", "-q", "-m", "moved"]);
+    let moved = git(&tree.root().join("sub"), &["rev-parse", "HEAD"]);
+    let expected = format!("--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-{commit}+Subproject commit {moved}");
+    for spec in [TargetSpec::Uncommitted, TargetSpec::Base("HEAD".to_owned())] {
+        let target = tree.select(spec);
+        assert_eq!(names(&target), ["sub"]);
+        assert_eq!(diff_of(&target, "sub"), expected);
+    }
+    let recorded = tree.open().snapshot(&tree.state()).unwrap();
+    assert_eq!(tree.open().read_at(&recorded, "sub/i.rs", &tree.state()).as_deref(), Some(b"changed\n".as_slice()));
+}
+
+#[test]
+fn what_a_change_does_to_modes_links_and_whole_files_is_shown() {
+    let tree = Tree::git();
+    tree.write("mode.sh", "echo\n");
+    tree.write("both.sh", "echo\n");
+    tree.write("gone.rs", "check()\nmore\n");
+    tree.write("logo.png", [0, 1, 2]);
+    tree.write("swap", "a file\n");
+    std::os::unix::fs::symlink("here", tree.root().join("link")).unwrap();
+    std::os::unix::fs::symlink("there", tree.root().join("lost")).unwrap();
+    tree.commit("one");
+    let program = |path: &str| {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(tree.root().join(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    ["mode.sh", "both.sh", "logo.png"].into_iter().for_each(program);
+    tree.write("both.sh", "rm -rf\n");
+    ["gone.rs", "swap", "link", "lost"].into_iter().for_each(|path| tree.remove(path));
+    std::os::unix::fs::symlink("/etc/passwd", tree.root().join("link")).unwrap();
+    std::os::unix::fs::symlink("/etc", tree.root().join("swap")).unwrap();
+    let modes = |path: &str, old: &str, new: &str| {
+        format!("diff --git a/{path} b/{path}\nold mode {old}\nnew mode {new}\n")
+    };
+    let check = |spec: TargetSpec| {
+        let target = tree.select(spec);
+        assert_eq!(skips(&target), []);
+        assert_eq!(names(&target), ["both.sh", "gone.rs", "link", "logo.png", "lost", "mode.sh", "swap"]);
+        let edit = "--- a/both.sh\n+++ b/both.sh\n@@ -1 +1 @@\n-echo\n+rm -rf\n";
+        assert_eq!(diff_of(&target, "both.sh"), modes("both.sh", "100644", "100755") + edit);
+        assert_eq!(
+            diff_of(&target, "gone.rs"),
+            "deleted file mode 100644\n--- a/gone.rs\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-check()\n-more\n"
+        );
+        assert_eq!(diff_of(&target, "logo.png"), modes("logo.png", "100644", "100755"));
+        assert_eq!(diff_of(&target, "mode.sh"), modes("mode.sh", "100644", "100755"));
+        assert!(
+            diff_of(&target, "link").contains("-here\n") && diff_of(&target, "link").contains("+/etc/passwd\n")
+        );
+        assert!(diff_of(&target, "lost").starts_with("deleted file mode 120000\n"));
+        assert!(diff_of(&target, "swap").starts_with(&modes("swap", "100644", "120000")));
+    };
+    check(TargetSpec::Uncommitted);
+    check(TargetSpec::Base("HEAD".to_owned()));
+    tree.run(&["add", "-A"]);
+    check(TargetSpec::Staged);
+    tree.run(&["commit", "-q", "-m", "two"]);
+    check(TargetSpec::Commit("HEAD".to_owned()));
+    check(TargetSpec::Range("HEAD^..HEAD".to_owned()));
+    tree.run(&["checkout", "-q", "HEAD^"]);
+    tree.run(&["config", "core.fileMode", "false"]);
+    program("mode.sh");
+    assert!(tree.refuse(TargetSpec::Uncommitted).contains("no files"));
+}
+
+#[test]
+fn of_many_deleted_files_the_rest_is_named() {
+    let tree = Tree::git();
+    let text = "0123456789\n".repeat(800);
+    (0..70).for_each(|number| tree.write(&format!("f{number:02}.rs"), &text));
+    tree.write("large.rs", "0123456789\n".repeat(2_000));
+    tree.commit("one");
+    tree.run(&["rm", "-q", "-r", "."]);
+    let target = tree.select(TargetSpec::Staged);
+    assert_eq!(target.files.len(), 71);
+    let shown = target.files.iter().filter(|file| file.diff.as_deref().unwrap().contains("@@")).count();
+    assert!((40..70).contains(&shown), "{shown}");
+    let large = diff_of(&target, "large.rs");
+    assert!(large.contains("2000 lines, not shown") && large.len() < 200, "{large}");
+    assert!(target.shards.len() > 1);
 }

@@ -3,10 +3,16 @@
 //! The agents here are as gullible as they come: they quote their whole prompt, and do what every line of it says that
 //! Glee has not fenced in as data. Nothing planted may act, speak, or decide.
 
+mod environment;
+mod evidence;
+mod history;
 mod places;
 mod project;
 mod repository;
+mod sandbox;
 mod secrets;
+mod trust;
+mod watch;
 mod words;
 
 use std::path::PathBuf;
@@ -22,9 +28,15 @@ pub(crate) const CANARY: &str = "canary-";
 pub(crate) fn add(cases: &mut Cases) {
     words::add(cases);
     places::add(cases);
+    history::add(cases);
     repository::add(cases);
     project::add(cases);
     secrets::add(cases);
+    environment::add(cases);
+    sandbox::add(cases);
+    watch::add(cases);
+    evidence::add(cases);
+    trust::add(cases);
 }
 
 /// No attack made a file, wherever it tried to.

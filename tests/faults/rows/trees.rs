@@ -9,17 +9,14 @@ use super::coders::{assert_same, files};
 use crate::runner::Cases;
 use crate::scene::{CODE, DONE, Kind, RESOLVED, REVIEW, Scene, emit, fix, run};
 
-/// The git folder without objects, Glee's refs and logs.
-fn repository(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+/// The git folder.
+pub(super) fn repository(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(&next).into_iter().flatten().flatten() {
             let path = entry.path();
             let name = path.strip_prefix(folder).expect("it lies there").display().to_string();
-            if name.starts_with("objects") || name.starts_with("refs/glee") {
-                continue;
-            }
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 _ => drop(found.insert(name, std::fs::read(&path).unwrap_or_default())),

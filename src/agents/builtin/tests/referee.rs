@@ -104,3 +104,28 @@ fn names_and_places_are_no_set_piece() {
     assert_eq!(ruled(&tree, "src/leaves.py:3", &evidence, "")["ruling"], "DISMISS");
     assert_eq!(ruled(&tree, "src/leaves.py:4", &evidence, "")["ruling"], "ESCALATE");
 }
+
+#[test]
+fn what_the_coder_wrote_in_this_run_proves_nothing() {
+    let tree = pages();
+    let ruled = |evidence: &str, written: Value| {
+        let dispute = json!({
+            "number": 7,
+            "finding": finding("F1", "app/pages.py:6", "py-weak-hash"),
+            "objection": {"finding": "F1", "answer": "DISAGREE", "text": "no", "evidence": [evidence]},
+        });
+        let request = json!({"kind": "judge", "dispute": dispute, "files": [], "written": written});
+        tree.ask("referee", &request)["ruling"].clone()
+    };
+    let rows = [
+        ("tests/test_pages.py:2", json!([]), "DISMISS"),
+        ("tests/test_pages.py:2", json!([{"path": "tests/test_pages.py", "lines": [[4, 5]]}]), "DISMISS"),
+        ("tests/test_pages.py:2", json!([{"path": "tests/test_pages.py", "lines": [[2, 2]]}]), "ESCALATE"),
+        ("tests/test_pages.py:2", json!([{"path": "tests/test_pages.py"}]), "ESCALATE"),
+        ("tests/test_pages.py::test_etag_is_stable", json!([{"path": "tests/test_pages.py"}]), "ESCALATE"),
+        ("docs/notes.md:3 and tests/", json!([{"path": "tests/test_pages.py"}]), "ESCALATE"),
+    ];
+    for (evidence, written, expected) in rows {
+        assert_eq!(ruled(evidence, written.clone()), expected, "{evidence} {written}");
+    }
+}

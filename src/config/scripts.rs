@@ -1,0 +1,210 @@
+//! Files of the tree that commands name: what such a file says is part of what the command does.
+//!
+//! A word of a command, the value of `name=value`, the words inside a word such as the text after `-c`, and the module
+//! after `-m` are looked up in the tree. What they find is hashed into what is trusted, and a review that goes by a commit
+//! takes these files from that commit. Files that a script reads by itself are not followed beyond its own folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// What is tried behind a word that names no file itself.
+const ENDINGS: [&str; 8] = ["", ".py", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/__main__.py"];
+
+/// The folders that the words of commands are looked up in: the project's, and the work tree around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Roots(Vec<PathBuf>);
+
+impl Roots {
+    /// Those of a project's folder.
+    pub(crate) fn of(project: &Path) -> Self {
+        let tree = project.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
+        let mut roots = vec![project.to_owned()];
+        roots.extend(tree.filter(|tree| *tree != project).map(Path::to_owned));
+        Self(roots)
+    }
+
+    /// A copy of a tree, which no other tree is around.
+    pub(crate) fn copy(folder: &Path) -> Self {
+        Self(vec![folder.to_owned()])
+    }
+
+    /// The project's folder.
+    pub(crate) fn project(&self) -> &Path {
+        &self.0[0]
+    }
+
+    /// The files that a command names, by path, each with the hash of its bytes.
+    pub(crate) fn files(&self, command: &[String]) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        for path in self.0.iter().flat_map(|root| paths(command, root).into_iter().map(move |path| (root, path))) {
+            let (root, path) = path;
+            let place = root.join(&path);
+            if place.is_file() {
+                // What cannot be read cannot be trusted: it never has the hash that was recorded.
+                let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
+                files.insert(path, hash);
+            }
+        }
+        files
+    }
+}
+
+/// The BLAKE3 hash of a file.
+pub(crate) fn hash(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// The paths below `root` that the words of a command may mean, whether or not there are such files.
+pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (index, word) in command.iter().enumerate() {
+        let is_module = index > 0 && command[index - 1] == "-m";
+        // A bare program is looked for along PATH, where the tree is no place.
+        if index == 0 && !word.contains(['/', '.']) {
+            continue;
+        }
+        for token in tokens(word) {
+            let named = if is_module { token.replace('.', "/") } else { token.to_owned() };
+            let Some(path) = below(&named, root) else { continue };
+            found.extend(ENDINGS.iter().map(|ending| format!("{path}{ending}")));
+        }
+    }
+    found
+}
+
+/// A command in which every word that means a file of `replaced` means its replacement instead.
+pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, PathBuf>) -> Vec<String> {
+    let replacement = |token: &str, is_module: bool| {
+        if is_module {
+            return None;
+        }
+        let path = below(token, root)?;
+        let ending = ENDINGS.iter().find(|ending| replaced.contains_key(&format!("{path}{ending}")))?;
+        Some(replaced[&format!("{path}{ending}")].to_string_lossy().into_owned())
+    };
+    let word = |(index, word): (usize, &String)| {
+        let is_module = index > 0 && command[index - 1] == "-m";
+        let mut text = String::new();
+        let mut from = 0;
+        for token in tokens(word) {
+            // A token is a part of the word it was taken from.
+            let at = token.as_ptr().addr() - word.as_ptr().addr();
+            if at >= from
+                && let Some(new) = replacement(token, is_module)
+            {
+                text.push_str(&word[from..at]);
+                text.push_str(&new);
+                from = at + token.len();
+            }
+        }
+        text.push_str(&word[from..]);
+        text
+    };
+    command.iter().enumerate().map(word).collect()
+}
+
+/// Whether a command names one of these files in a way that cannot be replaced.
+pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
+    command.windows(2).filter(|words| words[0] == "-m").any(|words| {
+        let path = below(&words[1].replace('.', "/"), root);
+        path.is_some_and(|path| ENDINGS.iter().any(|ending| files.contains_key(&format!("{path}{ending}"))))
+    })
+}
+
+/// The parts of a word that may be paths: the word itself, what follows a `=`, and the words inside it.
+fn tokens(word: &str) -> Vec<&str> {
+    let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
+    let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
+    // A name with blanks is one path where such a file exists; it is tried first.
+    if tokens.len() != 1 || tokens[0] != word {
+        tokens.insert(0, word);
+    }
+    tokens
+}
+
+/// A path below `root`, without `.` and `..`; `None` for one that leaves it, and for a flag.
+fn below(word: &str, root: &Path) -> Option<String> {
+    if word.is_empty() || word.contains('\0') {
+        return None;
+    }
+    let path = Path::new(word);
+    let relative = if path.is_absolute() { path.strip_prefix(root).ok()? } else { path };
+    let mut parts: Vec<&str> = Vec::new();
+    for component in relative.components() {
+        match component {
+            Component::Normal(part) => parts.push(part.to_str()?),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                // A path may leave a folder and come back by the root's own name.
+                parts.pop()?;
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn command(line: &str) -> Vec<String> {
+        shlex::split(line).unwrap()
+    }
+
+    #[test]
+    fn files_that_a_command_names_are_found() {
+        let root = tempfile::tempdir().unwrap();
+        for file in ["x.sh", "tools/gate.py", "tools/run.js", ".glee/rev.sh", "with blank.sh"] {
+            let place = root.path().join(file);
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            std::fs::write(place, file).unwrap();
+        }
+        let absolute = format!("{}/x.sh --all", root.path().display());
+        let rows: &[(&str, &[&str])] = &[
+            ("./x.sh", &["x.sh"]),
+            ("x.sh", &["x.sh"]),
+            ("tools/../x.sh", &["x.sh"]),
+            (&absolute, &["x.sh"]),
+            ("env A=1 B=./x.sh sh", &["x.sh"]),
+            ("python3 tools/gate.py --config=tools/run.js", &["tools/gate.py", "tools/run.js"]),
+            ("python3 -m tools.gate", &["tools/gate.py"]),
+            ("node ./tools/run", &["tools/run.js"]),
+            ("bash -c 'cd tools && ../x.sh; ./.glee/rev.sh|cat'", &[".glee/rev.sh"]),
+            ("bash -c './x.sh \"$@\"'", &["x.sh"]),
+            ("bash -c 'A=./x.sh; $A'", &["x.sh"]),
+            ("'./with blank.sh'", &["with blank.sh"]),
+            ("/bin/sh x.txt", &[]),
+            ("../x.sh", &[]),
+            ("cargo test", &[]),
+        ];
+        for (line, expected) in rows {
+            let found: Vec<String> =
+                Roots(vec![root.path().to_owned()]).files(&command(line)).into_keys().collect();
+            assert_eq!(found, *expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_replaced_file_is_named_in_its_place() {
+        let root = Path::new("/p");
+        let files =
+            BTreeMap::from([("x.sh".to_owned(), "/c/x.sh".into()), ("t/g.js".to_owned(), "/c/t/g.js".into())]);
+        let rows = [
+            ("./x.sh --all", "/c/x.sh --all"),
+            ("env A=./x.sh y", "env A=/c/x.sh y"),
+            ("bash -c './x.sh; node t/g && echo x.shy'", "bash -c '/c/x.sh; node /c/t/g.js && echo x.shy'"),
+            ("/p/x.sh", "/c/x.sh"),
+            ("z.sh", "z.sh"),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(replaced(&command(line), root, &files), command(expected), "{line}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Opening files by what they are.
+//!
+//! Whoever opens a FIFO waits for its writer, and some devices have no end. What a configuration or the tree names has to
+//! be a regular file ([`regular`]). What a person names as input may be a FIFO as well, as in `--diff <(git diff)`
+//! ([`input`]); waiting for it is what was asked for. Anything else is an error that says what stands there.
+
+use std::fs::{File, FileType};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Opens a regular file for reading; links are followed.
+///
+/// # Errors
+/// When it cannot be opened, or is something else; a FIFO is never waited for.
+pub fn regular(path: &Path) -> io::Result<File> {
+    // Opening a tape or a watchdog may do more than that, so it is looked at first, and again once it is open.
+    checked(std::fs::metadata(path)?.file_type())?;
+    let file = open_at_once(path)?;
+    checked(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// The bytes of a regular file.
+///
+/// # Errors
+/// As [`regular`], and when it cannot be read.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of a regular file.
+///
+/// # Errors
+/// As [`read`], and when it is not UTF-8.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    regular(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Opens what a person named as input: a regular file, a FIFO, a terminal, `/dev/null`, or standard input by its path.
+///
+/// # Errors
+/// When it cannot be opened, or is a folder, a socket or another device.
+pub fn input(path: &Path) -> io::Result<File> {
+    if let Some(stdin) = standard(path) {
+        return stdin;
+    }
+    let found = std::fs::metadata(path)?;
+    if is_fifo(found.file_type()) {
+        return File::open(path);
+    }
+    if is_empty_device(&found) {
+        return open_at_once(path);
+    }
+    match regular(path) {
+        Err(_) if is_terminal(path) => File::open(path),
+        opened => opened,
+    }
+}
+
+/// # Errors
+/// When it is not a regular file.
+fn checked(kind: FileType) -> io::Result<()> {
+    if kind.is_file() {
+        return Ok(());
+    }
+    let text = format!("it is {}, not a regular file", what(kind));
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+#[cfg(unix)]
+fn what(kind: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+#[cfg(not(unix))]
+fn what(kind: FileType) -> &'static str {
+    if kind.is_dir() { "a folder" } else { "something else" }
+}
+
+#[cfg(unix)]
+fn is_fifo(kind: FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    kind.is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_fifo(_kind: FileType) -> bool {
+    false
+}
+
+/// Whether it is `/dev/null`, under whatever name.
+#[cfg(unix)]
+fn is_empty_device(found: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+    let is_same = |null: std::fs::Metadata| null.rdev() == found.rdev();
+    found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
+}
+
+#[cfg(not(unix))]
+fn is_empty_device(_found: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// Standard input, where a path is its name: it may be a socket, which no path opens.
+#[cfg(unix)]
+fn standard(path: &Path) -> Option<io::Result<File>> {
+    use std::os::fd::AsFd as _;
+    let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
+    is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))
+}
+
+#[cfg(not(unix))]
+fn standard(_path: &Path) -> Option<io::Result<File>> {
+    None
+}
+
+#[cfg(unix)]
+fn is_terminal(path: &Path) -> bool {
+    use std::io::IsTerminal as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
+        && open_at_once(path).is_ok_and(|file| file.is_terminal())
+}
+
+#[cfg(not(unix))]
+fn is_terminal(_path: &Path) -> bool {
+    false
+}
+
+/// Opens without waiting for the other end of a FIFO, and without taking a terminal as the process's own.
+#[cfg(unix)]
+fn open_at_once(path: &Path) -> io::Result<File> {
+    use nix::fcntl::OFlag;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    File::options().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_at_once(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened_and_the_rest_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        std::fs::write(place("file"), "text").unwrap();
+        std::os::unix::fs::symlink(place("file"), place("link")).unwrap();
+        nix::unistd::mkfifo(&place("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        std::os::unix::fs::symlink(place("fifo"), place("link to a FIFO")).unwrap();
+        let _socket = UnixListener::bind(place("socket")).unwrap();
+        assert_eq!(read_to_string(&place("file")).unwrap(), "text");
+        assert_eq!(read_to_string(&place("link")).unwrap(), "text");
+        let rows = [
+            (folder.path().to_owned(), "it is a folder, not a regular file"),
+            (place("fifo"), "it is a FIFO, not a regular file"),
+            (place("link to a FIFO"), "it is a FIFO, not a regular file"),
+            (place("socket"), "it is a socket, not a regular file"),
+            ("/dev/zero".into(), "it is a device, not a regular file"),
+            ("/dev/null".into(), "it is a device, not a regular file"),
+        ];
+        for (path, expected) in rows {
+            assert_eq!(read(&path).unwrap_err().to_string(), expected, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn input_may_be_a_fifo_and_nothing_without_an_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let writing = std::thread::spawn({
+            let fifo = fifo.clone();
+            move || std::fs::write(fifo, "said").unwrap()
+        });
+        assert_eq!(io::read_to_string(input(&fifo).unwrap()).unwrap(), "said");
+        writing.join().unwrap();
+        assert_eq!(io::read_to_string(input(Path::new("/dev/null")).unwrap()).unwrap(), "");
+        for (path, expected) in [
+            (folder.path(), "it is a folder, not a regular file"),
+            (Path::new("/dev/zero"), "it is a device, not a regular file"),
+            (Path::new("/dev/urandom"), "it is a device, not a regular file"),
+        ] {
+            assert_eq!(input(path).unwrap_err().to_string(), expected, "{}", path.display());
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Which step is started next.
+//!
+//! [`due::due`] goes through the whole state. While disputes are being settled, of which there may be thousands, only the
+//! disputes that something happened to are looked at again: disputes do not depend on each other, and no other stage is
+//! due before theirs is over.
+
+use std::collections::BTreeSet;
+
+use super::Engine;
+use crate::domain::DisputeNumber;
+use crate::event::{EventKind, Purpose};
+use crate::pipeline::due::{self, Policy, Step};
+use crate::rules::budget;
+
+/// Judges that work at the same time, where `review.jobs` does not say fewer.
+const JUDGES: usize = 16;
+
+/// The disputes that have to be looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Docket {
+    /// Something happened to them since they were looked at.
+    touched: BTreeSet<DisputeNumber>,
+    /// Their judges wait for a free place.
+    queued: BTreeSet<DisputeNumber>,
+    /// They wait for a person, who answers one question at a time.
+    asking: BTreeSet<DisputeNumber>,
+}
+
+impl Docket {
+    /// Notes what happened. Returns whether other steps than those of a dispute may be due.
+    fn note(&mut self, kind: &EventKind) -> bool {
+        match kind {
+            EventKind::RouteChosen { dispute, .. }
+            | EventKind::RulingGiven { dispute, .. }
+            | EventKind::DisputeSettled { dispute, .. } => drop(self.touched.insert(*dispute)),
+            EventKind::CallFinished { call, .. } => match call.purpose {
+                Purpose::Judge { dispute } => drop(self.touched.insert(dispute)),
+                _ => return true,
+            },
+            EventKind::CallStarted { .. } | EventKind::Notice { .. } | EventKind::ReadOnlyViolated { .. } => {}
+            _ => return true,
+        }
+        false
+    }
+}
+
+impl Engine {
+    /// Notes an event that was taken into the state.
+    pub(super) fn note(&mut self, kind: &EventKind) {
+        if self.docket.as_mut().is_some_and(|docket| docket.note(kind)) {
+            self.docket = None;
+        }
+    }
+
+    /// The next step that is due, not at work, and can be started now.
+    pub(super) fn next(
+        &mut self,
+        policy: &Policy,
+        parked: &BTreeSet<DisputeNumber>,
+        running: &BTreeSet<Step>,
+    ) -> Option<Step> {
+        if let Some(docket) = &mut self.docket {
+            let mut docket = std::mem::take(docket);
+            let found = self.next_of(&mut docket, policy, parked, running);
+            self.docket = Some(docket);
+            if found.is_some() || running.iter().any(|step| step.dispute().is_some()) {
+                return found;
+            }
+        }
+        let steps = due::due(&self.state, policy, parked);
+        if steps.first()?.dispute().is_none() {
+            self.docket = None;
+            return steps.into_iter().find(|step| !running.contains(step) && self.can_start(step, running));
+        }
+        // `due` names one question at a time; the others are looked at once here, so that none leads to another full look.
+        let open = self.state.disputes.values().filter(|dispute| dispute.is_open());
+        let touched = open.map(|dispute| dispute.number).filter(|number| !parked.contains(number)).collect();
+        let mut docket = Docket { touched, ..Docket::default() };
+        let found = self.next_of(&mut docket, policy, parked, running);
+        self.docket = Some(docket);
+        found
+    }
+
+    /// The next step of the disputes that have to be looked at.
+    fn next_of(
+        &self,
+        docket: &mut Docket,
+        policy: &Policy,
+        parked: &BTreeSet<DisputeNumber>,
+        running: &BTreeSet<Step>,
+    ) -> Option<Step> {
+        let has_place = self.has_place(running);
+        loop {
+            let queued = if has_place { docket.queued.first() } else { None };
+            let asking = if self.decider.is_some() { docket.asking.first() } else { None };
+            let number = *docket.touched.first().or(queued).or(asking)?;
+            let dispute = self.state.disputes.get(&number).filter(|dispute| dispute.is_open());
+            let dispute = dispute.filter(|_| !parked.contains(&number));
+            let steps = dispute.map(|dispute| due::of_dispute(&self.state, policy, dispute)).unwrap_or_default();
+            let (mut is_queued, mut is_asking) = (false, false);
+            for step in steps.into_iter().filter(|step| !running.contains(step)) {
+                if self.can_start(&step, running) {
+                    return Some(step);
+                }
+                is_queued |= matches!(step, Step::Ask(_));
+                is_asking |= matches!(step, Step::Choose(_) | Step::AskPerson(_));
+            }
+            docket.touched.remove(&number);
+            for (set, is_in) in [(&mut docket.queued, is_queued), (&mut docket.asking, is_asking)] {
+                set.remove(&number);
+                if is_in {
+                    set.insert(number);
+                }
+            }
+        }
+    }
+
+    fn can_start(&self, step: &Step, running: &BTreeSet<Step>) -> bool {
+        match step {
+            Step::Ask(_) if step.dispute().is_some() => self.has_place(running),
+            Step::Ask(_) => self.may_ask(running.iter().filter(|step| matches!(step, Step::Ask(_))).count()),
+            Step::Choose(_) | Step::AskPerson(_) => self.decider.is_some(),
+            _ => true,
+        }
+    }
+
+    /// Whether one more judge may work.
+    fn has_place(&self, running: &BTreeSet<Step>) -> bool {
+        let asked = running.iter().filter(|step| matches!(step, Step::Ask(_))).count();
+        asked < JUDGES && self.may_ask(asked)
+    }
+
+    /// Whether one more agent may work beside those at work.
+    fn may_ask(&self, asked: usize) -> bool {
+        self.settings.review.jobs.is_none_or(|jobs| usize::try_from(jobs).is_ok_and(|jobs| asked < jobs))
+            && self.calls_left(asked).is_none_or(|left| left > 0)
+            && budget::reached(&self.settings.budget.caps, &self.state.spent).is_empty()
+    }
+}

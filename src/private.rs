@@ -1,0 +1,168 @@
+//! Folders and files of Glee's own that only their owner may read: they hold code, prompts and answers.
+//!
+//! Everything that Glee keeps in its state folder is made here or with a temporary file, whose permissions are the same;
+//! what git writes there is told so with each call. The umask has no say in it.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Says of a state folder that nothing in it is open to others any more.
+const MARK: &str = "private";
+/// The folder of the histories, by which a state folder is known.
+const HISTORIES: &str = "repos";
+/// What lies in a state folder.
+const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
+
+/// Makes a folder with those above it (mode 0700). One that is there stays as it is.
+///
+/// # Errors
+/// It cannot be made.
+pub fn folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Options that make a file with mode 0600.
+pub fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Writes a file whole or not at all, and makes the folder for it.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let above = path.parent().ok_or(io::ErrorKind::NotFound)?;
+    folder(above)?;
+    let mut file = tempfile::NamedTempFile::new_in(above)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Takes the rights of others away from a state folder that an older Glee made, and from everything in it. Files that
+/// have another name too stay as they are: they are objects of the user's repository.
+///
+/// # Errors
+/// Something in it cannot be read or changed.
+#[cfg(unix)]
+pub fn tighten(state_dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let narrow = |path: &Path, meta: &fs::Metadata| {
+        let mode = meta.permissions().mode() & 0o7777;
+        let wanted = mode & 0o700;
+        if mode == wanted { Ok(()) } else { fs::set_permissions(path, fs::Permissions::from_mode(wanted)) }
+    };
+    let Ok(meta) = fs::symlink_metadata(state_dir) else { return Ok(()) };
+    if !meta.is_dir() {
+        return Ok(());
+    }
+    let names = fs::read_dir(state_dir)?.map(|entry| entry.map(|entry| entry.file_name()));
+    let names = names.collect::<io::Result<Vec<_>>>()?;
+    let is_own = |name: &&OsString| {
+        let name = name.to_string_lossy();
+        OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
+    };
+    // A folder with something else in it, and no history, is somebody else's.
+    if !names.is_empty() && !names.iter().any(|name| name == HISTORIES) {
+        return Ok(());
+    }
+    narrow(state_dir, &meta)?;
+    if names.is_empty() || names.iter().any(|name| name == MARK) {
+        return Ok(());
+    }
+    let mut waiting = vec![state_dir.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let is_top = folder == state_dir;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if is_top && !is_own(&&entry.file_name()) {
+                continue;
+            }
+            let path = entry.path();
+            // Somebody else may be at work in it.
+            let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+            if meta.is_dir() {
+                narrow(&path, &meta)?;
+                waiting.push(path);
+            } else if meta.is_file() && meta.nlink() == 1 {
+                match narrow(&path, &meta) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+    }
+    options().write(true).create(true).truncate(false).open(state_dir.join(MARK)).map(drop)
+}
+
+/// Takes the rights of others away from a state folder: there is nothing to do.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn tighten(_state_dir: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_made_is_private() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("a/b/c");
+        write(&path, b"x").unwrap();
+        assert_eq!(
+            [mode(&base.path().join("a")), mode(&base.path().join("a/b")), mode(&path)],
+            [0o700, 0o700, 0o600]
+        );
+    }
+
+    #[test]
+    fn what_an_older_glee_left_open_is_closed_once_but_for_what_has_other_names() {
+        let base = tempfile::tempdir().unwrap();
+        let state = base.path().join("state");
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        fs::create_dir_all(state.join("objects/ab")).unwrap();
+        fs::create_dir_all(state.join("repos")).unwrap();
+        for (name, bits) in
+            [("objects/ab/cd", 0o444), ("tree-1.lock", 0o644), ("objects/own", 0o664), ("users", 0o644)]
+        {
+            fs::write(state.join(name), name).unwrap();
+            set(&state.join(name), bits);
+        }
+        fs::hard_link(state.join("objects/own"), base.path().join("users")).unwrap();
+        std::os::unix::fs::symlink(base.path().join("users"), state.join("link")).unwrap();
+        for name in ["", "objects", "objects/ab"] {
+            set(&state.join(name), 0o755);
+        }
+        tighten(&state).unwrap();
+        let modes = ["", "objects", "objects/ab", "objects/ab/cd", "tree-1.lock", "objects/own", "users"];
+        let modes = modes.map(|name| mode(&state.join(name)));
+        assert_eq!(modes, [0o700, 0o700, 0o700, 0o400, 0o600, 0o664, 0o644]);
+        set(&state, 0o755);
+        set(&state.join("tree-1.lock"), 0o644);
+        tighten(&state).unwrap();
+        assert_eq!([mode(&state), mode(&state.join("tree-1.lock"))], [0o700, 0o644], "it is walked once");
+        tighten(&base.path().join("none")).unwrap();
+    }
+}

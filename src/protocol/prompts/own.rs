@@ -1,0 +1,210 @@
+//! Templates that a project brings: a part of the template language whose cost is bounded.
+//!
+//! A template may test values, walk lists and print. It may not assign, define, concatenate or multiply: with those, a few
+//! lines can ask for more memory than there is, and an allocation that fails ends the process. What is left can only print
+//! much, which [`Capped`] ends.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use minijinja::{Environment, Error, ErrorKind, Value, filters, tests};
+
+/// The bytes of a prompt that a project's template makes, at most.
+pub(super) const LARGEST_PROMPT: usize = 16 << 20;
+
+/// The bytes that one filter returns, at most.
+const LARGEST_VALUE: usize = 1 << 20;
+
+/// How long a template may print.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The steps it may take; a loop over a thousand findings takes some ten thousand.
+pub(super) const FUEL: u64 = 500_000;
+
+/// The tags it may use.
+const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
+
+/// What is wrong with a template: the line, counted from 1, and why.
+pub(super) type Refused = (usize, String);
+
+/// The environment of such a template: without functions, and with filters whose results are small.
+pub(super) fn environment<'source>() -> Environment<'source> {
+    let mut environment = Environment::empty();
+    environment.add_filter("length", filters::length);
+    environment.add_filter("first", filters::first);
+    environment.add_filter("last", filters::last);
+    environment.add_filter("join", join);
+    environment.add_filter("trim", |text: String| cut(&text, |text| text.trim().to_owned()));
+    environment.add_filter("upper", |text: String| cut(&text, str::to_uppercase));
+    environment.add_filter("lower", |text: String| cut(&text, str::to_lowercase));
+    environment.add_test("defined", tests::is_defined);
+    environment.add_test("undefined", tests::is_undefined);
+    environment.add_test("none", tests::is_none);
+    environment
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorKind::InvalidOperation, format!("a value of the template is larger than {LARGEST_VALUE} bytes"))
+}
+
+fn cut(text: &str, change: impl FnOnce(&str) -> String) -> Result<String, Error> {
+    if text.len() > LARGEST_VALUE { Err(too_large()) } else { Ok(change(text)) }
+}
+
+/// The items of a list with a text between them.
+fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
+    let between = between.unwrap_or_default();
+    let mut text = String::new();
+    for item in list.try_iter()? {
+        if !text.is_empty() {
+            text.push_str(&between);
+        }
+        let item = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+        text.push_str(&item);
+        if text.len() > LARGEST_VALUE {
+            return Err(too_large());
+        }
+    }
+    Ok(text)
+}
+
+/// Checks that a template uses nothing but the bounded part of the language.
+///
+/// # Errors
+/// The first construct that it may not use.
+pub(super) fn check(source: &str) -> Result<(), Refused> {
+    let mut rest = source;
+    let line_of = |rest: &str| source[..source.len() - rest.len()].matches('\n').count() + 1;
+    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
+        let (kind, inside) = rest[at..].split_at(2);
+        let line = line_of(&rest[at..]);
+        rest = match kind {
+            "{#" => inside.split_once("#}").map_or("", |(_, rest)| rest),
+            _ => tag(kind, inside).map_err(|why| (line, why))?,
+        };
+    }
+    Ok(())
+}
+
+/// Checks one tag; returns what follows it.
+fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
+    let (end, sign) = if kind == "{{" { ("}}", '}') } else { ("%}", '%') };
+    let body = inside.strip_prefix(['-', '+']).unwrap_or(inside);
+    if kind == "{%" {
+        let word: String = body.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        if !TAGS.contains(&word.as_str()) {
+            return Err(format!("`{word}` is not available in a project's template, only {}", TAGS.join(", ")));
+        }
+    }
+    let mut quote = None;
+    let mut word = String::new();
+    let mut letters = body.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        if let Some(open) = quote {
+            match letter {
+                '\\' => drop(letters.next()),
+                _ if letter == open => quote = None,
+                _ => {}
+            }
+            continue;
+        }
+        if letter.is_alphanumeric() || letter == '_' {
+            word.push(letter);
+            continue;
+        }
+        if word == "recursive" {
+            return Err("`recursive` is not available in a project's template".to_owned());
+        }
+        word.clear();
+        match letter {
+            '"' | '\'' => quote = Some(letter),
+            _ if letter == sign && body[at..].starts_with(end) => return Ok(&body[at + 2..]),
+            '+' if body[at + 1..].starts_with(end) => {}
+            '~' | '+' | '*' | '{' | '}' => {
+                return Err(format!(
+                    "`{letter}` is not available in a project's template: it may print values, not make them"
+                ));
+            }
+            _ => {}
+        }
+    }
+    // The template's own error names the tag that has no end.
+    Ok("")
+}
+
+/// A buffer that takes a bounded number of bytes for a bounded time.
+pub(super) struct Capped {
+    text: Vec<u8>,
+    since: Instant,
+    /// Why it took no more.
+    pub(super) full: Option<String>,
+}
+
+impl Capped {
+    pub(super) fn new() -> Self {
+        Self { text: Vec::new(), since: Instant::now(), full: None }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
+}
+
+impl io::Write for Capped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.text.len() + bytes.len() > LARGEST_PROMPT {
+            self.full = Some(format!("the template makes a prompt of more than {LARGEST_PROMPT} bytes"));
+        } else if self.since.elapsed() > PATIENCE {
+            self.full = Some(format!("the template takes longer than {} s", PATIENCE.as_secs()));
+        } else {
+            self.text.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        }
+        Err(io::Error::other("full"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::check;
+
+    #[test]
+    fn only_what_is_bounded_is_available() {
+        for good in [
+            "plain { text } % } ~ + *",
+            "{{ a }}{{- a.b[0] -}}{% if a == 'x ~ y * {' and not b %}x{% elif c %}{% else %}{% endif %}",
+            "{%- for x in y -%}{{ loop.index }}{{ x|join(\", \") }}{%+ endfor +%}",
+            "{# {% set x = 1 %} #}",
+            "{{ \"a \\\" ~ b\" }}",
+        ] {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "{% set x = a %}",
+            "{%- set x %}y{% endset %}",
+            "{% macro m() %}{% endmacro %}",
+            "{% raw %}{{ \" {% endraw %}",
+            "{% include 'x' %}",
+            "{% block x %}{% endblock %}",
+            "{% for x in y recursive %}{% endfor %}",
+            "{{ a ~ a }}",
+            "{{ a + a }}",
+            "{{ 'a' * 9 }}",
+            "{{ {'a': {'b': 1}} ~ a }}",
+            "{{ 'it' ~ a }}",
+            "{# #}{{ 1 }}{{ a ~ a }}",
+            "{% filter upper %}a{% endfilter %}",
+            "{% call m() %}{% endcall %}",
+            "{% with a = b %}{% endwith %}",
+            "{% do a %}",
+            "{%\nset x = 1 %}",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
+        assert_eq!(check("a\n{{ b }}\n{{ c ~ d }}").map_err(|(line, _)| line), Err(3));
+    }
+}

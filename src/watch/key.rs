@@ -1,0 +1,90 @@
+//! The key of a watch: a random number in the state folder, readable to this user alone, that goes with each command.
+//!
+//! It says that who commands can read the person's state folder, which agents that are held cannot. It is new for each
+//! watch and removed when that ends.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Where the key of the watch at a socket lies.
+fn place(socket: &Path) -> PathBuf {
+    socket.with_extension("key")
+}
+
+/// A key, and its file.
+#[derive(Debug)]
+pub(super) struct Key {
+    hash: blake3::Hash,
+    path: PathBuf,
+}
+
+impl Key {
+    /// Makes the key of the watch at a socket, in place of one that a killed watch left.
+    pub(super) fn create(socket: &Path) -> io::Result<Self> {
+        let path = place(socket);
+        let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(text.as_bytes())?;
+        Ok(Self { hash: blake3::hash(text.as_bytes()), path })
+    }
+
+    /// Whether `text` is this key. The comparison of hashes takes the same time for every text.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        blake3::hash(text.as_bytes()) == self.hash
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        // It may be gone already.
+        drop(fs::remove_file(&self.path));
+    }
+}
+
+/// The key of the watch at a socket, if this process can read it.
+pub(super) fn read(socket: &Path) -> Option<String> {
+    fs::read_to_string(place(socket)).ok().filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_new_private_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("x.sock");
+        assert_eq!(read(&socket), None);
+        let key = Key::create(&socket).unwrap();
+        let text = read(&socket).unwrap();
+        let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
+        assert_eq!((mode & 0o777, text.len()), (0o600, 64));
+        assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
+        std::mem::forget(key);
+        let next = Key::create(&socket).unwrap();
+        assert!(!next.fits(&text), "the key of a killed watch fits no other");
+        drop(next);
+        assert_eq!(read(&socket), None);
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_replaced_and_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, other) = (folder.path().join("x.sock"), folder.path().join("other"));
+        fs::write(&other, "untouched").unwrap();
+        std::os::unix::fs::symlink(&other, folder.path().join("x.key")).unwrap();
+        let key = Key::create(&socket).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "untouched");
+        assert!(key.fits(&read(&socket).unwrap()));
+    }
+}

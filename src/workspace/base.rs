@@ -1,0 +1,133 @@
+//! Files as they are at the commit that a change is based on: what the commands of a review run while the change itself
+//! must not decide how it is reviewed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::git::Object;
+use super::{Workspace, WorkspaceError, content, names};
+
+/// The bytes of one file that are read at most.
+const CAP: u64 = 16 << 20;
+
+/// The files around a script that are taken along at most.
+const NEIGHBOURS: usize = 2_000;
+
+/// Files of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BaseFiles {
+    /// Bytes, and whether the file is executable, by path.
+    files: BTreeMap<String, (Vec<u8>, bool)>,
+    /// The asked-for files that the tree has otherwise, or whose neighbours it has otherwise.
+    pub edited: BTreeSet<String>,
+    /// The asked-for files that the tree has and the commit has not.
+    pub added: BTreeSet<String>,
+}
+
+impl Workspace {
+    /// The files at these paths of a commit, each with the files of its folder and the folders below, which a script may
+    /// load; at the top of the tree, only with the files beside it.
+    ///
+    /// # Errors
+    /// git fails.
+    pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles, WorkspaceError> {
+        let mut found = BaseFiles::default();
+        let Some(git) = &self.repository else { return Ok(found) };
+        let listed = git.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
+        let mut entries: BTreeMap<String, (String, bool)> = BTreeMap::new();
+        for record in listed.split(|byte| *byte == 0) {
+            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
+            let head = names::shown(&record[..tab]);
+            let mut words = head.split(' ');
+            let mode = words.next().unwrap_or_default().to_owned();
+            // A link could lead anywhere.
+            if let (true, Some(id)) = (mode.starts_with("100"), words.nth(1)) {
+                entries.insert(names::shown(&record[tab + 1..]), (id.to_owned(), mode == "100755"));
+            }
+        }
+        let mut objects = git.objects(None)?;
+        for path in wanted {
+            let is_here = self.root.join(path).symlink_metadata().is_ok_and(|found| !found.is_dir());
+            if !entries.contains_key(path) {
+                if is_here {
+                    found.added.insert(path.clone());
+                }
+                continue;
+            }
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let around = |other: &str| match folder {
+                "" => other == path || !other.contains('/'),
+                folder => other.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
+            };
+            let neighbours: Vec<&String> = entries.keys().filter(|other| around(other)).take(NEIGHBOURS).collect();
+            let mut is_edited = false;
+            for other in std::iter::once(path).chain(neighbours) {
+                if !found.files.contains_key(other) {
+                    let (id, executable) = &entries[other];
+                    let Object::Bytes(bytes) = objects.read(id, CAP)? else { continue };
+                    found.files.insert(other.clone(), (bytes, *executable));
+                }
+                let now = content::read_capped(&self.root.join(other), CAP).ok().flatten();
+                // At the top, files beside a script are seldom its own: only the script itself tells.
+                let counts = other == path || !folder.is_empty();
+                is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
+            }
+            is_edited |= !folder.is_empty() && has_more(&self.root, folder, &entries);
+            if is_edited {
+                found.edited.insert(path.clone());
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a folder of the tree has a file that the commit does not have: a module that is loaded in another's place.
+fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
+    let mut waiting = vec![folder.to_owned()];
+    let mut seen = 0;
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
+            seen += 1;
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => waiting.push(path),
+                _ if !entries.contains_key(&path) => return true,
+                _ => {}
+            }
+            if seen > NEIGHBOURS {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+impl BaseFiles {
+    /// Writes the files below a folder; returns the place of each edited one.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
+        for (path, (bytes, executable)) in &self.files {
+            let place = folder.join(path);
+            std::fs::create_dir_all(place.parent().unwrap_or(folder))?;
+            std::fs::write(&place, bytes)?;
+            if *executable {
+                make_executable(&place)?;
+            }
+        }
+        Ok(self.edited.iter().map(|path| (path.clone(), folder.join(path))).collect())
+    }
+}
+
+#[cfg(unix)]
+fn make_executable(place: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_place: &Path) -> io::Result<()> {
+    Ok(())
+}

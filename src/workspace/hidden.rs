@@ -1,0 +1,275 @@
+//! What ignore files hide: which files were ignored before the coder began, and which came since that only a new rule
+//! leaves out.
+//!
+//! A rule that the coder wrote (`.gitignore`, `.git/info/exclude`) does not take a file out of the record of what the coder
+//! did, and a rule that the coder removed does not make a file that was there before one of the coder's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::domain::RunId;
+use crate::private;
+
+use super::git::{Object, Repository};
+use super::ignores::Ignores;
+use super::image::{Bytes, Image, Kind};
+use super::scan::Lstat;
+use super::touch::{self, Spot};
+use super::walk::{self, Hidden, Met};
+use super::{Workspace, WorkspaceError, content, names, twin};
+
+/// Files that are recorded at most although a rule hides them.
+const FILES: usize = 10_000;
+/// Their bytes at most.
+const BYTES: u64 = 256 << 20;
+
+/// What is looked at besides what git, or the ignore files, list.
+#[derive(Debug, Default)]
+pub(super) struct Beyond {
+    pub(super) paths: BTreeSet<Vec<u8>>,
+    /// Files that were missing on purpose before the coder began; `None` if that is not known.
+    pub(super) sparse: Option<BTreeSet<Vec<u8>>>,
+}
+
+/// The paths that were there and ignored before the coder began.
+#[derive(Debug, Default)]
+pub(super) struct Ignored(BTreeSet<Vec<u8>>);
+
+impl Ignored {
+    /// Reads what was noted for a run.
+    pub(super) fn read(run: &RunId, state_dir: &Path) -> Self {
+        Self(lines(&twin::folder(run, state_dir).join("ignored")).unwrap_or_default())
+    }
+
+    /// Whether a file was there, or lay in a folder that was ignored as a whole.
+    pub(super) fn covers(&self, path: &[u8]) -> bool {
+        let mut slashes = (0..path.len()).filter(|index| path[*index] == b'/');
+        self.0.contains(path) || slashes.any(|end| self.0.contains(&path[..=end]))
+    }
+}
+
+impl Workspace {
+    /// Notes what is ignored right now, and by which rules that stand outside the tree.
+    pub(super) fn note_ignored(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+        let folder = twin::folder(run, state_dir);
+        let excludes = self.repository.as_ref().map(Repository::excludes).unwrap_or_default();
+        write_ignored(&folder, &self.ignored_now()?)?;
+        private::write(&folder.join("excludes"), &excludes)
+            .map_err(|source| WorkspaceError::State { path: folder, source })
+    }
+
+    /// Adds what is ignored now, and came after a call of the coder, to what was noted when the run began.
+    pub(super) fn note_ignored_since(
+        &self,
+        run: &RunId,
+        after: &Image,
+        state_dir: &Path,
+    ) -> Result<(), WorkspaceError> {
+        let mut ignored = Ignored::read(run, state_dir).0;
+        for path in self.ignored_now()? {
+            match path.strip_suffix(b"/") {
+                Some(folder) if after.keys().any(|known| known.starts_with(&path)) => {
+                    let mut none = Ignores::none(self.root());
+                    let files = walked(self.root(), folder, &mut none).unwrap_or_default();
+                    ignored.extend(files.into_iter().filter(|path| !after.contains_key(path)));
+                }
+                _ if after.contains_key(&path) => {}
+                _ => drop(ignored.insert(path)),
+            }
+        }
+        write_ignored(&twin::folder(run, state_dir), &ignored)
+    }
+
+    fn ignored_now(&self) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+        match &self.repository {
+            Some(git) => git.ignored(),
+            None => {
+                let mut ignores = Ignores::git(self.root(), None);
+                Ok(walk::ignored(self.root(), b"", &mut ignores).unwrap_or_default().into_iter().collect())
+            }
+        }
+    }
+
+    /// What has to be looked at beyond the usual, so that the tree is seen by the rules of a run's beginning too.
+    pub(super) fn beyond(
+        &self,
+        run: &RunId,
+        before: &Image,
+        bytes: &mut Bytes,
+        state_dir: &Path,
+    ) -> Result<Beyond, WorkspaceError> {
+        let folder = twin::folder(run, state_dir);
+        let known = Ignored::read(run, state_dir);
+        let mut rules = self.rules_of(before, bytes, std::fs::read(folder.join("excludes")).ok())?;
+        let mut found = match &self.repository {
+            Some(git) if git.is_there() => git.hidden(&known, &mut rules)?,
+            _ => walked(self.root(), b"", &mut rules)
+                .map_err(|source| WorkspaceError::Unreadable { path: self.root().display().to_string(), source })?,
+        };
+        found.extend(in_the_place_of(self.root(), before));
+        let mut lstat = Lstat::below(self.root());
+        let (mut files, mut total) = (0, 0);
+        found.retain(|path| {
+            let size = lstat.get(path).map_or(0, |meta| meta.len());
+            let was_there = known.covers(path) && !is_surely_new(path, before);
+            let room = files < FILES && total + size <= BYTES && !was_there;
+            if room && !before.contains_key(path) {
+                files += 1;
+                total += size;
+            }
+            room
+        });
+        found.extend(still_there(self.root(), before));
+        Ok(Beyond { paths: found, sparse: lines(&folder.join("sparse")) })
+    }
+
+    /// The rules as they stood in an image.
+    fn rules_of(
+        &self,
+        before: &Image,
+        bytes: &mut Bytes,
+        excludes: Option<Vec<u8>>,
+    ) -> Result<Ignores<'_>, WorkspaceError> {
+        let mut files = BTreeMap::new();
+        let is_rules = |path: &[u8]| path == b".gitignore" || path.ends_with(b"/.gitignore");
+        for (path, entry) in before.iter().filter(|(path, entry)| is_rules(path) && entry.kind == Kind::File) {
+            if let Object::Bytes(text) = bytes.read(&entry.id, super::ignores::CAP)? {
+                files.insert(names::shown(path), text);
+            }
+        }
+        Ok(Ignores::recorded(self.root(), Arc::new(files), excludes.as_deref()))
+    }
+}
+
+/// The paths of an image at which there is a file or a link now.
+pub(super) fn still_there(root: &Path, image: &Image) -> Vec<Vec<u8>> {
+    let mut lstat = Lstat::below(root);
+    let is_there = |path: &&Vec<u8>| lstat.get(path).is_some_and(|meta| !meta.is_dir());
+    image.keys().filter(is_there).cloned().collect()
+}
+
+/// Whether a file cannot have been there besides those of an image: it is where a folder was, or below a file.
+pub(super) fn is_surely_new(path: &[u8], before: &Image) -> bool {
+    let below = [path, b"/"].concat();
+    let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
+    was_folder || (0..path.len()).any(|end| path[end] == b'/' && before.contains_key(&path[..end]))
+}
+
+/// The files that are where a folder of an image was, or below one of its files: no rule hides them.
+fn in_the_place_of(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
+    let mut found = BTreeSet::new();
+    let mut lstat = Lstat::below(root);
+    for path in before.keys() {
+        match lstat.get(path) {
+            Some(meta) if meta.is_dir() => {
+                found.extend(walked(root, path, &mut Ignores::none(root)).unwrap_or_default());
+            }
+            Some(_) => {}
+            None => {
+                if let Ok((_, Spot::Above(above))) = touch::spot(root, path) {
+                    found.insert(above);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn write_ignored(folder: &Path, ignored: &BTreeSet<Vec<u8>>) -> Result<(), WorkspaceError> {
+    let text: Vec<u8> = ignored.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
+    private::write(&folder.join("ignored"), &text)
+        .map_err(|source| WorkspaceError::State { path: folder.to_owned(), source })
+}
+
+/// Notes which files are missing on purpose.
+pub(super) fn note_sparse(run: &RunId, sparse: &[Vec<u8>], state_dir: &Path) -> io::Result<()> {
+    let text: Vec<u8> = sparse.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
+    private::write(&twin::folder(run, state_dir).join("sparse"), &text)
+}
+
+/// The paths in a file, each ended by NUL.
+fn lines(file: &Path) -> Option<BTreeSet<Vec<u8>>> {
+    let text = std::fs::read(file).ok()?;
+    Some(text.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
+}
+
+/// The files and links below a folder that some rules do not leave out.
+fn walked(root: &Path, folder: &[u8], rules: &mut Ignores<'_>) -> io::Result<BTreeSet<Vec<u8>>> {
+    let path = |met| match met {
+        Met::File(path) | Met::Link(path) => Some(path),
+        Met::Other(_) | Met::Unreadable(_) => None,
+    };
+    Ok(walk::walk(root, folder, rules, Hidden::Met)?.into_iter().filter_map(path).collect())
+}
+
+impl Repository {
+    /// Whether the repository is still where it was found.
+    pub(super) fn is_there(&self) -> bool {
+        self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
+    }
+
+    /// What git lists as ignored; a folder that is ignored as a whole, or has nothing else in it, ends with a slash.
+    fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
+        let listed = call.output()?;
+        Ok(listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
+    }
+
+    /// The ignored files that are there, and the folders that are ignored as a whole, with a slash at the end.
+    fn ignored(&self) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+        let mut rules = Ignores::git(&self.top, Some(self.common.join("info/exclude")));
+        let mut all = BTreeSet::new();
+        for path in self.listed_as_ignored()? {
+            match path.strip_suffix(b"/") {
+                // Everything in it is ignored now, but what comes to lie there need not be.
+                Some(folder) if !rules.is_ignored_folder(folder) => {
+                    let mut none = Ignores::none(&self.top);
+                    all.extend(walked(&self.top, folder, &mut none).unwrap_or_default());
+                }
+                _ => drop(all.insert(path)),
+            }
+        }
+        for path in &self.scan()?.others {
+            if let Some(folder) = path.strip_suffix(b"/") {
+                let mut rules = Ignores::git(&self.top, None);
+                all.extend(walk::ignored(&self.top, folder, &mut rules).unwrap_or_default());
+            }
+        }
+        Ok(all)
+    }
+
+    /// The rules of the repository and of its user, which stand outside the tree.
+    fn excludes(&self) -> Vec<u8> {
+        let own = content::read_capped(&self.common.join("info/exclude"), super::ignores::CAP);
+        let named = self.call(["config", "--get", "--type=path", "core.excludesFile"]).output();
+        let users = match named {
+            Ok(path) => Some(names::path(path.trim_ascii_end())),
+            Err(_) => etcetera::choose_base_strategy()
+                .ok()
+                .map(|strategy| etcetera::BaseStrategy::config_dir(&strategy).join("git/ignore")),
+        };
+        let users = users.and_then(|path| content::read_capped(&path, super::ignores::CAP).ok().flatten());
+        [users.unwrap_or_default(), own.ok().flatten().unwrap_or_default()].join(&b'\n')
+    }
+
+    /// The files that are ignored now and were not by the rules before, or lie in repositories of their own.
+    fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+        let mut found = BTreeSet::new();
+        for path in self.listed_as_ignored()? {
+            match path.strip_suffix(b"/") {
+                Some(folder) if known.covers(&path) || rules.is_ignored_folder(folder) => {}
+                Some(folder) => found.extend(walked(&self.top, folder, rules).unwrap_or_default()),
+                None if rules.is_ignored(&path) => {}
+                None => drop(found.insert(path)),
+            }
+        }
+        for path in &self.scan()?.others {
+            if let Some(folder) = path.strip_suffix(b"/") {
+                found.extend(walked(&self.top, folder, rules).unwrap_or_default());
+            }
+        }
+        Ok(found)
+    }
+}

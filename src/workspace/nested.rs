@@ -1,0 +1,304 @@
+//! Repositories inside the tree: populated submodules and folders with a `.git` of their own, to a bounded depth.
+//!
+//! git lists such a folder as a single entry. Its files are listed here by its own index and ignore rules, so that they
+//! are kept, compared and watched like all other files. A submodule without a `.git`, and a repository that git cannot
+//! read, are walked by the ignore files instead. A repository is followed as a whole or not at all.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+use crate::rules::side_by_side;
+
+use super::git::{self, Repository, object_id};
+use super::ignores::Ignores;
+use super::scan::{Lstat, SUBMODULE, Scan};
+use super::walk::{self, Hidden, Met};
+use super::{Workspace, WorkspaceError, content, names};
+
+/// Repositories inside a tree that are followed at most.
+const REPOSITORIES: usize = 64;
+/// How deep repositories inside of repositories are followed.
+const DEPTH: usize = 8;
+/// The files that all of them together have at most.
+const FILES: usize = 20_000;
+/// The bytes that all of them together have at most.
+const BYTES: u64 = 1 << 30;
+/// The bytes of a `.git` file that are read at most.
+const POINTER: u64 = 64 << 10;
+
+/// A repository inside the tree.
+#[derive(Debug)]
+pub(super) struct Nested {
+    /// Its folder, relative to the root of the tree.
+    pub(super) folder: Vec<u8>,
+    /// The commit its `HEAD` names; `None` before the first one.
+    pub(super) head: Option<String>,
+    pub(super) repository: Repository,
+    /// Its index and untracked files; empty where it is not followed or git cannot list it.
+    pub(super) scan: Scan,
+}
+
+/// What lies in the repositories inside a tree.
+#[derive(Debug, Default)]
+pub(super) struct Inside {
+    /// The files that are tracked, or untracked and not ignored, by their paths in the tree.
+    pub(super) files: BTreeSet<Vec<u8>>,
+    pub(super) repositories: Vec<Nested>,
+    pub(super) unfollowed: Vec<Unfollowed>,
+}
+
+/// A repository inside the tree whose files are not kept, compared or watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfollowed {
+    /// Its folder, relative to the root of the tree.
+    pub folder: String,
+    /// The bound that it exceeds.
+    pub bound: Bound,
+}
+
+/// A bound on what is followed of the repositories inside a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The number of repositories.
+    Repositories,
+    /// Their depth.
+    Depth,
+    /// The number of their files, all together.
+    Files,
+    /// The bytes of their files, all together.
+    Bytes,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Repositories => write!(f, "there are more than {REPOSITORIES} nested repositories"),
+            Self::Depth => write!(f, "it is nested more than {DEPTH} levels deep"),
+            Self::Files => write!(f, "nested repositories have more than {FILES} files"),
+            Self::Bytes => write!(f, "nested repositories have more than {} GiB", BYTES >> 30),
+        }
+    }
+}
+
+/// One folder, listed.
+struct Listed {
+    folder: Vec<u8>,
+    files: Vec<Vec<u8>>,
+    bytes: u64,
+    /// Folders in it that may be repositories.
+    candidates: Vec<Vec<u8>>,
+    nested: Option<Nested>,
+}
+
+/// Lists the repositories in some folders of a tree and those inside of them.
+pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
+    let mut inside = Inside::default();
+    let mut level = candidates;
+    let (mut repositories, mut bytes) = (0, 0_u64);
+    for depth in 1.. {
+        level.sort_unstable();
+        level.dedup();
+        let mut lstat = Lstat::below(root);
+        level.retain(|folder| lstat.get(folder).is_some_and(|meta| meta.is_dir()));
+        if level.is_empty() {
+            break;
+        }
+        // Git is only needed, and looked for, where there is a repository.
+        let program = git::find(root).ok();
+        let mut followed = Vec::new();
+        for folder in std::mem::take(&mut level) {
+            let place = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
+            let bound = match &place {
+                Some(_) if depth > DEPTH => Some(Bound::Depth),
+                Some(_) if repositories >= REPOSITORIES => Some(Bound::Repositories),
+                _ => None,
+            };
+            match bound {
+                Some(bound) => inside.leave_out(folder, bound, place),
+                None => {
+                    repositories += usize::from(place.is_some());
+                    followed.push((folder, std::sync::Mutex::new(place)));
+                }
+            }
+        }
+        let listed = side_by_side::parts_of(&followed, 1, |part| {
+            let take = |place: &std::sync::Mutex<Option<Repository>>| {
+                place.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+            };
+            part.iter().map(|(folder, place)| Listed::of(root, folder, take(place))).collect::<Vec<_>>()
+        });
+        for listed in listed.into_iter().flatten() {
+            bytes = bytes.saturating_add(listed.bytes);
+            let bound = match () {
+                () if inside.files.len() + listed.files.len() > FILES => Some(Bound::Files),
+                () if bytes > BYTES => Some(Bound::Bytes),
+                () => None,
+            };
+            if let Some(bound) = bound {
+                bytes -= listed.bytes;
+                inside.leave_out(listed.folder, bound, listed.nested.map(|nested| nested.repository));
+                continue;
+            }
+            inside.files.extend(listed.files);
+            inside.repositories.extend(listed.nested);
+            level.extend(listed.candidates);
+        }
+    }
+    inside.repositories.sort_by(|one, other| one.folder.cmp(&other.folder));
+    inside
+}
+
+/// What a walk by the ignore files finds in a folder.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    /// The files that no repository holds.
+    pub(super) files: Vec<Vec<u8>>,
+    /// The folders that are repositories.
+    pub(super) candidates: Vec<Vec<u8>>,
+}
+
+/// Walks a folder by the ignore files, as far as it belongs to no repository.
+pub(super) fn walked(root: &Path, folder: &[u8]) -> std::io::Result<Walked> {
+    let mut candidates = Vec::new();
+    let mut is_repository = |path: &[u8]| {
+        let found = root.join(names::path(path)).join(".git").exists();
+        if found {
+            candidates.push(path.to_vec());
+        }
+        found
+    };
+    let mut ignores = Ignores::git(root, None);
+    let met = walk::walk_until(root, folder, &mut ignores, Hidden::Met, &mut is_repository)?;
+    let files = met.into_iter().filter_map(|met| match met {
+        Met::File(path) | Met::Link(path) => Some(path),
+        Met::Other(_) | Met::Unreadable(_) => None,
+    });
+    Ok(Walked { files: files.collect(), candidates })
+}
+
+impl Inside {
+    /// Notes a repository that is not followed; where its `HEAD` is remains known.
+    fn leave_out(&mut self, folder: Vec<u8>, bound: Bound, repository: Option<Repository>) {
+        self.unfollowed.push(Unfollowed { folder: names::shown(&folder), bound });
+        self.repositories.extend(repository.map(|repository| Nested {
+            head: repository.current(),
+            folder,
+            repository,
+            scan: Scan::default(),
+        }));
+    }
+}
+
+impl Listed {
+    /// Lists one folder, by its repository if it has one that can be read.
+    fn of(root: &Path, folder: &[u8], repository: Option<Repository>) -> Self {
+        let mut lstat = Lstat::below(root);
+        let below = |path: &[u8]| [folder, b"/", path].concat();
+        let mut listed =
+            Self { folder: folder.to_vec(), files: Vec::new(), bytes: 0, candidates: Vec::new(), nested: None };
+        let mut found = BTreeSet::new();
+        let scan = repository.as_ref().and_then(|repository| repository.scan().ok());
+        match &scan {
+            Some(scan) => {
+                for entry in &scan.entries {
+                    if entry.mode == SUBMODULE {
+                        listed.candidates.push(below(&entry.path));
+                    }
+                    found.insert(below(&entry.path));
+                }
+                for path in &scan.others {
+                    match path.strip_suffix(b"/") {
+                        Some(inner) => listed.candidates.push(below(inner)),
+                        None => drop(found.insert(below(path))),
+                    }
+                }
+            }
+            None => {
+                let Walked { files, candidates } = walked(root, folder).unwrap_or_default();
+                found.extend(files);
+                listed.candidates.extend(candidates);
+            }
+        }
+        for path in found {
+            if let Some(meta) = lstat.get(&path).filter(|meta| !meta.is_dir()) {
+                listed.bytes = listed.bytes.saturating_add(meta.len());
+                listed.files.push(path);
+            }
+        }
+        listed.nested = repository.map(|repository| Nested {
+            folder: folder.to_vec(),
+            head: repository.current(),
+            repository,
+            scan: scan.unwrap_or_default(),
+        });
+        listed
+    }
+}
+
+impl Repository {
+    /// The repository whose work tree a folder is; `None` if there is none that git could open.
+    fn inside(program: &Path, folder: &Path) -> Option<Self> {
+        let place = folder.join(".git").canonicalize().ok()?;
+        let git_dir = if place.is_dir() {
+            place
+        } else {
+            let pointer = content::read_capped(&place, POINTER).ok()??;
+            let target = pointer.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+            folder.join(names::path(target)).canonicalize().ok()?
+        };
+        let common = match content::read_capped(&git_dir.join("commondir"), POINTER) {
+            Ok(path) => git_dir.join(names::path(path?.trim_ascii_end())).canonicalize().ok()?,
+            Err(_) => git_dir.clone(),
+        };
+        let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
+            && common.join("objects").is_dir()
+            // git would wait for a FIFO.
+            && ["index", "config", "config.worktree", "info/exclude", "info/sparse-checkout"].iter().all(|name| {
+                [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
+                    || place.join(name).metadata().is_err())
+            });
+        is_readable.then(|| Self::placed(program, folder, git_dir, common))
+    }
+
+    /// The commit that `HEAD` names now, read from its files.
+    fn current(&self) -> Option<String> {
+        let head = content::read_capped(&self.git_dir.join("HEAD"), POINTER).ok()??;
+        let head = head.trim_ascii_end();
+        match head.strip_prefix(b"ref: ") {
+            Some(name) => object_id(self.refs().ok()?.get(&names::shown(name))?.as_bytes()),
+            None => object_id(head),
+        }
+    }
+
+    /// What lies in the repositories inside this one.
+    pub(super) fn inside_of(&self, scan: &Scan) -> Inside {
+        let submodules =
+            scan.entries.iter().filter(|entry| entry.mode == SUBMODULE).map(|entry| entry.path.clone());
+        let untracked = scan.others.iter().filter_map(|path| path.strip_suffix(b"/")).map(<[u8]>::to_vec);
+        inside(&self.top, submodules.chain(untracked).collect())
+    }
+}
+
+/// The commit of the repository whose work tree a folder is.
+pub(super) fn commit_in(folder: &Path) -> Option<String> {
+    Repository::inside(Path::new(""), folder)?.current()
+}
+
+/// The untracked files of a listing that lie in no repository of their own.
+pub(super) fn untracked(scan: &Scan) -> impl Iterator<Item = &Vec<u8>> {
+    scan.others.iter().filter(|path| !path.ends_with(b"/"))
+}
+
+impl Workspace {
+    /// The repositories inside the tree that are too many, too deep or too large to be kept and watched.
+    ///
+    /// # Errors
+    /// The tree or the repository cannot be read.
+    pub fn unfollowed(&self) -> Result<Vec<Unfollowed>, WorkspaceError> {
+        Ok(match &self.repository {
+            Some(git) => git.inside_of(&git.scan()?).unfollowed,
+            None => super::copy::listing(&self.root)?.1.unfollowed,
+        })
+    }
+}

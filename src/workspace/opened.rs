@@ -1,0 +1,143 @@
+//! What a run has kept, opened: by this Glee, or by an older one, which kept trees under refs of the user's repository.
+
+use std::path::Path;
+
+use crate::domain::RunId;
+
+use super::git::Object;
+use super::image::{Bytes, Image, TreeId};
+use super::keep::Note;
+use super::place::{Place, Relation};
+use super::undo::Kept;
+use super::{Workspace, WorkspaceError, copy, twin};
+
+/// What a run has kept, opened.
+pub(super) struct Opened {
+    pub(super) spans: Vec<(Image, Option<Image>)>,
+    pub(super) bytes: Bytes,
+}
+
+impl Workspace {
+    /// A tree of a run, from where it is kept.
+    pub(super) fn opened(
+        &self,
+        run: &RunId,
+        tree: &TreeId,
+        state_dir: &Path,
+    ) -> Result<(Image, Bytes), WorkspaceError> {
+        if tree.0.starts_with("blake3:") {
+            return Ok((copy::image(&tree.0, state_dir)?, Bytes::Copy(state_dir.to_owned())));
+        }
+        let gone = || WorkspaceError::Gone { tree: tree.0.clone() };
+        let twin = twin::open(run, self.root(), state_dir)?.ok_or_else(gone)?;
+        Ok((twin.image(&tree.0, state_dir)?, Bytes::Git(Box::new(twin.objects(None)?))))
+    }
+
+    /// Opens what is kept of a run, of one that an older Glee recorded too.
+    pub(super) fn opened_run(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        state_dir: &Path,
+    ) -> Result<Opened, WorkspaceError> {
+        let Some(note) = Note::read(run, state_dir) else { return self.opened_older(run, kept, state_dir) };
+        let mut spans = Vec::new();
+        let mut bytes = None;
+        for span in &note.spans {
+            let (before, reader) = self.opened(run, &span.before, state_dir)?;
+            bytes.get_or_insert(reader);
+            let after = match &span.after {
+                Some(after) => Some(self.opened(run, after, state_dir)?.0),
+                None => None,
+            };
+            spans.push((before, after));
+        }
+        let bytes = bytes.ok_or_else(|| WorkspaceError::Gone { tree: kept.kept_as.to_owned() })?;
+        Ok(Opened { spans, bytes })
+    }
+
+    fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened, WorkspaceError> {
+        let after = |image: Result<Image, WorkspaceError>| image.ok();
+        if !kept.kept_as.starts_with("refs/") {
+            let before = copy::image(kept.kept_as, state_dir)?;
+            let left = kept.left.and_then(|left| after(copy::image(&left.0, state_dir)));
+            return Ok(Opened { spans: vec![(before, left)], bytes: Bytes::Copy(state_dir.to_owned()) });
+        }
+        let gone = || WorkspaceError::Gone { tree: kept.kept_as.to_owned() };
+        let in_repository = match &self.repository {
+            Some(git) => git.image(kept.kept_as, state_dir).map(|image| (git, image)),
+            None => Err(gone()),
+        };
+        match in_repository {
+            Ok((git, before)) => {
+                let left = kept.left.and_then(|left| after(git.image(&left.0, state_dir)));
+                let bytes = Bytes::Git(Box::new(git.objects(Some(&git.objects_in(state_dir)))?));
+                Ok(Opened { spans: vec![(before, left)], bytes })
+            }
+            Err(WorkspaceError::Gone { .. }) => {
+                let (Some(twin), Some((tree, _))) =
+                    (twin::open(run, self.root(), state_dir)?, twin::noted(run, state_dir))
+                else {
+                    return Err(gone());
+                };
+                let before = twin.image(&tree, state_dir)?;
+                Ok(Opened { spans: vec![(before, None)], bytes: Bytes::Git(Box::new(twin.objects(None)?)) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses a tree that is not the one the run worked on.
+    pub(super) fn refuse_other(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        state_dir: &Path,
+    ) -> Result<(), WorkspaceError> {
+        let foreign =
+            || WorkspaceError::OtherRepository { root: self.root().to_owned(), run: run.short().to_owned() };
+        let other =
+            |theirs: &Path| WorkspaceError::OtherTree { theirs: theirs.to_owned(), root: self.root().to_owned() };
+        if let Some(note) = Note::read(run, state_dir) {
+            let mut sibling = None;
+            let now = Place::of(self);
+            for place in &note.places {
+                match place.relation(&now, self)? {
+                    Relation::Same => return Ok(()),
+                    Relation::Sibling => sibling = Some(place.root()),
+                    Relation::Foreign => {}
+                }
+            }
+            return Err(sibling.map_or_else(foreign, |root| other(&root)));
+        }
+        let root = match &self.repository {
+            Some(git) if kept.kept_as.starts_with("refs/") => match git.kept_root(kept.kept_as)? {
+                Some(root) => Some(root),
+                // The ref is gone: the repository is the run's if the twin knows where it stands.
+                None => {
+                    let twin = twin::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
+                    let head = git.head.as_deref().ok_or_else(foreign)?;
+                    if twin.objects(None)?.read(head, 1 << 20)? == Object::Missing {
+                        return Err(foreign());
+                    }
+                    twin::noted(run, state_dir).map(|(_, root)| root)
+                }
+            },
+            _ if kept.kept_as.starts_with("refs/") => twin::noted(run, state_dir).map(|(_, root)| root),
+            _ => copy::kept_root(kept.kept_as),
+        };
+        // A repository that was moved is still its own.
+        match root {
+            Some(root) if root != self.root() && root.exists() => Err(other(&root)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The files of a tree that was recorded a moment ago.
+    pub(super) fn image_of(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<Image, WorkspaceError> {
+        match &self.repository {
+            Some(git) if git.is_there() => git.image(&tree.0, state_dir),
+            _ => self.opened(run, tree, state_dir).map(|(image, _)| image),
+        }
+    }
+}

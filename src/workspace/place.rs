@@ -1,0 +1,122 @@
+//! Which tree a run worked on: by the identity of its folders and its history, not by its path.
+//!
+//! A folder is known by its inode and the time at which it was made, so that a moved repository is still its own and
+//! another one at the same path is not. A repository that was copied is known by the commit the run began at.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::git::{Object, Repository};
+use super::{Workspace, WorkspaceError, names};
+
+/// A folder, by what stays when it is moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Mark {
+    inode: u64,
+    /// Nanoseconds since 1970, where the file system keeps them.
+    born: Option<u64>,
+}
+
+/// A work tree at some time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    /// The path of the root, quoted.
+    root: String,
+    mark: Option<Mark>,
+    /// The folder that all work trees of the repository share; `None` outside git.
+    common: Option<Mark>,
+    /// This work tree's folder in it, quoted; empty for the main one.
+    worktree: String,
+    /// The commit of `HEAD`.
+    head: Option<String>,
+}
+
+/// What a recorded place is to the tree Glee runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// It is that tree, here or moved.
+    Same,
+    /// Another work tree of the same repository, or a copy beside the original.
+    Sibling,
+    /// It has nothing to do with it.
+    Foreign,
+}
+
+impl Place {
+    /// The place of a tree as it is on the disk right now: a coder may have removed or replaced `.git`.
+    pub(super) fn of(workspace: &Workspace) -> Self {
+        let root = workspace.root();
+        let git = workspace.repository.as_ref().filter(|git| git.common.join("HEAD").exists());
+        let worktree = git.map(|git| names::bytes(git.git_dir.strip_prefix(&git.common).unwrap_or(&git.git_dir)));
+        Self {
+            root: names::shown(&names::quoted(&names::bytes(root))),
+            mark: mark(root),
+            common: git.and_then(|git| mark(&git.common)),
+            worktree: names::shown(&names::quoted(&worktree.unwrap_or_default())),
+            head: git.and_then(Repository::head_now),
+        }
+    }
+
+    /// The root it was recorded at.
+    pub(super) fn root(&self) -> PathBuf {
+        names::path(&names::unquoted(self.root.as_bytes()).unwrap_or_default())
+    }
+
+    /// What this recorded place is to a tree, whose own is `now`.
+    pub(super) fn relation(&self, now: &Self, workspace: &Workspace) -> Result<Relation, WorkspaceError> {
+        let same_path = self.root == now.root;
+        let same = |one: &Option<Mark>, other: &Option<Mark>| match (one, other) {
+            (Some(one), Some(other)) => one == other && (one.born.is_some() || same_path),
+            (None, None) => same_path,
+            _ => false,
+        };
+        let same_root = same(&self.mark, &now.mark);
+        if self.common.is_none() || now.common.is_none() {
+            return Ok(if same_root { Relation::Same } else { Relation::Foreign });
+        }
+        if same(&self.common, &now.common) {
+            let is_own = self.worktree == now.worktree;
+            return Ok(if is_own { Relation::Same } else { Relation::Sibling });
+        }
+        let Some(git) = &workspace.repository else { return Ok(Relation::Foreign) };
+        let has_head = match &self.head {
+            Some(head) => git.objects(None)?.read(head, 1 << 20)? != Object::Missing,
+            None => false,
+        };
+        let original = self.root();
+        Ok(match has_head {
+            false => Relation::Foreign,
+            true if same_path || mark(&original) != self.mark => {
+                if self.worktree == now.worktree {
+                    Relation::Same
+                } else {
+                    Relation::Sibling
+                }
+            }
+            true => Relation::Sibling,
+        })
+    }
+}
+
+impl Repository {
+    /// The commit of `HEAD` as it is now.
+    fn head_now(&self) -> Option<String> {
+        let id = self.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).output().ok()?;
+        super::git::object_id(id.trim_ascii_end())
+    }
+}
+
+#[cfg(unix)]
+fn mark(folder: &Path) -> Option<Mark> {
+    let meta = std::fs::metadata(folder).ok()?;
+    let born = meta.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let born = born.and_then(|since| u64::try_from(since.as_nanos()).ok());
+    Some(Mark { inode: std::os::unix::fs::MetadataExt::ino(&meta), born })
+}
+
+#[cfg(not(unix))]
+fn mark(_folder: &Path) -> Option<Mark> {
+    None
+}

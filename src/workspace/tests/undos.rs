@@ -1,0 +1,510 @@
+//! An undo takes back what the coder did and nothing else, and loses nothing of what anybody did since.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use super::images::{everything, rich, set_mode};
+use super::*;
+
+const MAKES: [fn() -> Tree; 2] = [Tree::git, Tree::plain];
+
+impl Tree {
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.root().join(path).symlink_metadata().is_ok()
+    }
+
+    /// A tree whose coder has changed `a.py`, removed `gone.py` and made `made.py`.
+    fn coded(make: fn() -> Self) -> Self {
+        let tree = make();
+        tree.write("a.py", "1\n2\n3\n4\n5\n6\n");
+        tree.write("b.py", "other\n");
+        tree.write("gone.py", "gone\n");
+        if tree.open().is_git() {
+            tree.commit("one");
+        }
+        tree.keep();
+        tree.write("a.py", "1\nCODER\n3\n4\n5\n6\n");
+        tree.write("made.py", "made\n");
+        tree.remove("gone.py");
+        tree.coder_ended();
+        tree
+    }
+
+    fn undo_by(&self, decided: &Decided) -> Undone {
+        self.open().undo(&run_id(), &KEPT, decided, &self.state()).unwrap()
+    }
+}
+
+fn clashes(undone: &Undone) -> Vec<(String, Clash)> {
+    undone.conflicts.iter().map(|conflict| (conflict.name(), conflict.clash)).collect()
+}
+
+fn forced() -> Decided {
+    Decided { forced: Forced::All, remove_new: false }
+}
+
+#[test]
+fn later_work_on_other_files_is_not_touched() {
+    for make in MAKES {
+        let tree = Tree::coded(make);
+        tree.write("b.py", "the user's\n");
+        tree.write("new/mine.py", "the user's\n");
+        tree.write(".gitignore", ".env\nlocal/\n");
+        tree.write(".env", "the only copy\n");
+        tree.write("local/data.db", "the only copy\n");
+        if tree.open().is_git() {
+            tree.run(&["add", "new/mine.py"]);
+            tree.run(&["commit", "-q", "-m", "mine", "b.py"]);
+        }
+        let index = std::fs::read(tree.root().join(".git/index")).ok();
+        assert_eq!(tree.undo(), Undone { files: 3, ..Undone::default() });
+        assert_eq!(tree.read("a.py"), "1\n2\n3\n4\n5\n6\n");
+        assert_eq!(tree.read("gone.py"), "gone\n");
+        assert!(!tree.has("made.py"));
+        for path in ["b.py", "new/mine.py"] {
+            assert_eq!(tree.read(path), "the user's\n");
+        }
+        for path in [".env", "local/data.db"] {
+            assert_eq!(tree.read(path), "the only copy\n");
+        }
+        assert_eq!(std::fs::read(tree.root().join(".git/index")).ok(), index);
+    }
+}
+
+#[test]
+fn later_changes_of_the_same_file_are_merged_or_listed() {
+    for make in MAKES {
+        let tree = Tree::coded(make);
+        tree.write("a.py", "1\nCODER\n3\n4\n5\nmine\n");
+        tree.write("made.py", "made, and mine\n");
+        tree.write("gone.py", "mine\n");
+        let undone = tree.undo();
+        assert_eq!((undone.files, undone.merged), (1, 1));
+        assert_eq!(
+            clashes(&undone),
+            [("gone.py".to_owned(), Clash::MadeAgain), ("made.py".to_owned(), Clash::Created)]
+        );
+        let merged = "1\n2\n3\n4\n5\nmine\n";
+        assert_eq!([tree.read("a.py"), tree.read("made.py")], [merged, "made, and mine\n"]);
+        assert_eq!(tree.undo().files, 0);
+        let undone = tree.undo_by(&forced());
+        assert_eq!((undone.files, undone.conflicts.len()), (2, 0));
+        assert_eq!(tree.read("gone.py"), "gone\n");
+        assert!(!tree.has("made.py"));
+        assert_eq!(tree.redo(), Undone { files: 3, merged: 0, ..Undone::default() });
+        assert_eq!(tree.read("a.py"), "1\nCODER\n3\n4\n5\nmine\n");
+        assert_eq!([tree.read("made.py"), tree.read("gone.py")], ["made, and mine\n", "mine\n"]);
+        assert_eq!(tree.redo(), Undone::default());
+        assert_eq!(tree.undo_by(&forced()).files, 3);
+        assert_eq!(tree.read("a.py"), merged);
+    }
+}
+
+#[test]
+fn what_changed_since_an_undo_is_not_lost_by_the_redo() {
+    for make in MAKES {
+        let tree = Tree::coded(make);
+        tree.undo();
+        tree.write("a.py", "1\n2\n3\n4\n5\nmine\n");
+        tree.write("made.py", "mine\n");
+        tree.write("b.py", "mine\n");
+        assert_eq!(tree.undo(), Undone::default(), "it is undone already");
+        let redone = tree.redo();
+        assert_eq!((redone.files, redone.merged), (2, 1));
+        assert_eq!(clashes(&redone), [("made.py".to_owned(), Clash::MadeAgain)]);
+        assert_eq!(tree.read("a.py"), "1\nCODER\n3\n4\n5\nmine\n");
+        assert_eq!([tree.read("made.py"), tree.read("b.py")], ["mine\n", "mine\n"]);
+    }
+}
+
+#[test]
+fn ignore_files_of_the_coder_hide_nothing_and_show_nothing() {
+    for make in MAKES {
+        let tree = make();
+        tree.write("a.py", "1\n");
+        tree.write(".gitignore", "*.log\n.env\nbuild/\n");
+        tree.write(".env", "the only copy\n");
+        tree.write("build/old.o", "the only copy\n");
+        tree.write("deep/x.log", "the only copy\n");
+        tree.write("deep/cache/.gitignore", "*\n");
+        tree.write("deep/cache/x", "the only copy\n");
+        if tree.open().is_git() {
+            tree.commit("one");
+        }
+        tree.write("untracked.py", "1\n");
+        tree.keep();
+        tree.write(".gitignore", "left.py\nhidden/\nuntracked.py\n");
+        tree.write("left.py", "coder\n");
+        tree.write("untracked.py", "coder\n");
+        tree.write("hidden/left.py", "coder\n");
+        tree.write("deep/own/.gitignore", "*\n");
+        tree.write("deep/own/x.py", "coder\n");
+        tree.write("made.log", "an artifact\n");
+        if tree.open().is_git() {
+            std::fs::write(tree.root().join(".git/info/exclude"), "excluded.py\n").unwrap();
+            tree.write("excluded.py", "coder\n");
+            tree.run(&["add", "-f", "build/old.o"]);
+        }
+        tree.coder_ended();
+        let undone = tree.undo();
+        assert_eq!(undone.conflicts, []);
+        for path in ["left.py", "hidden/left.py", "hidden", "deep/own/x.py", "deep/own", "excluded.py"] {
+            assert!(!tree.has(path), "{path}");
+        }
+        assert_eq!(tree.read("untracked.py"), "1\n");
+        assert_eq!(tree.read(".gitignore"), "*.log\n.env\nbuild/\n");
+        for path in [".env", "build/old.o", "deep/x.log", "deep/cache/x"] {
+            assert_eq!(tree.read(path), "the only copy\n");
+        }
+        assert!(undone.ignored.contains(&".env".to_owned()), "{:?}", undone.ignored);
+    }
+}
+
+#[test]
+fn a_file_that_is_hidden_by_a_rule_of_the_coders_is_a_change_of_the_coders() {
+    for make in MAKES {
+        let tree = make();
+        tree.write("a.py", "1\n");
+        let before = tree.keep().tree;
+        tree.write(".gitignore", "left.py\n");
+        tree.write("left.py", "coder\n");
+        tree.coder_ended();
+        let after = tree.open().left(&run_id(), &tree.state()).unwrap();
+        let changes = tree.open().changes(&before, &after, &tree.state()).unwrap();
+        let files: Vec<&str> = changes.iter().map(|change| change.file.as_str()).collect();
+        assert_eq!(files, [".gitignore", "left.py"]);
+    }
+}
+
+#[test]
+fn where_glee_was_killed_new_files_are_listed_and_the_others_are_restored() {
+    for make in MAKES {
+        let tree = make();
+        rich(&tree);
+        let before = everything(&tree.root());
+        tree.keep();
+        tree.write("dirty.rs", "half\n");
+        tree.write("new.rs", "whose?\n");
+        tree.remove("clean.rs");
+        let undone = tree.undo();
+        assert_eq!((undone.files, undone.new.as_slice()), (2, ["new.rs".to_owned()].as_slice()));
+        assert_eq!(tree.read("new.rs"), "whose?\n");
+        assert_eq!(tree.undo().files, 0);
+        let undone = tree.undo_by(&Decided { remove_new: true, ..Decided::default() });
+        assert_eq!((undone.files, undone.new.len()), (1, 0));
+        assert_eq!(everything(&tree.root()), before);
+        assert_eq!(tree.redo().files, 3);
+        assert_eq!([tree.read("dirty.rs"), tree.read("new.rs")], ["half\n", "whose?\n"]);
+        assert!(!tree.has("clean.rs"));
+    }
+}
+
+#[test]
+fn what_the_user_does_between_two_calls_of_the_coder_stays() {
+    for make in MAKES {
+        let tree = Tree::coded(make);
+        tree.write("b.py", "mine\n");
+        tree.write("a.py", "1\nCODER\n3\n4\nmine\n6\n");
+        tree.write("mine.py", "mine\n");
+        tree.open().coder_begins(&run_id(), &tree.state()).unwrap();
+        tree.write("a.py", "0\n1\nCODER\n3\n4\nmine\n6\n");
+        tree.write("made.py", "made again\n");
+        tree.coder_ended();
+        assert_eq!(tree.undo(), Undone { files: 3, merged: 1, ..Undone::default() });
+        assert_eq!(tree.read("a.py"), "1\n2\n3\n4\nmine\n6\n");
+        assert_eq!([tree.read("b.py"), tree.read("mine.py")], ["mine\n", "mine\n"]);
+        assert!(!tree.has("made.py"));
+    }
+}
+
+#[test]
+fn folders_and_files_that_changed_places_lose_nothing_of_the_users() {
+    for make in MAKES {
+        let tree = make();
+        tree.write("file", "file\n");
+        tree.write("folder/in/x", "x\n");
+        tree.write("other/y", "y\n");
+        tree.keep();
+        tree.remove("file");
+        tree.write("file/made", "coder\n");
+        std::fs::remove_dir_all(tree.root().join("folder")).unwrap();
+        tree.write("folder", "coder\n");
+        std::fs::remove_dir_all(tree.root().join("other")).unwrap();
+        let outside = tree.folder.path().join("outside");
+        std::fs::create_dir_all(&outside).unwrap();
+        std::os::unix::fs::symlink("../outside", tree.root().join("other")).unwrap();
+        tree.coder_ended();
+        tree.write("file/mine", "mine\n");
+        tree.write("folder", "mine\n");
+        std::fs::write(outside.join("y"), "not Glee's\n").unwrap();
+        let undone = tree.undo();
+        assert_eq!(
+            clashes(&undone),
+            [
+                ("folder".to_owned(), Clash::Created),
+                ("file".to_owned(), Clash::Folder),
+                ("folder/in/x".to_owned(), Clash::Above)
+            ]
+        );
+        assert_eq!(
+            [tree.read("file/mine"), tree.read("folder"), tree.read("other/y")],
+            ["mine\n", "mine\n", "y\n"]
+        );
+        assert!(!tree.has("file/made") && tree.root().join("other").symlink_metadata().unwrap().is_dir());
+        assert_eq!(std::fs::read_to_string(outside.join("y")).unwrap(), "not Glee's\n");
+        assert_eq!(clashes(&tree.undo_by(&forced())), [("file".to_owned(), Clash::Folder)]);
+        assert_eq!([tree.read("file/mine"), tree.read("folder/in/x")], ["mine\n", "x\n"]);
+    }
+}
+
+#[test]
+fn permissions_and_links_follow_the_same_rule() {
+    for make in MAKES {
+        let tree = make();
+        let root = tree.root();
+        for name in ["mode", "both", "clash"] {
+            tree.write(name, "1\n");
+            set_mode(&root.join(name), 0o600);
+        }
+        std::os::unix::fs::symlink("mode", root.join("link")).unwrap();
+        tree.keep();
+        for name in ["mode", "both", "clash"] {
+            set_mode(&root.join(name), 0o644);
+        }
+        tree.remove("link");
+        std::os::unix::fs::symlink("both", root.join("link")).unwrap();
+        tree.coder_ended();
+        tree.write("both", "mine\n");
+        set_mode(&root.join("clash"), 0o755);
+        let undone = tree.undo();
+        assert_eq!(clashes(&undone), [("clash".to_owned(), Clash::Permissions)]);
+        let mode = |name: &str| root.join(name).metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(["mode", "both", "clash"].map(mode), [0o600, 0o600, 0o755]);
+        assert_eq!(tree.read("both"), "mine\n");
+        assert_eq!(std::fs::read_link(root.join("link")).unwrap(), Path::new("mode"));
+    }
+}
+
+#[test]
+fn a_moved_tree_is_the_runs_and_another_one_at_its_place_is_not() {
+    for make in MAKES {
+        let tree = Tree::coded(make);
+        let (old, new) = (tree.root(), tree.folder.path().canonicalize().unwrap().join("moved"));
+        std::fs::rename(&old, &new).unwrap();
+        let moved = Workspace::discover(&new).unwrap();
+        let elsewhere = moved.runs_from_elsewhere(&tree.state());
+        assert_eq!(elsewhere.iter().map(|(run, _)| run.0.as_str()).collect::<Vec<_>>(), [RUN]);
+        assert_eq!(moved.undo(&run_id(), &KEPT, &Decided::default(), &tree.state()).unwrap().files, 3);
+        std::fs::create_dir(&old).unwrap();
+        if moved.is_git() {
+            tree.run(&["init", "-q"]);
+        }
+        tree.write("a.py", "1\nCODER\n3\n4\n5\n6\n");
+        for decided in [Decided::default(), forced()] {
+            let error = tree.open().undo(&run_id(), &KEPT, &decided, &tree.state()).unwrap_err();
+            assert!(matches!(error, WorkspaceError::OtherRepository { .. }), "{error}");
+            assert!(tree.open().redo(&run_id(), &KEPT, &decided, &tree.state()).is_err());
+        }
+        assert_eq!(tree.read("a.py"), "1\nCODER\n3\n4\n5\n6\n");
+        assert_eq!(tree.open().runs_from_elsewhere(&tree.state()), []);
+    }
+}
+
+#[test]
+fn a_copy_is_the_runs_repository_only_where_the_original_is_gone() {
+    let tree = Tree::coded(Tree::git);
+    let copy = tree.folder.path().canonicalize().unwrap().join("copy");
+    let copied = Command::new("cp").args(["-a"]).args([&tree.root(), &copy]).status().unwrap();
+    assert!(copied.success());
+    let open = || Workspace::discover(&copy).unwrap();
+    let undo = || open().undo(&run_id(), &KEPT, &Decided::default(), &tree.state());
+    assert!(matches!(undo(), Err(WorkspaceError::OtherTree { .. })));
+    std::fs::remove_dir_all(tree.root()).unwrap();
+    assert_eq!(undo().unwrap().files, 3);
+}
+
+#[test]
+fn what_is_kept_outlives_rewritten_history_and_the_loss_of_every_object() {
+    for packed in [false, true] {
+        let tree = Tree::git();
+        rich(&tree);
+        if packed {
+            tree.run(&["gc", "-q"]);
+        }
+        let before = everything(&tree.root());
+        tree.keep();
+        tree.write("clean.rs", "coder\n");
+        tree.run(&["rm", "-q", "deep/er/file.rs"]);
+        tree.coder_ended();
+        tree.run(&["checkout", "-q", "--orphan", "fresh"]);
+        tree.run(&["add", "-A"]);
+        tree.run(&["commit", "-q", "-m", "fresh"]);
+        tree.run(&["branch", "-D", "main"]);
+        tree.run(&["reflog", "expire", "--expire=now", "--all"]);
+        tree.run(&["gc", "-q", "--prune=now"]);
+        assert_eq!(tree.run(&["for-each-ref", "--format=%(refname)"]), "refs/heads/fresh\n");
+        assert_eq!(tree.undo().files, 2);
+        assert_eq!(everything(&tree.root()), before);
+        std::fs::remove_dir_all(tree.root().join(".git/objects")).unwrap();
+        std::fs::create_dir(tree.root().join(".git/objects")).unwrap();
+        assert_eq!(tree.redo().files, 2);
+        assert_eq!(tree.undo().files, 2);
+        assert_eq!(everything(&tree.root()), before);
+    }
+}
+
+#[test]
+fn objects_that_cannot_be_linked_are_copied_and_no_others() {
+    let Ok(shared) = tempfile::tempdir_in("/dev/shm") else { return };
+    let state = shared.path().join("state");
+    for packed in [false, true] {
+        let run = RunId(format!("packed-{packed}"));
+        let tree = Tree::git();
+        if shared.path().metadata().unwrap().dev() == tree.root().metadata().unwrap().dev() {
+            return;
+        }
+        tree.write("large-and-gone.bin", blake3::Hasher::new().finalize_xof_bytes(1 << 20));
+        tree.commit("one");
+        tree.remove("large-and-gone.bin");
+        rich(&tree);
+        if packed {
+            tree.run(&["gc", "-q"]);
+        }
+        let before = everything(&tree.root());
+        tree.open().keep(&run, &state).unwrap();
+        tree.write("clean.rs", "coder\n");
+        tree.open().coder_ended(&run, &state).unwrap();
+        let kept = everything(&state.join("kept").join(&run.0));
+        assert!(kept.values().map(|(_, bytes)| bytes.len()).sum::<usize>() < 1 << 19, "only what the tree needs");
+        assert!(kept.values().all(|(mode, _)| mode & 0o077 == 0), "{:?}", kept.keys());
+        std::fs::remove_dir_all(tree.root().join(".git")).unwrap();
+        assert_eq!(tree.open().undo(&run, &KEPT, &Decided::default(), &state).unwrap().files, 1);
+        assert_eq!(everything(&tree.root()), before);
+    }
+}
+
+/// Bytes that cannot be made smaller.
+trait Bytes {
+    fn finalize_xof_bytes(&self, length: usize) -> Vec<u8>;
+}
+
+impl Bytes for blake3::Hasher {
+    fn finalize_xof_bytes(&self, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        self.finalize_xof().fill(&mut bytes);
+        bytes
+    }
+}
+
+#[test]
+fn nothing_that_is_kept_can_be_read_by_others() {
+    for make in MAKES {
+        let tree = make();
+        rich(&tree);
+        tree.open();
+        tree.keep();
+        tree.write("clean.rs", "coder\n");
+        tree.write("private.key", "more\n");
+        tree.coder_ended();
+        tree.undo();
+        tree.redo();
+        let mut waiting = vec![tree.state()];
+        while let Some(path) = waiting.pop() {
+            let meta = path.symlink_metadata().unwrap();
+            // What has another name is an object of the user's repository.
+            assert!(
+                meta.nlink() > 1 && meta.is_file() || meta.mode() & 0o077 == 0,
+                "{:o} {}",
+                meta.mode(),
+                path.display()
+            );
+            if meta.is_dir() {
+                waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        }
+    }
+}
+
+#[test]
+fn files_missing_on_purpose_stay_so_and_one_that_the_coder_hides_so_comes_back() {
+    let tree = Tree::git();
+    tree.write("sparse.py", "1\n");
+    tree.write("b.py", "1\n");
+    tree.commit("one");
+    tree.run(&["update-index", "--skip-worktree", "sparse.py"]);
+    tree.remove("sparse.py");
+    tree.keep();
+    tree.run(&["update-index", "--skip-worktree", "b.py"]);
+    tree.remove("b.py");
+    tree.coder_ended();
+    assert_eq!(tree.undo().files, 1);
+    assert_eq!((tree.read("b.py"), tree.has("sparse.py")), ("1\n".to_owned(), false));
+}
+
+#[test]
+fn runs_of_an_older_glee_are_undone_by_the_same_rule() {
+    let tree = Tree::git();
+    tree.write("a.py", "1\n");
+    tree.write("b.py", "1\n");
+    tree.commit("one");
+    let state = tree.state();
+    let before = tree.open().snapshot(&state).unwrap();
+    // It kept the tree under a ref of the user's repository.
+    let objects = state.join("objects").read_dir().unwrap().next().unwrap().unwrap().path();
+    let message = format!("The tree around Glee's run {RUN}\n\nRoot: {}\n", tree.root().display());
+    let commit = Command::new("git")
+        .current_dir(tree.root())
+        .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &objects)
+        .args(["-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", "-m", &message, &before.0])
+        .output()
+        .unwrap();
+    let commit = String::from_utf8(commit.stdout).unwrap().trim().to_owned();
+    let copied = Command::new("cp").arg("-r").arg(objects.join(".")).arg(tree.root().join(".git/objects")).status();
+    assert!(copied.unwrap().success());
+    let place = format!("refs/glee/run/{RUN}/before");
+    tree.run(&["update-ref", &place, &commit]);
+    tree.write("a.py", "coder\n");
+    tree.write("made.py", "coder\n");
+    let left = tree.open().snapshot(&state).unwrap();
+    tree.write("b.py", "mine\n");
+    tree.write("mine.py", "mine\n");
+    let kept = Kept { kept_as: &place, left: Some(&left) };
+    let undone = tree.open().undo(&run_id(), &kept, &Decided::default(), &state).unwrap();
+    assert_eq!(undone, Undone { files: 2, ..Undone::default() });
+    assert_eq!([tree.read("a.py"), tree.read("b.py"), tree.read("mine.py")], ["1\n", "mine\n", "mine\n"]);
+    let redone = tree.open().redo(&run_id(), &kept, &Decided::default(), &state).unwrap();
+    assert_eq!((redone.files, tree.read("made.py")), (2, "coder\n".to_owned()));
+    assert_eq!(tree.open().restore(&run_id(), &kept, &state, &tree.folder.path().join("out")).unwrap(), 2);
+}
+
+#[test]
+fn an_ignored_file_that_came_into_view_and_was_hidden_again_stays() {
+    for tree in [Tree::plain(), Tree::git()] {
+        for removed_by_coder in [false, true] {
+            tree.write("a", "1\n");
+            tree.write(".gitignore", "b\n");
+            tree.write("b", "mine\n");
+            if tree.open().is_git() && !removed_by_coder {
+                tree.commit("one");
+            }
+            let (run, state) = (RunId(format!("run-{removed_by_coder}")), tree.state());
+            let open = tree.open();
+            open.keep(&run, &state).unwrap();
+            tree.write(".gitignore", "");
+            open.coder_ended(&run, &state).unwrap();
+            open.coder_begins(&run, &state).unwrap();
+            tree.write(".gitignore", "b\n#\n");
+            if removed_by_coder {
+                tree.remove("b");
+            }
+            open.coder_ended(&run, &state).unwrap();
+            open.undo(&run, &KEPT, &Decided::default(), &state).unwrap();
+            let left = std::fs::read(tree.root().join("b")).ok();
+            assert_eq!(left.as_deref(), Some(b"mine\n".as_slice()), "git: {}, {removed_by_coder}", open.is_git());
+            assert_eq!(std::fs::read(tree.root().join(".gitignore")).unwrap(), b"b\n");
+        }
+    }
+}

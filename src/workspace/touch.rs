@@ -1,0 +1,196 @@
+//! The one place that writes to files of the work tree: each is looked at again, written beside its place and renamed into
+//! it. Links above a path are never followed, and a folder is removed only when nothing is in it.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::deeds::{Copied, Deed, Deeds};
+use super::reverse::{Clash, Content};
+use super::{content, modes, names};
+
+/// What is in the way of a path, besides a file or a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    Free,
+    /// A folder is in its place.
+    Folder,
+    /// Something that is no folder is in the place of this one above it.
+    Above(Vec<u8>),
+}
+
+/// One file that is about to be changed.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) path: Vec<u8>,
+    pub(super) spot: Spot,
+    /// What it is and what it becomes; copies of both are kept.
+    pub(super) deed: Deed,
+    /// Whether changes that were made since are still in it.
+    pub(super) is_merged: bool,
+}
+
+impl Step {
+    /// Whether the file is removed.
+    pub(super) fn removes(&self) -> bool {
+        self.deed.put.is_none()
+    }
+
+    /// Why it cannot be done once the files in `removed` are gone.
+    pub(super) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
+        match &self.spot {
+            _ if self.removes() => None,
+            Spot::Free => None,
+            Spot::Above(above) => (!removed.contains(above)).then_some(Clash::Above),
+            Spot::Folder => (!holds_only(root, &self.path, removed)).then_some(Clash::Folder),
+        }
+    }
+
+    /// Does it. Folders in `folders` stay, even without a file.
+    pub(super) fn take(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> io::Result<()> {
+        let changed = || io::Error::other("it was changed at this moment");
+        match spot(root, &self.path) {
+            Ok((now, _)) if Copied::of(&now) == self.deed.found => {}
+            _ => return Err(changed()),
+        }
+        let full = root.join(names::path(&self.path));
+        if !self.removes() {
+            let content = deeds.content(self.deed.put.as_ref()).map_err(io::Error::other)?;
+            if self.spot == Spot::Folder {
+                remove_folders(&full)?;
+            }
+            make_folders(root, names::folder(&self.path))?;
+            return put(root, &self.path, &content);
+        }
+        std::fs::remove_file(&full)?;
+        let mut folder = names::folder(&self.path);
+        while !folder.is_empty()
+            && !folders.contains(folder)
+            && std::fs::remove_dir(root.join(names::path(folder))).is_ok()
+        {
+            folder = names::folder(folder);
+        }
+        Ok(())
+    }
+}
+
+/// What is at a path now.
+pub(super) fn spot(root: &Path, path: &[u8]) -> Result<(Content, Spot), Clash> {
+    let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    for end in (0..path.len()).filter(|index| path[*index] == b'/') {
+        match std::fs::symlink_metadata(root.join(names::path(&path[..end]))) {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => return Ok((Content::Nothing, Spot::Above(path[..end].to_vec()))),
+            Err(error) if missing(&error) => return Ok((Content::Nothing, Spot::Free)),
+            Err(_) => return Err(Clash::Unreadable),
+        }
+    }
+    let full = root.join(names::path(path));
+    let meta = match std::fs::symlink_metadata(&full) {
+        Ok(meta) => meta,
+        Err(error) if missing(&error) => return Ok((Content::Nothing, Spot::Free)),
+        Err(_) => return Err(Clash::Unreadable),
+    };
+    if meta.is_dir() {
+        return Ok((Content::Nothing, Spot::Folder));
+    }
+    if meta.is_symlink() {
+        let target = std::fs::read_link(&full).map_err(|_| Clash::Unreadable)?;
+        return Ok((Content::Link(names::bytes(&target)), Spot::Free));
+    }
+    if !meta.is_file() {
+        return Err(Clash::Kind);
+    }
+    match content::read_capped(&full, u64::MAX - 1) {
+        Ok(Some(bytes)) => Ok((Content::File { bytes, permissions: modes::permissions(&meta) }, Spot::Free)),
+        Ok(None) | Err(_) => Err(Clash::Unreadable),
+    }
+}
+
+/// Puts a file or a link in its place in one step.
+pub(super) fn put(root: &Path, path: &[u8], content: &Content) -> io::Result<()> {
+    let full = root.join(names::path(path));
+    let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
+    match content {
+        Content::Nothing => Ok(()),
+        Content::Link(target) => {
+            let target = names::path(target);
+            let link =
+                tempfile::Builder::new().prefix(".glee-").make_in(folder, |place| symlink(&target, place))?;
+            link.persist(&full).map(drop).map_err(|error| error.error)
+        }
+        Content::File { bytes, permissions } => {
+            let mut file = tempfile::Builder::new().prefix(".glee-").tempfile_in(folder)?;
+            file.write_all(bytes)?;
+            set_permissions(file.as_file(), *permissions)?;
+            file.as_file().sync_data()?;
+            file.persist(&full).map(drop).map_err(|error| error.error)
+        }
+    }
+}
+
+/// Whether every file below a folder is one of these.
+fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
+    let Ok(entries) = std::fs::read_dir(root.join(names::path(folder))) else { return false };
+    entries.into_iter().all(|entry| {
+        let Ok(entry) = entry else { return false };
+        let path = [folder, b"/", &names::bytes(Path::new(&entry.file_name()))].concat();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => holds_only(root, &path, files),
+            Ok(_) => files.contains(&path),
+            Err(_) => false,
+        }
+    })
+}
+
+/// Removes a folder that holds nothing but folders.
+fn remove_folders(folder: &Path) -> io::Result<()> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() {
+            return Err(io::Error::other("a folder with other files is in its place"));
+        }
+        remove_folders(&entry.path())?;
+    }
+    std::fs::remove_dir(folder)
+}
+
+/// Makes a folder with those above it; none of them may be a link.
+fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
+    if folder.is_empty() {
+        return Ok(());
+    }
+    make_folders(root, names::folder(folder))?;
+    let full = root.join(names::path(folder));
+    match std::fs::symlink_metadata(&full) {
+        Ok(meta) if meta.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::other("a file or a link is in the place of its folder")),
+        Err(_) => std::fs::create_dir(&full),
+    }
+}
+
+#[cfg(unix)]
+fn symlink(target: &Path, place: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, place)
+}
+
+#[cfg(not(unix))]
+fn symlink(_target: &Path, _place: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
+fn set_permissions(file: &std::fs::File, permissions: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(std::fs::Permissions::from_mode(permissions))
+}
+
+#[cfg(not(unix))]
+fn set_permissions(_file: &std::fs::File, _permissions: u32) -> io::Result<()> {
+    Ok(())
+}
