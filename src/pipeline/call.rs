@@ -2,6 +2,7 @@
 //!
 //! Whoever owns a run records that a call begins, hands it over here, and records what came of it.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -23,6 +24,7 @@ use crate::pipeline::ports::Sink;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::{Lookout, Sight};
 use crate::protocol::request::Request;
+use crate::protocol::secrets;
 use crate::workspace::Workspace;
 
 /// How long after it may begin an agent is at work.
@@ -202,10 +204,17 @@ fn holds(file: &Path, text: &str) -> bool {
     is_as_long && fs::read(file).is_ok_and(|bytes| bytes == text.as_bytes())
 }
 
-/// An agent of a plan with its variables, whose values are in the configuration and nowhere else.
+/// An agent of a plan with the values of its variables and the secrets among its arguments, which are in the
+/// configuration and nowhere else.
 pub(crate) fn equipped(settings: &Settings, agent: &Agent) -> Agent {
-    let own = settings.agents.iter().find(|own| own.name == agent.name);
-    Agent { env: own.map(|own| own.env.clone()).unwrap_or_default(), ..agent.clone() }
+    let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
+        return Agent { env: BTreeMap::new(), ..agent.clone() };
+    };
+    let command = match secrets::redact_value(own.command.clone()) == agent.command {
+        true => own.command.clone(),
+        false => agent.command.clone(),
+    };
+    Agent { env: own.env.clone(), command, ..agent.clone() }
 }
 
 /// What no agent that only reads may write to, whatever folder of its own it lies in.

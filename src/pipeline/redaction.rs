@@ -9,8 +9,8 @@ use std::io::{self, BufReader, BufWriter, Seek as _, Write as _};
 use std::path::Path;
 
 use crate::config::settings;
-use crate::domain::{Agent, FileChange};
-use crate::event::{CallAnswer, EventKind};
+use crate::domain::{Agent, FileChange, StagePlan, WatchPlan};
+use crate::event::{CallAnswer, EventKind, Plan};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
 
@@ -33,23 +33,27 @@ impl Redaction {
     /// Secrets are taken out.
     pub(crate) const ON: Self = Self { on: true };
 
-    /// An event as it is recorded. A plan keeps what it says: the run goes by it. Findings, of which there may be
-    /// thousands, are gone through one by one, so that no second copy of all of them is held.
+    /// An event as it is recorded. Findings, of which there may be thousands, are gone through one by one, so that no
+    /// second copy of all of them is held.
     pub(crate) fn event(self, kind: EventKind) -> EventKind {
         if !self.on {
             return kind;
         }
         match kind {
-            plan @ (EventKind::RunStarted { .. } | EventKind::WatchStarted { .. }) => plan,
+            EventKind::RunStarted { plan } => EventKind::RunStarted { plan: Box::new(self.plan(*plan)) },
+            EventKind::WatchStarted { plan } => {
+                let WatchPlan { root, tree, .. } = (*plan).clone();
+                EventKind::WatchStarted { plan: Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) }) }
+            }
             // There may be ten thousand a second.
             EventKind::EventReceived { mut said } => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());
                 EventKind::EventReceived { said }
             }
-            EventKind::StageStarted { mut plan } => {
-                plan.subject = secrets::redact_value(plan.subject);
-                EventKind::StageStarted { plan }
+            EventKind::StageStarted { plan } => {
+                let StagePlan { root, id, .. } = (*plan).clone();
+                EventKind::StageStarted { plan: Box::new(StagePlan { root, id, ..secrets::redact_value(*plan) }) }
             }
             EventKind::CallFinished {
                 call,
@@ -76,6 +80,15 @@ impl Redaction {
             },
             kind => secrets::redact_value(kind),
         }
+    }
+
+    /// A plan as it is recorded. The root and the ids stay: the run finds its tree by them.
+    fn plan(self, plan: Plan) -> Plan {
+        if !self.on {
+            return plan;
+        }
+        let Plan { root, commit, tree, .. } = plan.clone();
+        Plan { root, commit, tree, ..secrets::redact_value(plan) }
     }
 
     /// A request as it is sent to an agent.

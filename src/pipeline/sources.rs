@@ -27,6 +27,7 @@ const RULES: &str = "selection.json";
 pub(crate) struct Sources {
     folder: PathBuf,
     redaction: Redaction,
+    /// By round and by name, as the events name them: without secrets.
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
     /// Texts that were shown, as far as they hold secrets: a report asks for the same file once a finding.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
@@ -40,7 +41,7 @@ impl Sources {
 
     /// The files of a first round that are not kept anywhere.
     pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
-        let rounds = BTreeMap::from([(1, by_path(files))]);
+        let rounds = BTreeMap::from([(1, by_name(Redaction::ON, files))]);
         Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds, shown: RefCell::default() }
     }
 
@@ -50,7 +51,7 @@ impl Sources {
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(&bytes)?;
         file.persist(self.path(round)).map_err(|error| error.error)?;
-        self.rounds.insert(round, by_path(files));
+        self.rounds.insert(round, by_name(self.redaction, files));
         Ok(())
     }
 
@@ -64,7 +65,7 @@ impl Sources {
                 let now = root.and_then(|root| files::read_to_string(&root.join(&file.path)).ok());
                 file.text = now.filter(|now| self.redaction.text(now) == file.text).unwrap_or(take(&mut file.text));
             }
-            self.rounds.insert(round, by_path(files));
+            self.rounds.insert(round, by_name(self.redaction, files));
         }
         Ok(())
     }
@@ -88,12 +89,16 @@ impl Sources {
 
     /// A file as it was reviewed in a round.
     pub(crate) fn file(&self, round: u32, path: &str) -> Option<&SourceFile> {
-        self.rounds.get(&round)?.get(path)
+        self.named(self.rounds.get(&round)?, path)
     }
 
     /// A file as it was first reviewed.
     pub(crate) fn first(&self, path: &str) -> Option<&SourceFile> {
-        self.rounds.values().find_map(|files| files.get(path))
+        self.rounds.values().find_map(|files| self.named(files, path))
+    }
+
+    fn named<'a>(&self, files: &'a BTreeMap<String, SourceFile>, path: &str) -> Option<&'a SourceFile> {
+        files.get(path).or_else(|| files.get(&self.redaction.text(path)))
     }
 
     /// The text of a file as it was reviewed in a round, without secrets.
@@ -121,6 +126,6 @@ impl Sources {
     }
 }
 
-fn by_path(files: Vec<SourceFile>) -> BTreeMap<String, SourceFile> {
-    files.into_iter().map(|file| (file.path.clone(), file)).collect()
+fn by_name(redaction: Redaction, files: Vec<SourceFile>) -> BTreeMap<String, SourceFile> {
+    files.into_iter().map(|file| (redaction.text(&file.path), file)).collect()
 }

@@ -134,4 +134,6 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod tests;

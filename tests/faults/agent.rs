@@ -41,6 +41,8 @@ pub(crate) enum Step {
     Obey(String),
     /// Adds its whole environment to a file, a variable a line.
     Environment(String),
+    /// Adds its arguments to a file, one a line.
+    Arguments(String),
     /// Tells which processes it may inspect: by a word in their environment, or by their memory and descriptors.
     Inspect(String, String),
     /// Tells whether it can connect to a socket; `@` begins the name of an abstract one.
@@ -129,6 +131,10 @@ fn take(step: Step) -> Option<ExitCode> {
                 format!("{}={}\n", name.to_string_lossy(), value.to_string_lossy())
             };
             let lines: String = std::env::vars_os().map(line).collect();
+            keep(&path, &lines);
+        }
+        Step::Arguments(path) => {
+            let lines: String = std::env::args().skip(1).map(|argument| format!("{argument}\n")).collect();
             keep(&path, &lines);
         }
         Step::Inspect(word, path) => keep(&path, &inspected(&word)),

@@ -99,6 +99,8 @@ pub(crate) struct Scene {
     tag: String,
     settings: String,
     agents: Vec<(String, &'static str, Adapter)>,
+    /// What agents are started with besides their program.
+    arguments: BTreeMap<String, Vec<String>>,
     scripts: BTreeMap<String, Script>,
 }
 
@@ -130,7 +132,14 @@ impl Scene {
             ("fix".to_owned(), "coder", Adapter::Text),
             ("jud".to_owned(), "judge", Adapter::Text),
         ];
-        let mut scene = Self { sandbox, tag, settings: String::new(), agents, scripts: BTreeMap::new() };
+        let mut scene = Self {
+            sandbox,
+            tag,
+            settings: String::new(),
+            agents,
+            arguments: BTreeMap::new(),
+            scripts: BTreeMap::new(),
+        };
         scene.play("rev", "review", [emit(REVIEW)]);
         scene.play("rev", "recheck", [emit(RESOLVED)]);
         scene.play("fix", "respond", [emit(OBJECTION)]);
@@ -171,6 +180,12 @@ impl Scene {
         self
     }
 
+    /// Starts an agent with some arguments.
+    pub(crate) fn argue(&mut self, agent: &str, arguments: impl IntoIterator<Item = String>) -> &mut Self {
+        self.arguments.insert(agent.to_owned(), arguments.into_iter().collect());
+        self
+    }
+
     /// Adds a line to the user's configuration.
     pub(crate) fn set(&mut self, line: &str) -> &mut Self {
         self.settings.push_str(line);
@@ -204,9 +219,11 @@ impl Scene {
         for (name, role, adapter) in &self.agents {
             let script = self.home().join(format!("{name}.json"));
             let steps = self.scripts.get(name).cloned().unwrap_or_default();
+            let words = self.arguments.get(name).into_iter().flatten();
+            let arguments: String = words.map(|word| format!(", {word:?}")).collect();
             std::fs::write(&script, serde_json::to_vec(&steps).expect("a script is JSON")).expect("a written file");
             text.push_str(&format!(
-                "  - {{name: {name}, command: [{:?}], role: {role}, adapter: {}, env: {{{}: {:?}, {}: \"{}\", {}: {:?}}}}}\n",
+                "  - {{name: {name}, command: [{:?}{arguments}], role: {role}, adapter: {}, env: {{{}: {:?}, {}: \"{}\", {}: {:?}}}}}\n",
                 program,
                 adapter.word(),
                 agent::SCRIPT,

@@ -42,6 +42,15 @@ const OWN: &[Own] = &[
     ),
 ];
 
+/// What upstream wants to stand after a value: what ends one in a configuration.
+const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
+
+/// What may stand there as well in the prose of an agent, the name of a file or an argument.
+const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
+
+/// How the rules begin that know a value by the name before it; they would take too much for one in prose.
+const NAMED: &str = r"[\w.-]{0,50}?";
+
 /// A secret: where, and by which rule.
 pub(super) struct Found {
     pub(super) at: Range<usize>,
@@ -67,6 +76,7 @@ pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
         let real = rule.regex.picked(text, |captures| rule.secret(captures, text, &set.allowed));
         found.extend(real.into_iter().map(|at| Found { at, rule: &rule.id }));
     }
+    found.retain(|found| !in_placeholder(text, &found.at));
     // Of two that see the same, the one that knows what it is names it.
     found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
     let mut end = 0;
@@ -78,6 +88,26 @@ pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
         free
     });
     found
+}
+
+/// Whether a part of a text is one of the placeholders that replace secrets, or lies in one.
+fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
+    const BEGIN: &[u8] = b"[secret:";
+    let Some(start) =
+        text[..text.len().min(at.start + BEGIN.len())].windows(BEGIN.len()).rposition(|part| part == BEGIN)
+    else {
+        return false;
+    };
+    let rest = &text[start + BEGIN.len()..];
+    let Some(end) = rest.iter().position(|byte| *byte == b']') else { return false };
+    let inside = &rest[..end];
+    let is_placeholder = inside.iter().rposition(|byte| *byte == b':').is_some_and(|colon| {
+        let (rule, digits) = (&inside[..colon], &inside[colon + 1..]);
+        digits.len() == 4
+            && digits.iter().all(u8::is_ascii_hexdigit)
+            && RULES.rules.iter().any(|known| known.id.as_bytes() == rule)
+    });
+    is_placeholder && start <= at.start && at.end <= start + BEGIN.len() + end + 1
 }
 
 /// The rules, and the words without which none of them can match.
@@ -195,7 +225,10 @@ impl RuleSet {
             }
             rules.push(Rule {
                 id: rule.id,
-                regex: Expression::new(regex),
+                regex: Expression::new(match regex.contains(NAMED) {
+                    true => regex,
+                    false => regex.replace(END, PROSE_END),
+                }),
                 entropy: rule.entropy,
                 group: rule.group,
                 allowed: rule.allowlists.into_iter().filter_map(WrittenAllowed::read).collect(),

@@ -205,3 +205,31 @@ fn keys_of_models_clouds_and_tools_are_replaced() {
         assert_eq!(redact(none), none);
     }
 }
+
+#[test]
+fn a_key_is_replaced_wherever_it_ends_in_prose() {
+    let keys = [
+        format!("sk-ant-api03-{}AA", random(ALNUM, 93, "prose")),
+        format!("AIza{}", random(ALNUM, 35, "prose ends")),
+        format!("npm_{}", random("abcdefghijklmnopqrstuvwxyz0123456789", 36, "prose")),
+        format!("hf_{}", random(LOWER, 34, "prose")),
+        format!("sk_live_{}", random(ALNUM, 24, "prose")),
+    ];
+    for key in keys {
+        for (before, after) in [
+            ("The key ", "."),
+            ("(", ")"),
+            ("see ", ", which"),
+            ("**", "**"),
+            ("", ".py"),
+            ("a/", "/b"),
+            ("<", ">"),
+            ("[", "]"),
+        ] {
+            let text = format!("{before}{key}{after}");
+            let clean = redact(&text);
+            assert!(!clean.contains(&key), "{text}");
+            assert!(clean.starts_with(before) && clean.ends_with(after), "{clean}");
+        }
+    }
+}

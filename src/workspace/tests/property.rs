@@ -359,7 +359,9 @@ impl World {
                     let coders = run.coders_words(path);
                     let is = |before: &(u32, Vec<u8>)| {
                         before == new
-                            || (before.0 == new.0 && &words([before]) - &coders == words([new]) && !coders.is_empty())
+                            || (before.0 == new.0
+                                && &words([before]) - &coders == words([new])
+                                && !coders.is_empty())
                     };
                     let was_there = run.calls.iter().filter_map(|(before, _)| before.get(path)).any(is);
                     assert!(was_there, "{path:?} was never {new:?} before the coder");

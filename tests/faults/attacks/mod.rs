@@ -6,6 +6,7 @@
 mod environment;
 mod evidence;
 mod history;
+mod keys;
 mod places;
 mod project;
 mod repository;
@@ -32,6 +33,7 @@ pub(crate) fn add(cases: &mut Cases) {
     repository::add(cases);
     project::add(cases);
     secrets::add(cases);
+    keys::add(cases);
     environment::add(cases);
     sandbox::add(cases);
     watch::add(cases);
