@@ -194,6 +194,18 @@ impl Clerk {
     }
 }
 
+/// A call that is not made.
+pub(crate) fn refused(error: String, hint: &str) -> Called {
+    Called {
+        answer: failed(error, Some(hint.to_owned())),
+        sight: None,
+        transcript: None,
+        millis: 0,
+        usage: Box::default(),
+        told: Box::default(),
+    }
+}
+
 fn failed(error: String, hint: Option<String>) -> CallAnswer {
     CallAnswer::Failed { error, hint, cause: None }
 }

@@ -29,6 +29,7 @@ use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::engine::docket::Docket;
 use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Sink};
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{self, Trees};
@@ -47,6 +48,8 @@ pub(crate) struct Engine {
     pub(crate) sources: Sources,
     /// The folder of the project's own templates for prompts.
     pub(crate) templates: PathBuf,
+    /// What agents are started with out of the tree.
+    pub(crate) scripts: Scripts,
     pub(crate) state: State,
     /// What earlier disputes say, as it stood when the round began.
     pub(crate) bindings: Vec<Binding>,

@@ -20,6 +20,7 @@ mod prune;
 pub(crate) mod redaction;
 mod replay;
 pub(crate) mod resolve;
+mod scripts;
 mod sources;
 pub mod stages;
 mod state;
@@ -42,11 +43,13 @@ use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, ExitReason, Outcome, RunId, Usage};
 use crate::event::{Event, EventKind, Mode, Plan};
+use crate::files;
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::Engine;
 pub use crate::pipeline::engine::Rest;
 use crate::pipeline::ports::{Decider, EventSink};
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
@@ -315,20 +318,40 @@ fn add_repeated(outcome: &mut Outcome, state: &State, journal: &Journal) -> Resu
     Ok(())
 }
 
-/// The folder of the project's templates: that of the tree, or a copy of what stood at the base of the change.
+/// The folder of the project's templates: that of the tree, or a copy of what stood at the base of the change, or when a
+/// run with a coder began.
 fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
-    let mut root = workspace.root().to_owned();
-    if let Some(commit) = &plan.steered_by {
-        root = folder.join("steering");
-        workspace.steering_at(commit)?.write(&root).map_err(RunError::Sources)?;
+    let place = |root: &Path| root.join(".glee").join("prompts");
+    let (own, copy) = (place(workspace.root()), folder.join("steering"));
+    match &plan.steered_by {
+        Some(commit) => workspace.steering_at(commit)?.write(&copy).map_err(RunError::Sources)?,
+        None if plan.mode == Mode::Review => return Ok(own),
+        None if copy.exists() => {}
+        None => keep_templates(&own, &place(&copy)).map_err(RunError::Sources)?,
     }
-    Ok(root.join(".glee").join("prompts"))
+    Ok(place(&copy))
+}
+
+fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    let entries = match std::fs::read_dir(from) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let file = entry?.path();
+        if let (Some(name), Some("md")) = (file.file_name(), file.extension().and_then(|ending| ending.to_str())) {
+            std::fs::write(to.join(name), files::read(&file)?)?;
+        }
+    }
+    Ok(())
 }
 
 fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
     let folder = setup.journal.transcripts(&run)?;
     let templates = templates(&setup.workspace, plan, &folder)?;
     let bindings = setup.journal.bindings()?;
+    let scripts = Scripts::of(plan, &setup.settings, setup.workspace.root());
     let sources = Sources::new(&folder, setup.settings.redaction.into());
     Ok(Engine {
         bindings,
@@ -340,6 +363,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         settings: setup.settings,
         sources,
         templates,
+        scripts,
         state: State::default(),
         sink: Arc::new(Mutex::new(setup.sink)),
         decider: Some(setup.decider),

@@ -102,10 +102,8 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
     let (name, built_in) = template(&request.task);
     let own = overrides.map(|folder| folder.join(name));
     let source = own.as_deref().map(read).transpose()?.flatten();
-    let place = match (&source, &own) {
-        (Some(_), Some(path)) => path.display().to_string(),
-        _ => name.to_owned(),
-    };
+    // A copy of the project's folder stands for it; the person edits the file in the project.
+    let place = if source.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
     let failed = |error: &minijinja::Error| template_error(&place, error);
     let values = Value::from(Serde(context::context(request)));
     let text = match &source {

@@ -22,6 +22,7 @@ impl Engine {
         let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == id.agent);
         let agent = agent.expect("a call that is due names an agent of the plan");
         let agent = call::equipped(&self.settings, agent);
+        let changed = self.scripts.changed(&agent);
         let desk =
             Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
         let request = Request {
@@ -41,6 +42,14 @@ impl Engine {
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         });
+        if let Some(file) = changed {
+            let (step, id) = (step.clone(), id.clone());
+            let called = Box::new(call::refused(
+                format!("`{file}`, which `{}` runs, was changed in this run", agent.name),
+                "read what it says now; a new run goes by it",
+            ));
+            return Ok(Box::pin(async move { (step, Done::Called { call: id, called }) }));
+        }
         let lookout = self.watch.begin(&self.workspace, id)?;
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
         // A reviewer and a judge begin afresh; the coder need not read everything again.
