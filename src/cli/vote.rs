@@ -188,7 +188,12 @@ impl Ballot {
                 final_action: decision.action.as_str(),
                 flag_reason,
                 deciding_code: decision.deciding_code,
-                absent: Voter::ALL.into_iter().zip(votes.each()).filter(|(_, vote)| vote.is_none()).map(|(voter, _)| voter).collect(),
+                absent: Voter::ALL
+                    .into_iter()
+                    .zip(votes.each())
+                    .filter(|(_, vote)| vote.is_none())
+                    .map(|(voter, _)| voter)
+                    .collect(),
                 new_value: decision.new_value,
                 rule: decision.rule,
             }

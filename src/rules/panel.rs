@@ -259,7 +259,10 @@ mod tests {
             ("DISMISS - ENFORCE", "ENFORCE c: says c (b gave no ruling, which counts as KEEP)"),
             ("- - -", "ESCALATE no judge of the panel gave a ruling"),
             ("ESCALATE ESCALATE ENFORCE", "ESCALATE a and b: says a"),
-            ("SHOULD:not_mandatory DISMISS:wrong ENFORCE", "DISMISS [SHOULD] a: says a (three ways, decided by NOT_MANDATORY)"),
+            (
+                "SHOULD:not_mandatory DISMISS:wrong ENFORCE",
+                "DISMISS [SHOULD] a: says a (three ways, decided by NOT_MANDATORY)",
+            ),
             ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b (three ways, decided by FACTUAL_ERROR)"),
             (
                 "SHOULD DISMISS ENFORCE",
@@ -283,7 +286,10 @@ mod tests {
             for votes in [format!("{word} - -"), format!("- {word} -"), format!("- - {word}")] {
                 let ruled = ruled(&votes, &[]);
                 assert!(ruled.starts_with("ESCALATE only "), "{votes}: {ruled}");
-                assert!(ruled.contains(&format!("gave a ruling ({said}), and one judge decides nothing")), "{ruled}");
+                assert!(
+                    ruled.contains(&format!("gave a ruling ({said}), and one judge decides nothing")),
+                    "{ruled}"
+                );
             }
         }
         assert_eq!(ruled("- - -", &[]), "ESCALATE no judge of the panel gave a ruling");

@@ -58,7 +58,11 @@ fn spec_11_an_absent_vote_and_what_decided_are_named() {
 fn spec_10_two_flips_to_different_values_are_no_majority() {
     let votes = |second: &str| {
         let flip = |value: &str| format!(r#"{{"action_type": "FLIP", "new_value": {{"polarity": "{value}"}}}}"#);
-        format!(r#"{{"actions_by_tuple": {{"t": {{"A": {}, "B": {}, "C": {{"action_type": "KEEP"}}}}}}}}"#, flip("positive"), flip(second))
+        format!(
+            r#"{{"actions_by_tuple": {{"t": {{"A": {}, "B": {}, "C": {{"action_type": "KEEP"}}}}}}}}"#,
+            flip("positive"),
+            flip(second)
+        )
     };
     let decided = |second: &str| decisions(&Sandbox::new().glee_with(&["vote"], &votes(second)).stdout)[0].clone();
     assert_eq!(decided("positive"), r#""t" "FLIP" null 1"#);
