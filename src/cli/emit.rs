@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::watch::{self as watching, socket_error};
-use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
+use crate::domain::{AgentName, EventType, ExitReason, Trigger, Untrusted, WatchStatus};
 use crate::protocol::printable;
 use crate::ui::stream;
 use crate::watch::intake::{self, Command as Order, KEY};
@@ -96,13 +96,13 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     let (asked, status) = if args.wait {
         let standing = decided(&mut client)?;
         let asked = standing.clarification.filter(|asked| asked.waiting.iter().any(own));
-        (asked.map(|asked| (asked.cycle, asked.prompt.as_written().to_owned())), standing.status)
+        (asked.map(|asked| (asked.cycle, asked.prompt)), standing.status)
     } else {
         let asked = &answer["clarify"];
         let cycle = asked["cycle"].as_u64().and_then(|cycle| u32::try_from(cycle).ok());
         let paused = answer["status"] == WatchStatus::Paused.as_str();
         (
-            cycle.zip(asked["prompt"].as_str().map(str::to_owned)),
+            cycle.zip(asked["prompt"].as_str().map(Untrusted::from)),
             if paused { WatchStatus::Paused } else { WatchStatus::Running },
         )
     };

@@ -78,7 +78,7 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
             } else if let Some(deadlock) = deadlock {
                 let line = format!("Deadlock: {}", printable::line(deadlock));
                 let _ = writeln!(out, "\n  {}", look.paint(Tone::Warn, &line));
-                if let Some((said, name)) = uncertain {
+                if let Some((said, name)) = uncertain.as_deref() {
                     let name = printable::line(&name.0);
                     let choice = printable::line(&said.decision.to_string());
                     let line = format!("{name} would decide: {choice} (confidence {})", said.confidence.as_str());

@@ -432,17 +432,17 @@ fn spec_25_a_notification_says_what_happened() {
     assert_eq!((&told["cycle"], &told["action"]), (&json!(1), &json!("STOP & ESCALATE")), "{told}");
     assert_eq!(
         (&told["reviewers"][0]["reviewer"], &told["reviewers"][0]["verdict"]),
-        (&json!("r"), &json!("blocker"))
+        (&json!("codex"), &json!("blocker"))
     );
     assert!(told["reviewers"][0]["summary"].is_string() && told["issues"][0]["description"].is_string(), "{told}");
     assert!(told["context"]["claude_summary"].as_str().is_some_and(|said| said.contains("Argon2 is in")), "{told}");
     let env = read("env");
-    for line in ["GLEE_CYCLE=1", "GLEE_ACTION=STOP & ESCALATE", "GLEE_REVIEWERS=r: blocker"] {
+    for line in ["GLEE_CYCLE=1", "GLEE_ACTION=STOP & ESCALATE", "GLEE_REVIEWERS=codex: blocker"] {
         assert!(env.lines().any(|known| known == line), "{line}: {env}");
     }
     let description = told["issues"][0]["description"].as_str().expect("a text");
-    assert!(env.contains("GLEE_ISSUES=r (") && env.contains(description), "{env}");
-    assert!(env.contains("GLEE_SUMMARIES=r: "), "{env}");
+    assert!(env.contains("GLEE_ISSUES=codex (") && env.contains(description), "{env}");
+    assert!(env.contains("GLEE_SUMMARIES=codex: "), "{env}");
 }
 
 #[test]

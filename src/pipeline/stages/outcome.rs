@@ -68,7 +68,7 @@ pub enum Step {
         decision: Option<(Decision, Settler)>,
         /// What the arbiter would decide, and who it is, where that does not hold: it is not sure enough.
         #[serde(skip_serializing_if = "Option::is_none")]
-        uncertain: Option<(Decision, AgentName)>,
+        uncertain: Option<Box<(Decision, AgentName)>>,
         /// Whether the next stage may go on with it.
         advances: bool,
     },
@@ -186,10 +186,10 @@ pub(super) fn outcome(state: &State, run: &RunId, millis: u64) -> Option<Outcome
 }
 
 /// The arbiter's own decision, where it is not the one that holds.
-fn uncertain(state: &State) -> Option<(Decision, AgentName)> {
+fn uncertain(state: &State) -> Option<Box<(Decision, AgentName)>> {
     state.deadlock.as_ref()?;
     let arbiter = state.plan.as_ref()?.arbiter.as_ref()?;
-    Some((state.arbitration()?.clone(), arbiter.name.clone()))
+    Some(Box::new((state.arbitration()?.clone(), arbiter.name.clone())))
 }
 
 /// Those whose last attempt is no answer.
@@ -251,7 +251,7 @@ impl Outcome {
         if let Some(deadlock) = deadlock {
             value["deadlock"] = json!(deadlock);
         }
-        if let Some((decision, name)) = uncertain {
+        if let Some((decision, name)) = uncertain.as_deref() {
             value["arbiter_uncertain"] = json!({
                 "decision": decision.decision.to_string(),
                 "rationale": decision.rationale,
