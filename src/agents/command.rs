@@ -1,7 +1,10 @@
-//! Commands of the project that are no agents: `review.verify`.
+//! Commands of the project that are no agents: `review.verify` and `watch.notify`.
 //!
 //! They run through the same runner, under the same caps, with the same environment as a plain agent.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use super::adapter::Invocation;
@@ -18,12 +21,21 @@ use crate::config::settings::Limits;
 pub struct Checked {
     /// Whether it exited 0.
     pub passed: bool,
-    /// Why not, with the end of what it said.
+    /// Why not, in a line, and below it the end of what it printed to stdout and to stderr.
     pub tail: String,
 }
 
+/// What a command gets beside its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandInput {
+    /// Variables on top of those that every command sees.
+    pub env: BTreeMap<&'static str, String>,
+    /// What stands on its stdin.
+    pub stdin: Vec<u8>,
+}
+
 impl Agents {
-    /// Runs a command in the tree to its end.
+    /// Runs a command in the tree to its end, with nothing on its stdin.
     pub async fn check_command(
         &self,
         command: &[String],
@@ -32,13 +44,27 @@ impl Agents {
         files: &TranscriptFiles,
         stop: Stop,
     ) -> Checked {
+        self.run_command(command, root, limits, files, stop, CommandInput::default()).await
+    }
+
+    /// Runs a command in the tree to its end.
+    pub async fn run_command(
+        &self,
+        command: &[String],
+        root: &Path,
+        limits: &Limits,
+        files: &TranscriptFiles,
+        stop: Stop,
+        input: CommandInput,
+    ) -> Checked {
         let failed = |tail: String| Checked { passed: false, tail };
         let program = match self.runner().find(command, root) {
             Ok(program) => program,
             Err(error) => return failed(error.to_string()),
         };
-        let env = environment::allowed(&[], std::env::vars_os());
-        let invocation = Invocation::plain(program, command, env, root);
+        let mut env = environment::allowed(&[], std::env::vars_os());
+        env.extend(input.env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let invocation = Invocation { stdin: input.stdin, ..Invocation::plain(program, command, env, root) };
         let job = Job {
             invocation: &invocation,
             request: None,
@@ -55,7 +81,37 @@ impl Agents {
         };
         match self.runner().run(job).await {
             Ok(output) => Checked { passed: true, tail: output.stderr_tail },
-            Err(error) => failed(error.error.to_string()),
+            Err(ended) => {
+                let mut tail = ended.error.to_string();
+                for said in
+                    ended.output.iter().flat_map(|output| [end_of(&output.stdout), output.stderr_tail.clone()])
+                {
+                    if !said.trim().is_empty() {
+                        tail.push('\n');
+                        tail.push_str(said.trim_end());
+                    }
+                }
+                failed(tail)
+            }
         }
     }
+}
+
+/// What is kept of what a failed command printed to stdout, in bytes from its end.
+const TAIL: u64 = 8 << 10;
+
+/// The end of a file, from the beginning of a line; nothing where it cannot be read.
+fn end_of(path: &Path) -> String {
+    let read = || -> io::Result<(bool, Vec<u8>)> {
+        let mut file = File::open(path)?;
+        let from = file.metadata()?.len().saturating_sub(TAIL);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        Ok((from > 0, bytes))
+    };
+    let (is_cut, bytes) = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let whole = text.split_once('\n').filter(|_| is_cut).map_or(&*text, |(_, rest)| rest);
+    whole.to_owned()
 }

@@ -56,6 +56,7 @@ mod strict;
 mod text;
 
 pub use ask::{Agents, AnswerText, Ask, Asked, Session, TranscriptFiles};
+pub use command::CommandInput;
 pub use cooldown::Cooldown;
 pub use gate::{Gate, Opener};
 pub use kind::{AdapterKind, adapter_for};

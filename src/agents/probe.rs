@@ -145,7 +145,7 @@ fn is_empty_folder(path: &Path) -> bool {
 
 fn task(role: Role) -> Task {
     match role {
-        Role::Coder => Task::Respond { items: Vec::new() },
+        Role::Coder => Task::Respond { items: Vec::new(), failing: Vec::new() },
         Role::Reviewer | Role::Judge | Role::Aggregator => {
             let file =
                 SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };

@@ -15,7 +15,7 @@ const ROLES: [Role; 3] = [Role::Coder, Role::Reviewer, Role::Judge];
 
 fn task(role: Role) -> Task {
     match role {
-        Role::Coder => Task::Respond { items: Vec::new() },
+        Role::Coder => Task::Respond { items: Vec::new(), failing: Vec::new() },
         Role::Reviewer => Task::Recheck { changes: Vec::new(), files: Vec::new() },
         Role::Judge | Role::Aggregator => samples::dispute(),
     }

@@ -4,6 +4,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
@@ -11,18 +12,20 @@ use serde_json::{Value, json};
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::watch::{self as watching, socket_error};
-use crate::domain::{EventType, ExitReason};
+use crate::domain::{AgentName, EventType, ExitReason, Trigger, Untrusted, WatchStatus};
 use crate::protocol::printable;
 use crate::ui::stream;
 use crate::watch::intake::{self, Command as Order, KEY};
 use crate::watch::socket::Client;
+use crate::watch::standing::Standing;
 
 /// Arguments of `glee emit`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A milestone, a blocker or a request_review begins a review by the other agents once a burst of
 events has settled; note and done tell only. When the command returns, the event is on the disk.
-What reviewers want cleared up is printed on stdout: answer it with a note that has --clarifies.
+What reviewers want cleared up is printed on stdout, with the command that answers it. With --wait
+the command returns when the review has been decided, so that a hook can hand the question on.
 
 Examples:
   glee emit milestone --agent claude --summary 'auth controller with JWT' --file src/auth.py
@@ -52,6 +55,9 @@ pub(crate) struct Args {
     /// Tell many events, a JSON object a line; `-`: standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "summary", "files", "clarifies"])]
     from: Option<PathBuf>,
+    /// Wait until the review that follows is decided; exit code 3 while the work is PAUSED
+    #[arg(long, conflicts_with = "from")]
+    wait: bool,
     /// End quietly with 0 where no watch runs: for hooks
     #[arg(long)]
     if_watched: bool,
@@ -86,13 +92,52 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
         "clarifies": args.clarifies, KEY: key});
     let answer = client.ask(&line.to_string()).map_err(socket_error)?;
     let answer = watching::accepted(answer)?;
-    if let Some(prompt) = answer["clarify"]["prompt"].as_str() {
-        stream::out(&format!("{}\n", printable::block(prompt).trim_end()))?;
+    let own = |waiting: &AgentName| args.agent.as_ref() == Some(&waiting.0);
+    let (asked, status) = if args.wait {
+        let standing = decided(&mut client)?;
+        let asked = standing.clarification.filter(|asked| asked.waiting.iter().any(own));
+        (asked.map(|asked| (asked.cycle, asked.prompt)), standing.status)
+    } else {
+        let asked = &answer["clarify"];
+        let cycle = asked["cycle"].as_u64().and_then(|cycle| u32::try_from(cycle).ok());
+        let paused = answer["status"] == WatchStatus::Paused.as_str();
+        (
+            cycle.zip(asked["prompt"].as_str().map(Untrusted::from)),
+            if paused { WatchStatus::Paused } else { WatchStatus::Running },
+        )
+    };
+    if let Some((cycle, prompt)) = asked {
+        let agent = printable::line(args.agent.as_deref().unwrap_or_default());
+        stream::out(&format!(
+            "{}\nAnswer with: glee emit note --agent {agent} --clarifies {cycle} --summary '<your answer>'\n",
+            printable::block(&prompt).trim_end()
+        ))?;
     }
-    if answer["status"] == "PAUSED" && !globals.quiet {
+    let paused = status == WatchStatus::Paused;
+    if paused && !globals.quiet {
         stream::err("note: the work is PAUSED\n");
     }
-    Ok(ExitReason::Clean)
+    Ok(if paused && args.wait { ExitReason::DisputeOpen } else { ExitReason::Clean })
+}
+
+/// How often a watch is asked how it stands.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How the watch stands when no review is at work or about to begin. Nothing begins by itself while the work is paused.
+fn decided(client: &mut Client) -> Result<Standing, CommandError> {
+    loop {
+        let answer = watching::accepted(client.command(&Order::Status).map_err(socket_error)?)?;
+        let standing: Standing = watching::asked_for(&answer["standing"])?;
+        let by_person = |trigger: &Trigger| matches!(trigger, Trigger::UserManual | Trigger::Clarified);
+        let begins = match standing.status {
+            WatchStatus::Running => !standing.pending.is_empty(),
+            WatchStatus::Paused => standing.pending.iter().any(by_person),
+        };
+        if !standing.in_cycle && !begins {
+            return Ok(standing);
+        }
+        std::thread::sleep(ASK_AGAIN);
+    }
 }
 
 /// Tells every line of a file; the watch answers while it is still read.

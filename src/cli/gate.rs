@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::PossibleValuesParser;
-
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::sitting::FormatArg;
@@ -42,8 +40,8 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Ask {
-    /// The checkpoint
-    #[arg(value_name = "CHECKPOINT", required = true, value_parser = PossibleValuesParser::new(CHECKPOINTS))]
+    /// The checkpoint: pre-planning, post-plan or post-tasks
+    #[arg(value_name = "CHECKPOINT", required = true)]
     checkpoint: Option<String>,
     /// The questions, YAML or JSON
     #[arg(long, value_name = "FILE", required = true)]
@@ -106,10 +104,10 @@ pub(super) fn plan(
     agents: &[String],
 ) -> Result<StagePlan, CommandError> {
     files::name(id).map_err(stage::stages_error)?;
-    if !CHECKPOINTS.contains(&checkpoint) {
+    let Some(checkpoint) = files::checkpoint(checkpoint) else {
         return Err(CommandError::usage(format!("there is no checkpoint `{checkpoint}`"))
             .hint(format!("checkpoints are {}", CHECKPOINTS.join(", "))));
-    }
+    };
     let questions = files::questions(questions).map_err(stage::stages_error)?;
     stages::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)
         .map_err(stage::plan_error)
@@ -121,7 +119,8 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
     let mut waiting = stages::waiting(&journal, &args.id)?;
     waiting.retain(|last| match &last.outcome.step {
         Step::Checkpoint { open, .. } => {
-            args.checkpoint.as_ref().is_none_or(|name| *name == last.outcome.stage)
+            let is_named = |name: &String| files::checkpoint(name).unwrap_or(name) == last.outcome.stage;
+            args.checkpoint.as_ref().is_none_or(is_named)
                 && open.iter().any(|open| open.question.id == args.question)
         }
         Step::Stage { .. } => false,

@@ -25,7 +25,11 @@ use crate::rules::vote::{Action, Lists, Version, Vote, Voter, decide};
 #[command(after_help = "\
 The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": FLAGS}`. A VOTE is
 `{\"action_type\": \"KEEP|DROP|FLIP|FLAG|MERGE\", \"reason_code\": ..., \"new_value\": ...}`; null, {} or nothing is a
-missing vote. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` or `{ID: TYPE}`.
+missing vote and counts as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` or `{ID: TYPE}`.
+
+Of each tuple is printed: `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), `flag_reason` and `reason_code`
+(why it is flagged by the rules, else null), `deciding_code` (the voter's code that decided a three-way split),
+`absent` (the voters whose missing vote counted as KEEP), `new_value` of a FLIP, and the number of the `rule`.
 
 Examples:
   glee vote votes.json
@@ -175,11 +179,21 @@ impl Ballot {
         let decided = input.actions_by_tuple.0.iter().map(|(Text(id), votes)| {
             let conflict = conflicts.get(&**id).copied();
             let decision = decide(votes.each(), conflict, self.version, &self.lists);
+            let flag_reason = decision.reason.map(|reason| reason.as_str());
             Decided {
                 action_type: decision.action.as_str(),
                 target_tuple_ids: [id],
                 actor: "ARB",
-                reason_code: decision.reason.map(|reason| reason.as_str()),
+                reason_code: flag_reason,
+                final_action: decision.action.as_str(),
+                flag_reason,
+                deciding_code: decision.deciding_code,
+                absent: Voter::ALL
+                    .into_iter()
+                    .zip(votes.each())
+                    .filter(|(_, vote)| vote.is_none())
+                    .map(|(voter, _)| voter)
+                    .collect(),
                 new_value: decision.new_value,
                 rule: decision.rule,
             }
@@ -195,6 +209,13 @@ struct Decided<'a> {
     target_tuple_ids: [&'a str; 1],
     actor: &'static str,
     reason_code: Option<&'static str>,
+    final_action: &'static str,
+    flag_reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deciding_code: Option<&'a str>,
+    /// The voters whose missing vote counted as KEEP.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    absent: Vec<Voter>,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_value: Option<&'a Value>,
     rule: u8,

@@ -29,6 +29,14 @@ const PACKAGED: [(&str, &str); 7] = [
 /// The checkpoints of the specification.
 pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 
+/// The checkpoint of this name, in any spelling: `PostTasks`, `post_tasks` and `post-tasks` are one.
+pub fn checkpoint(name: &str) -> Option<&'static str> {
+    let letters = |word: &str| {
+        word.chars().filter(|c| !"-_ ".contains(*c)).map(|c| c.to_ascii_lowercase()).collect::<String>()
+    };
+    CHECKPOINTS.into_iter().find(|known| letters(known) == letters(name))
+}
+
 /// A stage as its file describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

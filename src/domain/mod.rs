@@ -29,12 +29,12 @@ pub use failing::FailureKind;
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
 pub use location::{Location, meanings};
 pub use outcome::{
-    AnswerStatus, Coverage, ExitReason, Failure, FileChange, Outcome, Proof, ReviewerReport, RunId, SettledFinding,
-    Skip, SkipReason,
+    AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof, ReviewerReport, RunId,
+    SettledFinding, Skip, SkipReason,
 };
 pub use peer::{
-    Action, AgentEvent, Ballot, EventType, Job, PeerIssue, PeerReview, ReviewRequest, Trigger, Verdict, WatchPlan,
-    WatchStatus,
+    Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest, Trigger,
+    Verdict, WatchPlan, WatchStatus,
 };
 pub use response::{Answer, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};

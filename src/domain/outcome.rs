@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Answer, Caps, Dispute, FailureKind, Finding, FindingId, FindingState, Response, Role, Usage,
+    AgentName, Answer, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
+    Severity, Usage,
 };
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
@@ -242,6 +243,15 @@ impl ExitReason {
     }
 }
 
+/// What a finding was before a ruling gave it a tag that is not mandatory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lowered {
+    /// The tag that it was raised with.
+    pub was: Severity,
+    /// The dispute that the ruling settled.
+    pub dispute: DisputeNumber,
+}
+
 /// A finding with everything that became of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettledFinding {
@@ -254,6 +264,9 @@ pub struct SettledFinding {
     /// The coder's last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
+    /// The ruling that gave it a lower tag, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowered: Option<Lowered>,
 }
 
 impl SettledFinding {

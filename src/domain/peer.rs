@@ -127,6 +127,21 @@ pub struct ReviewRequest {
     pub focus_areas: Vec<String>,
     /// How long the summary may be, in words.
     pub max_words: u32,
+    /// What reviewers raised in earlier cycles and nobody closed: what the targets' answers are answers to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_concerns: Vec<OpenConcern>,
+}
+
+/// A concern of an earlier cycle that is still open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenConcern {
+    /// The number of the issue.
+    pub number: u32,
+    /// Who raised it.
+    pub raised_by: AgentName,
+    /// What it is.
+    #[serde(flatten)]
+    pub issue: PeerIssue,
 }
 
 impl ReviewRequest {

@@ -77,7 +77,7 @@ pub struct Ruling {
     /// Places in the reviewed tree, as `path:line`.
     #[serde(default)]
     pub citations: Vec<Untrusted>,
-    /// With DISMISS: the tag the finding should have had.
+    /// With DISMISS: the tag the finding should have had; it stays open under this one, as optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     /// With DISMISS: the finding it repeats.

@@ -57,7 +57,7 @@ pub(crate) fn response(finding: u32, answer: Answer, text: &str) -> Response {
 /// A finding in a state, answered or not.
 pub(crate) fn settled(finding: Finding, state: FindingState, answer: Option<(Answer, &str)>) -> SettledFinding {
     let response = answer.map(|(answer, text)| response(finding.id.0, answer, text));
-    SettledFinding { finding, state, response }
+    SettledFinding { finding, state, response, lowered: None }
 }
 
 /// A dispute with the coder's objection, on which nobody has ruled.

@@ -39,6 +39,11 @@ pub enum Purpose {
         /// The round.
         round: u32,
     },
+    /// The coder is called again because commands of `review.verify` fail on its edits.
+    Repair {
+        /// The round.
+        round: u32,
+    },
     /// A judge rules on a dispute.
     Judge {
         /// The dispute.
@@ -91,6 +96,7 @@ impl Purpose {
             | Self::Defend { round }
             | Self::Respond { round }
             | Self::Enforce { round }
+            | Self::Repair { round }
             | Self::Recheck { round } => Some(*round),
             Self::Judge { .. } | Self::Stage { .. } | Self::Work | Self::Peer { .. } => None,
         }
@@ -98,7 +104,7 @@ impl Purpose {
 
     /// Whether it is the coder that is asked, who may edit the tree.
     pub fn is_coder(&self) -> bool {
-        matches!(self, Self::Respond { .. } | Self::Enforce { .. } | Self::Work)
+        matches!(self, Self::Respond { .. } | Self::Enforce { .. } | Self::Repair { .. } | Self::Work)
     }
 }
 
@@ -123,6 +129,7 @@ impl CallId {
             Purpose::Defend { round } => format!("defend-{round}"),
             Purpose::Respond { round } => format!("respond-{round}"),
             Purpose::Enforce { round } => format!("enforce-{round}"),
+            Purpose::Repair { round } => format!("repair-{round}"),
             Purpose::Judge { dispute } => format!("judge-{dispute}"),
             Purpose::Recheck { round } => format!("recheck-{round}"),
             Purpose::Stage { part } => match part {

@@ -13,7 +13,7 @@ use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
-use crate::protocol::request::{Challenged, Change, Item, Request, RulingInForce, SourceFile, Task};
+use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task};
 use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
 
 /// What the requests of a run are made from.
@@ -37,7 +37,7 @@ impl Desk<'_> {
                 let missing = |id: &FindingId| call.attempt == 1 || !self.state.responses.contains_key(id);
                 self.respond(asked.into_iter().filter(missing).collect())
             }
-            Purpose::Enforce { .. } => self.respond(self.state.items(&call.purpose)),
+            Purpose::Enforce { .. } | Purpose::Repair { .. } => self.respond(self.state.items(&call.purpose)),
             Purpose::Judge { dispute } => {
                 self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
             }
@@ -121,7 +121,12 @@ impl Desk<'_> {
 
     fn respond(&self, ids: Vec<FindingId>) -> Task {
         let items = ids.into_iter().filter_map(|id| self.state.finding(id)).map(|finding| self.item(finding));
-        Task::Respond { items: items.collect() }
+        let failing = self.state.verified.iter().filter(|verified| !verified.passed);
+        let failing = failing.map(|verified| FailedCheck {
+            command: verified.command.clone(),
+            output: verified.tail.as_str().into(),
+        });
+        Task::Respond { items: items.collect(), failing: failing.collect() }
     }
 
     fn item(&self, finding: &Finding) -> Item {

@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
 use crate::pipeline::debate::Debating;
-use crate::pipeline::state::{Call, State};
+use crate::pipeline::state::{Call, State, TreeChange};
 use crate::rules::disputes::{Stance, stance};
 
 /// One step of a run.
@@ -103,8 +103,13 @@ pub(crate) struct Policy {
     pub(crate) rounds: u32,
     /// How many commands verify an edit.
     pub(crate) verify: usize,
+    /// How often the coder is called again in a round because one of them fails.
+    pub(crate) repairs: u32,
     pub(crate) escalate_to: Route,
 }
+
+/// How often the coder is called again in a round because its edits fail a command of `review.verify`.
+pub(crate) const REPAIRS: u32 = 2;
 
 /// All steps that are due. `parked` are disputes that nobody here will settle: they wait for a person elsewhere.
 pub(crate) fn due(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) -> Vec<Step> {
@@ -120,6 +125,7 @@ pub(crate) fn due(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumbe
         disputes(state, policy, parked),
         enforce(state, policy, round),
         verify(state, policy, round),
+        repair(state, policy, round),
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
@@ -336,6 +342,23 @@ fn verify(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
     Vec::new()
 }
 
+/// The coder is given the commands that fail and what they print, and called again while that brings anything.
+fn repair(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    let purpose = Purpose::Repair { round };
+    let fails = policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
+    let Some(coder) = state.agents(Role::Coder).next().filter(|_| fails) else { return Vec::new() };
+    let last = state.last_call(&coder.name, &purpose);
+    let brought_nothing = last.is_some_and(|(id, call)| {
+        let changed = |change: &TreeChange| change.call == *id && !change.changes.is_empty();
+        matches!(call.answer, CallAnswer::Failed { .. }) || !state.tree_changes.iter().any(changed)
+    });
+    let attempt = last.map_or(1, |(id, _)| id.attempt + 1);
+    if attempt > policy.repairs || brought_nothing || state.items(&purpose).is_empty() {
+        return Vec::new();
+    }
+    vec![Step::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
+}
+
 fn rechecks(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
     if !policy.recheck || policy.mode == Mode::Review {
         return Vec::new();
@@ -468,7 +491,8 @@ mod tests {
                 own: Vec::new(),
                 staged: None,
             };
-            let policy = Policy { mode, recheck: true, rounds: 1, verify: 0, escalate_to: Route::Human };
+            let policy =
+                Policy { mode, recheck: true, rounds: 1, verify: 0, repairs: REPAIRS, escalate_to: Route::Human };
             let mut play = Self { state: State::default(), policy, parked: BTreeSet::new() };
             play.event(EventKind::RunStarted { plan: Box::new(plan) });
             play

@@ -165,6 +165,7 @@ impl Engine {
             recheck: review.recheck,
             rounds: review.rounds,
             verify: review.verify.len(),
+            repairs: due::REPAIRS,
             escalate_to: review.escalate_to,
         }
     }
@@ -397,7 +398,7 @@ impl Engine {
 
     fn rule(&mut self, dispute: DisputeNumber) {
         let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
-        if let Some(ruling) = resolve::due(&desk, dispute, self.settings.review.require_evidence) {
+        if let Some(ruling) = resolve::due(&desk, dispute, &self.settings.review) {
             self.append(EventKind::RulingGiven { dispute, ruling });
         }
     }

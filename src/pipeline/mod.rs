@@ -277,15 +277,7 @@ pub fn decided_again(
     let plan = state.plan.as_ref().ok_or_else(|| RunError::NotStarted(run.clone()))?;
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
     sources.load(state.round(), None).map_err(RunError::Sources)?;
-    let words = |keys: [&str; 2]| {
-        let lists = keys.into_iter().filter_map(|key| plan.settings.get(key)?.as_array()).flatten();
-        lists.filter_map(|word| word.as_str()).map(str::to_owned).collect()
-    };
-    let lists = merge::Lists {
-        mandatory: words(["review.opinions.mandatory", "review.issues.mandatory"]),
-        optional: words(["review.opinions.optional", "review.issues.optional"]),
-        policy,
-    };
+    let lists = merge::Lists::recorded(plan, policy);
     let decided = (1..=state.round()).map(|round| {
         let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };
         debate::Merged::of(&bench).json(policy, Extras { id: Some(&run.0) })

@@ -61,6 +61,8 @@ fn agent_failed(state: &State) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
+                    // What is repaired is repaired, whatever the coder said of it.
+                    Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
@@ -105,6 +107,7 @@ pub(crate) fn outcome(
             finding: finding.clone(),
             state: state.finding_state(finding),
             response: state.responses.get(&finding.id).cloned(),
+            lowered: state.lowered.get(&finding.id).cloned(),
         })
         .collect();
     Some(Outcome {
@@ -147,7 +150,13 @@ fn notices(state: &State) -> Vec<String> {
     let mut notices = state.notices.clone();
     notices.extend(not_reviewed(state));
     for verified in state.verified.iter().filter(|verified| !verified.passed) {
-        notices.push(format!("`{}` fails on the coder's edits", verified.command));
+        let tries = state.repairs(verified.round);
+        let tried = match tries {
+            0 => String::new(),
+            1 => ", also after the coder tried once more".to_owned(),
+            tries => format!(", also after the coder tried {tries} times more"),
+        };
+        notices.push(format!("`{}` fails on the coder's edits{tried}", verified.command));
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
@@ -247,7 +256,7 @@ fn failures(state: &State) -> Vec<Failure> {
                 | Purpose::Stage { .. }
                 | Purpose::Work
                 | Purpose::Peer { .. } => Role::Reviewer,
-                Purpose::Respond { .. } | Purpose::Enforce { .. } => Role::Coder,
+                Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => Role::Coder,
                 Purpose::Judge { .. } => Role::Judge,
             };
             Some(Failure { agent: id.agent.clone(), role, error, hint, cause })

@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
-use crate::pipeline::due::{self, Policy, Step};
+use crate::pipeline::due::{self, Policy, REPAIRS, Step};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::replay::same::Same;
 use crate::pipeline::sources::Sources;
@@ -55,7 +55,7 @@ pub fn replay(
     let mut replay = Replay {
         run,
         earlier: earlier(journal.bindings()?, &record, run),
-        verdicts: events.iter().filter_map(verdict).collect(),
+        verdicts: verdicts(&events),
         record,
         state: State::default(),
         settings,
@@ -102,12 +102,34 @@ fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> 
         .collect()
 }
 
-/// A command of `review.verify` that ran: its round and the event.
-fn verdict(event: &Event) -> Option<(u32, EventKind)> {
-    match &event.kind {
-        kind @ EventKind::Verified { round, .. } => Some((*round, kind.clone())),
-        _ => None,
+/// A command of `review.verify` that ran.
+struct Verdict {
+    round: u32,
+    /// How many calls of the coder had ended before.
+    after: usize,
+    event: EventKind,
+}
+
+/// The commands of `review.verify` that ran, in order.
+fn verdicts(events: &[Event]) -> Vec<Verdict> {
+    let mut after = 0;
+    let mut verdicts = Vec::new();
+    for event in events {
+        match &event.kind {
+            EventKind::TreeChanged { .. } => after += 1,
+            kind @ EventKind::Verified { round, .. } => {
+                verdicts.push(Verdict { round: *round, after, event: kind.clone() });
+            }
+            _ => {}
+        }
     }
+    verdicts
+}
+
+/// The most often that the coder was called again in a round because its edits broke something.
+fn count_of_repairs(record: &State) -> u32 {
+    let attempt = |call: &CallId| matches!(call.purpose, Purpose::Repair { .. }).then_some(call.attempt);
+    record.calls.keys().filter_map(attempt).max().unwrap_or(0)
 }
 
 /// A run at its decisions, with its record at hand.
@@ -121,7 +143,7 @@ struct Replay<'a> {
     /// What earlier runs left to this one.
     earlier: Vec<Binding>,
     /// What the commands of `review.verify` said.
-    verdicts: Vec<(u32, EventKind)>,
+    verdicts: Vec<Verdict>,
     /// What would have been needed and was never recorded.
     missing: BTreeSet<String>,
 }
@@ -182,6 +204,7 @@ impl Replay<'_> {
             recheck: review.recheck,
             rounds: review.rounds.min(self.record.round()),
             verify: review.verify.len().min(self.verdicts.len()),
+            repairs: count_of_repairs(&self.record).min(REPAIRS),
             escalate_to: review.escalate_to,
         }
     }
@@ -221,7 +244,7 @@ impl Replay<'_> {
             Step::AskPerson(dispute) => self.person(*dispute),
             Step::Rule(dispute) => {
                 let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };
-                let ruling = resolve::due(&desk, *dispute, self.settings.review.require_evidence);
+                let ruling = resolve::due(&desk, *dispute, &self.settings.review);
                 ruling.map(|ruling| EventKind::RulingGiven { dispute: *dispute, ruling }).into_iter().collect()
             }
             Step::Settle(dispute) => {
@@ -237,7 +260,13 @@ impl Replay<'_> {
                 settlement.map(|settlement| EventKind::DisputeSettled { dispute, settlement }).into_iter().collect()
             }
             Step::Verify { round } => {
-                self.verdicts.iter().filter(|(of, _)| of == round).map(|(_, event)| event.clone()).collect()
+                // Those on the tree as it stands here; under other rules, the last of the round before.
+                let done = self.state.tree_changes.len();
+                let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
+                let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
+                let after = known.or_else(|| of_round().map(|verdict| verdict.after).min());
+                let taken = of_round().filter(|verdict| Some(verdict.after) == after);
+                taken.map(|verdict| verdict.event.clone()).collect()
             }
             Step::NextRound { round } => {
                 let shards = usize::try_from(round - 1).ok().and_then(|at| self.record.rounds.get(at)).cloned();
@@ -273,6 +302,7 @@ impl Replay<'_> {
             Purpose::Defend { .. } => "to defend its findings".to_owned(),
             Purpose::Respond { .. } => "about these findings".to_owned(),
             Purpose::Enforce { .. } => "to implement what is enforced".to_owned(),
+            Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
             Purpose::Stage { .. } => "about a stage".to_owned(),

@@ -3,13 +3,15 @@
 //! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
 //! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
 
+use crate::config::settings::ReviewSettings;
 use crate::domain::{
-    AgentName, DisputeNumber, Finding, PanelVote, Role, Ruler, Ruling, RulingRecord, RulingWord, Untrusted,
+    AgentName, DisputeNumber, Finding, PanelVote, Role, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
+    Untrusted,
 };
 use crate::event::{CallAnswer, Purpose};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::evidence::Support;
-use crate::rules::panel;
+use crate::rules::{mandatory, panel};
 
 /// A place that a text refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<Str
 }
 
 /// The ruling on a dispute whose judges have answered.
-pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, require_evidence: bool) -> Option<RulingRecord> {
+pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, review: &ReviewSettings) -> Option<RulingRecord> {
     let state = desk.state;
     let purpose = Purpose::Judge { dispute };
     let judges: Vec<Said<'_>> = state
@@ -70,7 +72,27 @@ pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, require_evidence: boo
         })
         .collect();
     let finding = &state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
-    ruling(&judges, finding, &state.findings, require_evidence, &|cited| desk.support(finding, cited))
+    let record =
+        ruling(&judges, finding, &state.findings, review.require_evidence, &|cited| desk.support(finding, cited));
+    let is_mandatory =
+        |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &review.mandatory, &review.optional);
+    record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
+}
+
+/// A ruling as it counts where it gives the finding another tag: only a tag that is optional takes an obligation away.
+fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
+    match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
+        None => ruling,
+        Some(tag) => Ruling {
+            rationale: format!(
+                "{} (the finding was dismissed as [{tag}], which is mandatory as well)",
+                ruling.rationale.as_written()
+            )
+            .into(),
+            citations: ruling.citations,
+            ..Ruling::bare(RulingWord::Escalate)
+        },
+    }
 }
 
 /// A judge and its last answer.

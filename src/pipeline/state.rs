@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
     Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
-    FailureKind, FileChange, Finding, FindingId, FindingState, Recheck, Response, Role, Skip, Spent, Told, Usage,
+    FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Severity, Skip,
+    Spent, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -37,6 +38,7 @@ pub(crate) struct Verified {
     pub(crate) round: u32,
     pub(crate) command: String,
     pub(crate) passed: bool,
+    pub(crate) tail: String,
 }
 
 /// The state of a run.
@@ -75,6 +77,8 @@ pub(crate) struct State {
     /// How often somebody was asked about the last change of a finding, in this round, without an answer that counts.
     pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
+    /// Findings that a ruling gave a lower tag.
+    pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     /// The last dispute about each finding.
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     /// Disputes whose route a person chose.
@@ -220,9 +224,11 @@ impl State {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.disposition = Some(settlement.disposition.clone());
                 }
+                self.lower(*dispute);
             }
-            EventKind::Verified { round, command, passed, .. } => {
-                self.verified.push(Verified { round: *round, command: command.clone(), passed: *passed });
+            EventKind::Verified { round, command, passed, tail } => {
+                let (command, tail) = (command.clone(), tail.clone());
+                self.verified.push(Verified { round: *round, command, passed: *passed, tail });
             }
             EventKind::Notice { text } => self.notices.push(text.clone()),
             EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
@@ -232,8 +238,26 @@ impl State {
         }
     }
 
+    /// Gives the finding of a dispute the tag of the ruling that settled it: right, but not mandatory.
+    fn lower(&mut self, number: DisputeNumber) {
+        let Some(dispute) = self.disputes.get(&number) else { return };
+        let tag = dispute.rulings.last().and_then(|record| record.ruling.new_tag);
+        let (Some(tag), Some(Disposition::NotMandatory)) = (tag, &dispute.disposition) else { return };
+        let Some(index) = self.place(dispute.finding.id) else { return };
+        let finding = &mut self.findings[index];
+        finding.mandatory = false;
+        let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
+        self.lowered.insert(finding.id, Lowered { was, dispute: number });
+    }
+
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
-        if call.purpose.is_coder() && (call.attempt == 1 || matches!(call.purpose, Purpose::Enforce { .. })) {
+        let is_given = match call.purpose {
+            Purpose::Enforce { .. } => true,
+            // A repair touches whatever broke, wherever that is; what was done for a finding stays done.
+            Purpose::Repair { .. } => false,
+            _ => call.purpose.is_coder() && call.attempt == 1,
+        };
+        if is_given {
             for id in self.items(&call.purpose) {
                 self.asked_after.insert(id, self.tree_changes.len());
                 self.responses.remove(&id);
@@ -410,6 +434,7 @@ impl State {
                             .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
                         && !self.is_done(finding.id)
                 }
+                Purpose::Repair { round } => finding.round <= *round && self.says_implemented(finding.id),
                 Purpose::Review { .. }
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
@@ -421,6 +446,12 @@ impl State {
             }
         };
         self.findings.iter().filter(asked).map(|finding| finding.id).collect()
+    }
+
+    /// How often the coder was called again in a round because its edits broke something.
+    pub(crate) fn repairs(&self, round: u32) -> u32 {
+        let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
+        self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
     }
 
     /// Whether the coder is to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
@@ -498,6 +529,11 @@ impl State {
                 Some(Disposition::Enforced) => {
                     if !self.says_implemented(id) {
                         return FindingState::Enforced { dispute: number };
+                    }
+                }
+                Some(_) if self.lowered.contains_key(&id) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Open;
                     }
                 }
                 Some(_) => return FindingState::Dismissed { dispute: number },

@@ -11,7 +11,7 @@ use super::*;
 use crate::agents::ScriptedRunner;
 use crate::agents::scripted::Script;
 use crate::config::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice};
-use crate::domain::{Agent, AgentName, Caps, DisputeNumber, FindingState, Role, Route, RulingWord};
+use crate::domain::{Agent, AgentName, Caps, DisputeNumber, FindingState, Role, Route, RulingWord, Tag};
 use crate::event::Mode;
 use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
@@ -107,7 +107,7 @@ fn the_standard_flow_implements_and_is_checked() {
 fn objecting(bench: &Bench) -> ScriptedRunner {
     let work = edit(bench, "md5", "sha256");
     ScriptedRunner::new().on("r", "review", review(TWO, 2)).on("c", "respond", move |request| {
-        let Task::Respond { items } = &request.task else { panic!("a coder responds") };
+        let Task::Respond { items, .. } = &request.task else { panic!("a coder responds") };
         if items.iter().any(|item| item.enforced.is_some()) {
             work();
             return respond("[F1] IMPLEMENTED: as ruled", 1)(request);
@@ -127,6 +127,31 @@ fn an_enforced_finding_is_implemented_under_the_ruling() {
     assert_eq!(left.states(), [("F1".into(), FindingState::Unchecked), ("F2".into(), FindingState::Claimed)]);
     assert_eq!(left.ended.outcome.exit, ExitReason::Clean, "F2 is optional");
     assert!(fs::read_to_string(bench.file()).unwrap().contains("sha256"));
+}
+
+#[test]
+fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
+    let bench = Bench::new();
+    let lower = |tag: &str| {
+        let said = format!("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"],\"new_tag\":\"{tag}\"");
+        objecting(&bench).on("j", "judge", judge(&said))
+    };
+    let left = bench.review(Mode::Arbitrate, lower("SHOULD"));
+    let outcome = &left.ended.outcome;
+    let (number, finding) = (outcome.disputes[0].number, &outcome.findings[0]);
+    assert_eq!((outcome.exit, &finding.state), (ExitReason::Clean, &FindingState::Open));
+    assert_eq!((finding.finding.mandatory, finding.finding.raw.severity.tag), (false, Some(Tag::Should)));
+    let lowered = finding.lowered.as_ref().map(|lowered| (lowered.was.tag, lowered.dispute));
+    assert_eq!(lowered, Some((Some(Tag::Must), number)));
+    assert_eq!(outcome.disputes[0].finding.raw.severity.tag, Some(Tag::Must), "the record of the dispute stays");
+
+    let bench = Bench::new();
+    let said = "\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"],\"new_tag\":\"HIGH\"";
+    let left = bench.review(Mode::Arbitrate, objecting(&bench).on("j", "judge", judge(said)));
+    let outcome = &left.ended.outcome;
+    assert_eq!(outcome.exit, ExitReason::DisputeOpen, "a tag that is mandatory as well takes nothing away");
+    let why = outcome.disputes[0].rulings[0].ruling.rationale.as_written();
+    assert!(why.contains("dismissed as [HIGH], which is mandatory as well"), "{why}");
 }
 
 #[test]
@@ -287,7 +312,7 @@ fn a_discarded_opinion_is_closed_without_a_ruling() {
 fn what_the_coder_leaves_out_is_asked_for_once_more() {
     let bench = Bench::new();
     let runner = ScriptedRunner::new().on("r", "review", review(TWO, 2)).on("c", "respond", |request| {
-        let Task::Respond { items } = &request.task else { panic!("a coder responds") };
+        let Task::Respond { items, .. } = &request.task else { panic!("a coder responds") };
         match items.len() {
             2 => respond("[F2] DISCARDED: no", 1)(request),
             _ => Script::prints("I would rather not."),

@@ -120,6 +120,7 @@ mod tests {
             context: Default::default(),
             focus_areas: Vec::new(),
             max_words: 200,
+            open_concerns: Vec::new(),
         }
     }
 

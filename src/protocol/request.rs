@@ -76,6 +76,15 @@ pub struct Item {
     pub enforced: Option<Untrusted>,
 }
 
+/// A command of `review.verify` that fails on the coder's edits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedCheck {
+    /// The command line.
+    pub command: String,
+    /// How it ended, with the end of what it printed.
+    pub output: Untrusted,
+}
+
 /// The change made for a finding, as its raiser gets it for the re-check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
@@ -155,6 +164,9 @@ pub enum Task {
     Respond {
         /// The findings to answer.
         items: Vec<Item>,
+        /// The commands that fail on the edits that the coder made for them; they are to pass.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        failing: Vec<FailedCheck>,
     },
     /// Rule on one dispute (role judge; answer: section 3.5).
     Judge {
@@ -302,7 +314,7 @@ impl Task {
             | Self::Peer { .. } => Vec::new(),
             Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
             Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),
-            Self::Respond { items } => items.iter().map(|item| item.finding.id).collect(),
+            Self::Respond { items, .. } => items.iter().map(|item| item.finding.id).collect(),
             Self::Judge { dispute, .. } => vec![dispute.finding.id],
             Self::Recheck { changes, .. } => changes.iter().map(|change| change.finding.id).collect(),
         }

@@ -11,7 +11,8 @@ use super::answer::{Closing, Walk, is_nonce};
 use super::json::State;
 use super::markdown::Kind;
 use crate::domain::{
-    AgentName, Certainty, Decision, Question, QuestionAnswer, Said, StageAnswer, Synthesis, Untrusted, Validation,
+    AgentName, Approach, Certainty, Decision, Question, QuestionAnswer, Said, StageAnswer, Synthesis, Untrusted,
+    Validation,
 };
 use crate::protocol::request::Task;
 use crate::rules::stages;
@@ -127,7 +128,8 @@ impl Found {
         let Ok(Value::Object(mut object)) = serde_json::from_slice(bytes) else { return };
         let own = object.get("nonce").and_then(Value::as_str).is_some_and(|given| is_nonce(nonce, given));
         if own {
-            object.remove("nonce");
+            // The fields keep their order.
+            object.shift_remove("nonce");
             self.objects.push(object);
             self.text_behind = false;
         }
@@ -210,9 +212,21 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
         Some(Value::Array(items)) => items.iter().take(LIST_CAP).map(described).collect(),
         Some(_) => return Err(StageError::Field { field: "modifications", expected: "has to be a list" }),
     };
+    // A list of one is that one; parts of several approaches are a hybrid.
+    let chosen = match object.get("decision") {
+        Some(Value::Array(items)) => {
+            let named: Option<Vec<Approach>> =
+                items.iter().map(|item| stages::approach(item.as_str()?, answered)).collect();
+            match named.as_deref() {
+                None | Some([]) => None,
+                Some([first, others @ ..]) if others.iter().all(|other| other == first) => Some(first.clone()),
+                Some(_) => Some(Approach::Hybrid),
+            }
+        }
+        _ => stages::approach(word("decision", choice)?, answered),
+    };
     Ok(Decision {
-        decision: stages::approach(word("decision", choice)?, answered)
-            .ok_or(StageError::Field { field: "decision", expected: choice })?,
+        decision: chosen.ok_or(StageError::Field { field: "decision", expected: choice })?,
         rationale: word("rationale", "has to say why")?.trim().into(),
         modifications,
         confidence: Certainty::parse(word("confidence", certainty)?.trim())

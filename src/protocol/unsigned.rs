@@ -53,6 +53,7 @@ fn request() -> ReviewRequest {
         context: Default::default(),
         focus_areas: Vec::new(),
         max_words: 200,
+        open_concerns: Vec::new(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! What stages and checkpoints came to, for people and as JSON; and how often they end in a deadlock.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::domain::{ExitReason, StageStatus, Untrusted};
+use crate::domain::{ExitReason, StageStatus, Synthesis, Untrusted};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::pipeline::stages::stats::{BOUND, Counts, Deadlocks};
 use crate::pipeline::stages::{OpenQuestion, Outcome, Resolved, Step, files};
@@ -47,7 +48,7 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
     let head = format!("{} {}", look.paint(tone, look.glyph(glyph)), look.paint(Tone::Strong, &name));
     let _ = writeln!(out, "{}", look.facts(&[head, state(outcome)]));
     match &outcome.step {
-        Step::Stage { synthesis, verdict, deadlock, decision, .. } => {
+        Step::Stage { synthesis, verdict, deadlock, decision, uncertain, .. } => {
             if let Some(synthesis) = synthesis.as_ref().filter(|synthesis| !synthesis.summary.is_blank()) {
                 paragraph(&mut out, look, "  ", &printable::block(&synthesis.summary));
             }
@@ -55,8 +56,14 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
                 list(&mut out, look, "Agreed", &verdict.agreements);
                 list(&mut out, look, "In conflict", &verdict.conflicts);
                 if !verdict.required_fields_ok {
-                    let _ = writeln!(out, "\n  {}", look.paint(Tone::Warn, "Required fields are absent."));
+                    let _ = writeln!(out);
+                    let lacks = lacking(outcome, synthesis.as_deref());
+                    let line = format!("Required fields are absent: {lacks}");
+                    paragraph(&mut out, look, "  ", &look.paint(Tone::Warn, &line));
                 }
+            }
+            if synthesis.is_none() {
+                answers(&mut out, look, outcome);
             }
             if let Some((decision, by)) = decision {
                 let choice = printable::line(&decision.decision.to_string());
@@ -71,6 +78,14 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
             } else if let Some(deadlock) = deadlock {
                 let line = format!("Deadlock: {}", printable::line(deadlock));
                 let _ = writeln!(out, "\n  {}", look.paint(Tone::Warn, &line));
+                if let Some((said, name)) = uncertain.as_deref() {
+                    let name = printable::line(&name.0);
+                    let choice = printable::line(&said.decision.to_string());
+                    let line = format!("{name} would decide: {choice} (confidence {})", said.confidence.as_str());
+                    let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, &line));
+                    paragraph(&mut out, look, "  ", &printable::block(&said.rationale));
+                    list(&mut out, look, "Modifications it would make", &said.modifications);
+                }
                 let id = printable::line(&outcome.id);
                 hint(&mut out, look, &format!("decide with `glee consensus resolve {id} <agent or hybrid>`"));
             }
@@ -104,6 +119,31 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
         let _ = writeln!(out, "  {}", look.paint(Tone::Faint, &format!("files: {folder}")));
     }
     out
+}
+
+/// Who lacks which required fields: `steps (b), risks (the synthesis)`.
+fn lacking(outcome: &Outcome, synthesis: Option<&Synthesis>) -> String {
+    let mut lacks: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut take = |who: String, fields: &[String]| {
+        for field in fields {
+            lacks.entry(printable::line(field)).or_default().push(who.clone());
+        }
+    };
+    for (agent, answer) in &outcome.answers {
+        take(printable::line(&agent.0), answer.as_ref().map_or(&[], |answer| &answer.missing_fields));
+    }
+    take("the synthesis".to_owned(), synthesis.map_or(&[], |synthesis| &synthesis.missing_fields));
+    lacks.iter().map(|(field, who)| format!("{field} ({})", who.join(", "))).collect::<Vec<_>>().join(", ")
+}
+
+/// The answers themselves, where nobody has put them together.
+fn answers(out: &mut String, look: Look, outcome: &Outcome) {
+    for (agent, answer) in &outcome.answers {
+        let Some(answer) = answer else { continue };
+        let head = format!("{} answers", printable::line(&agent.0));
+        let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, &head));
+        paragraph(out, look, "  ", &printable::block(&answer.content));
+    }
 }
 
 fn waiting(out: &mut String, look: Look, id: &str, open: &OpenQuestion) {

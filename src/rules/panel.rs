@@ -1,7 +1,8 @@
 //! A panel of three judges, decided by the vote rules: ENFORCE is KEEP, DISMISS is DROP, DISMISS with a new tag is FLIP,
 //! DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a judge that gave no ruling is a missing vote.
 //!
-//! No panel dismisses what nobody dismissed, and one of which nobody ruled escalates.
+//! No panel dismisses what nobody dismissed, and one of which fewer than two judges ruled escalates: nothing that one
+//! judge says is the ruling of three.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +59,8 @@ fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Op
     let actions: BTreeSet<Action> = rulings.iter().map(|ruling| action(ruling)).collect();
     let grounds: BTreeSet<&str> = rulings.iter().filter_map(|ruling| ruling.grounds.map(code)).collect();
     let stands = actions.contains(&Action::Keep) || actions.contains(&Action::Merge);
-    if actions.contains(&Action::Flip) && actions.len() > 1 {
+    let tags: BTreeSet<Tag> = rulings.iter().filter_map(|ruling| ruling.new_tag).collect();
+    if actions.contains(&Action::Flip) && actions.len() > 1 || tags.len() > 1 {
         Some("severity_disagreement")
     } else if actions.contains(&Action::Drop) && stands {
         Some("validity_disagreement")
@@ -89,11 +91,8 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
             new_value: ruling.new_tag,
         })
     });
-    if cast.iter().all(Option::is_none) {
-        return Ruling {
-            rationale: "no judge of the panel gave a ruling".into(),
-            ..Ruling::bare(RulingWord::Escalate)
-        };
+    if let Some(why) = no_quorum(votes) {
+        return Ruling { rationale: why.into(), ..Ruling::bare(RulingWord::Escalate) };
     }
     let conflict = conflict(finding, findings, votes);
     let decision = decide(cast.each_ref().map(Option::as_ref), conflict, Version::V2, &lists());
@@ -105,7 +104,8 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     let won = |vote: &&PanelVote| {
         vote.ruling.as_ref().is_some_and(|ruling| {
             let merged = action(ruling) == Action::Merge && decision.action == Action::Keep;
-            action(ruling) == decision.action || merged
+            let other_tag = action(ruling) == Action::Flip && ruling.new_tag.as_ref() != decision.new_value;
+            action(ruling) == decision.action && !other_tag || merged
         })
     };
     let winners: Vec<&PanelVote> = votes.iter().filter(won).collect();
@@ -117,7 +117,7 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
         }
     }
     Ruling {
-        rationale: rationale(&decision, conflict, &winners).into(),
+        rationale: rationale(&decision, conflict, &winners, votes).into(),
         grounds: if word == RulingWord::Dismiss { rulings().find_map(|ruling| ruling.grounds) } else { None },
         citations,
         new_tag: decision.new_value.copied(),
@@ -126,28 +126,54 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     }
 }
 
-fn rationale(decision: &Decision<'_, Tag>, conflict: Option<&str>, winners: &[&PanelVote]) -> String {
-    let names: Vec<&str> = winners.iter().map(|vote| vote.judge.0.as_str()).collect();
+/// The names of judges, `a and b`.
+fn names<'a>(votes: impl Iterator<Item = &'a PanelVote>) -> String {
+    votes.map(|vote| vote.judge.0.as_str()).collect::<Vec<_>>().join(" and ")
+}
+
+/// Why fewer than two rulings decide nothing.
+fn no_quorum(votes: &[PanelVote; 3]) -> Option<String> {
+    let mut ruled = votes.iter().filter_map(|vote| Some((vote, vote.ruling.as_ref()?)));
+    match (ruled.next(), ruled.next()) {
+        (Some(_), Some(_)) => None,
+        (Some((vote, ruling)), None) => Some(format!(
+            "only {} of the panel gave a ruling ({}), and one judge decides nothing for three",
+            vote.judge, ruling.ruling
+        )),
+        (None, _) => Some("no judge of the panel gave a ruling".to_owned()),
+    }
+}
+
+fn rationale(
+    decision: &Decision<'_, Tag>,
+    conflict: Option<&str>,
+    winners: &[&PanelVote],
+    votes: &[PanelVote; 3],
+) -> String {
     let said =
         winners.iter().filter_map(|vote| vote.ruling.as_ref()).map(|ruling| ruling.rationale.as_written().trim());
-    let reason = said.clone().find(|text| !text.is_empty()).unwrap_or_default();
-    match (decision.action, decision.reason) {
-        (Action::Flag, Some(why)) => {
-            let about = conflict.map(|conflict| format!(", {conflict}")).unwrap_or_default();
-            format!("the judges do not agree: {} ({why}{about})", meaning(why))
-        }
-        (_, _) if names.is_empty() => {
-            "no majority for anything else: a judge without a ruling lets it stand".to_owned()
-        }
-        (_, _) => format!("{}: {reason}", names.join(" and ")),
+    let mut text = if let (Action::Flag, Some(why)) = (decision.action, decision.reason) {
+        let about = conflict.map(|conflict| format!(", {conflict}")).unwrap_or_default();
+        format!("the judges do not agree: {} ({why}{about})", meaning(why))
+    } else {
+        let reason = said.clone().find(|text| !text.is_empty()).unwrap_or_default();
+        format!("{}: {reason}", names(winners.iter().copied()))
+    };
+    if let Some(code) = decision.deciding_code {
+        text.push_str(&format!(" (three ways, decided by {code})"));
     }
+    let absent = names(votes.iter().filter(|vote| vote.ruling.is_none()));
+    if !absent.is_empty() {
+        text.push_str(&format!(" ({absent} gave no ruling, which counts as KEEP)"));
+    }
+    text
 }
 
 /// What a flag's reason says in words.
 fn meaning(reason: FlagReason) -> &'static str {
     match reason {
         FlagReason::FacetMinoritySignal => "the one who looks after overlapping findings stands against two",
-        FlagReason::PolarityUncertain => "each says something else, and one is uncertain",
+        FlagReason::PolarityUncertain => "no two of them say the same",
         FlagReason::TieUnresolved => "each says something else, and no ground decides",
         FlagReason::RedundantRefUncertain => "each says something else about findings that overlap",
     }
@@ -203,6 +229,7 @@ mod tests {
             let ruling = match word {
                 "ENFORCE" => Some(ruled(RulingWord::Enforce)),
                 "DISMISS" => Some(ruled(RulingWord::Dismiss)),
+                "LOW" => Some(Ruling { new_tag: Some(Tag::Low), ..ruled(RulingWord::Dismiss) }),
                 "SHOULD" => Some(Ruling { new_tag: Some(Tag::Should), ..ruled(RulingWord::Dismiss) }),
                 "DUPLICATE" => Some(Ruling { duplicate_of: Some(FindingId(7)), ..ruled(RulingWord::Dismiss) }),
                 "ESCALATE" => Some(ruled(RulingWord::Escalate)),
@@ -228,12 +255,15 @@ mod tests {
             ("SHOULD SHOULD ENFORCE", "DISMISS [SHOULD] a and b: says a"),
             ("DUPLICATE ENFORCE DISMISS", "ENFORCE a and b: says a"),
             ("DUPLICATE DUPLICATE DUPLICATE", "ENFORCE a and b and c: says a"),
-            ("DISMISS - -", "ENFORCE no majority for anything else: a judge without a ruling lets it stand"),
-            ("DISMISS DISMISS -", "DISMISS a and b: says a"),
+            ("DISMISS DISMISS -", "DISMISS a and b: says a (c gave no ruling, which counts as KEEP)"),
+            ("DISMISS - ENFORCE", "ENFORCE c: says c (b gave no ruling, which counts as KEEP)"),
             ("- - -", "ESCALATE no judge of the panel gave a ruling"),
             ("ESCALATE ESCALATE ENFORCE", "ESCALATE a and b: says a"),
-            ("SHOULD:not_mandatory DISMISS:wrong ENFORCE", "DISMISS [SHOULD] a: says a"),
-            ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b"),
+            (
+                "SHOULD:not_mandatory DISMISS:wrong ENFORCE",
+                "DISMISS [SHOULD] a: says a (three ways, decided by NOT_MANDATORY)",
+            ),
+            ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b (three ways, decided by FACTUAL_ERROR)"),
             (
                 "SHOULD DISMISS ENFORCE",
                 "ESCALATE the judges do not agree: each says something else, and no ground decides \
@@ -241,13 +271,38 @@ mod tests {
             ),
             (
                 "ESCALATE DISMISS ENFORCE",
-                "ESCALATE the judges do not agree: each says something else, and one is uncertain \
+                "ESCALATE the judges do not agree: no two of them say the same \
                  (POLARITY_UNCERTAIN, validity_disagreement)",
             ),
         ];
         for (words, expected) in rows {
             assert_eq!(ruled(words, &[]), expected, "{words}");
         }
+    }
+
+    #[test]
+    fn spec_09_one_ruling_of_three_escalates() {
+        for (word, said) in [("DISMISS", "DISMISS"), ("ENFORCE", "ENFORCE"), ("SHOULD", "DISMISS")] {
+            for votes in [format!("{word} - -"), format!("- {word} -"), format!("- - {word}")] {
+                let ruled = ruled(&votes, &[]);
+                assert!(ruled.starts_with("ESCALATE only "), "{votes}: {ruled}");
+                assert!(
+                    ruled.contains(&format!("gave a ruling ({said}), and one judge decides nothing")),
+                    "{ruled}"
+                );
+            }
+        }
+        assert_eq!(ruled("- - -", &[]), "ESCALATE no judge of the panel gave a ruling");
+    }
+
+    #[test]
+    fn spec_10_two_judges_who_want_different_tags_do_not_agree() {
+        let split = "ESCALATE the judges do not agree: no two of them say the same \
+                     (POLARITY_UNCERTAIN, severity_disagreement)";
+        for votes in ["SHOULD LOW ENFORCE", "ENFORCE SHOULD LOW", "SHOULD DISMISS:wrong LOW"] {
+            assert_eq!(ruled(votes, &[]), split, "{votes}");
+        }
+        assert_eq!(ruled("SHOULD LOW SHOULD", &[]), "DISMISS [SHOULD] a and c: says a");
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub struct Vote<'a, V> {
     pub action: Action,
     /// Why, as one of the known codes or any other word.
     pub reason: Option<Cow<'a, str>>,
-    /// The value that a FLIP sets.
+    /// The value that a FLIP sets; FLIPs to two values are two wishes.
     pub new_value: Option<V>,
 }
 
@@ -161,56 +161,83 @@ pub struct Decision<'a, V> {
     pub action: Action,
     /// Why the rules flag it; nothing where the voters did, by majority.
     pub reason: Option<FlagReason>,
-    /// What a FLIP sets: the value of the first who voted FLIP and gave one.
+    /// What a FLIP sets: the value of those who won, from the first who gave one.
     pub new_value: Option<&'a V>,
+    /// The reason code that decided a three-way split, as written.
+    pub deciding_code: Option<&'a str>,
     /// The number of the rule that decided: 1, 2 or 3.
     pub rule: u8,
 }
 
 /// Decides a tuple by the votes of A, B and C.
-pub fn decide<'a, V>(
+pub fn decide<'a, V: PartialEq>(
     votes: [Option<&'a Vote<'_, V>>; 3],
     conflict: Option<&str>,
     version: Version,
     lists: &Lists,
 ) -> Decision<'a, V> {
-    let actions = votes.map(|vote| vote.map_or(Action::Keep, |vote| vote.action.adopted()));
-    let (action, reason, rule) = match majority(actions) {
-        Some((action, outvoted)) => {
+    let wishes = wishes(votes);
+    let is_given = |code: &str, codes: &BTreeSet<String>| codes.contains(&code.trim().to_uppercase());
+    let code_of = |action: Action, codes: &BTreeSet<String>| {
+        let own = votes.into_iter().flatten().filter(|vote| vote.action == action);
+        own.filter_map(|vote| vote.reason.as_deref()).find(|code| is_given(code, codes))
+    };
+    let flagged = |reason, rule| (Action::Flag, Some(reason), None, rule);
+    let (action, reason, deciding_code, rule) = match majority(wishes) {
+        Some(((action, _), outvoted)) => {
             let protected = version == Version::V2
                 && outvoted
                     .is_some_and(|lone| votes[lone].is_some() && is_preferred(Voter::ALL[lone], conflict, lists));
-            if protected { (Action::Flag, Some(FlagReason::FacetMinoritySignal), 1) } else { (action, None, 1) }
+            if protected { flagged(FlagReason::FacetMinoritySignal, 1) } else { (action, None, None, 1) }
         }
-        None if actions.contains(&Action::Flag) => {
-            (Action::Flag, Some(flag(FlagReason::PolarityUncertain, conflict, version)), 2)
-        }
+        None if !is_split(wishes) => flagged(flag(FlagReason::PolarityUncertain, conflict, version), 2),
         None => {
-            let gives = |action: Action, codes: &BTreeSet<String>| {
-                votes.into_iter().flatten().any(|vote| {
-                    vote.action == action
-                        && vote
-                            .reason
-                            .as_deref()
-                            .is_some_and(|reason| codes.contains(&reason.trim().to_uppercase()))
-                })
-            };
-            if gives(Action::Flip, &lists.structural) {
-                (Action::Flip, None, 3)
-            } else if version == Version::V2 && gives(Action::Drop, &lists.drop_justified) {
-                (Action::Drop, None, 3)
+            if let Some(code) = code_of(Action::Flip, &lists.structural) {
+                (Action::Flip, None, Some(code), 3)
+            } else if version == Version::V2
+                && let Some(code) = code_of(Action::Drop, &lists.drop_justified)
+            {
+                (Action::Drop, None, Some(code), 3)
             } else {
-                (Action::Flag, Some(flag(FlagReason::TieUnresolved, conflict, version)), 3)
+                flagged(flag(FlagReason::TieUnresolved, conflict, version), 3)
             }
         }
     };
-    let flips = || votes.into_iter().flatten().filter(|vote| vote.action == Action::Flip);
-    let new_value = if action == Action::Flip { flips().find_map(|vote| vote.new_value.as_ref()) } else { None };
-    Decision { action, reason, new_value, rule }
+    let new_value = match majority(wishes) {
+        _ if action != Action::Flip => None,
+        Some(((_, Some(value)), _)) => Some(value),
+        _ => {
+            let mut flips = votes.into_iter().flatten().filter(|vote| vote.action == Action::Flip);
+            flips.find_map(|vote| vote.new_value.as_ref())
+        }
+    };
+    Decision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action of two or three, and the index of the one vote outside it.
-fn majority([a, b, c]: [Action; 3]) -> Option<(Action, Option<usize>)> {
+/// What a vote comes to: the action it counts as and, where FLIPs name more than one value, the value.
+type Wish<'a, V> = (Action, Option<&'a V>);
+
+/// The wishes of three votes. A FLIP without a value agrees with any one, but settles nothing between two.
+fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
+    let value = |vote: Option<&'a Vote<'_, V>>| {
+        vote.filter(|vote| vote.action == Action::Flip).and_then(|vote| vote.new_value.as_ref())
+    };
+    let mut values = votes.into_iter().filter_map(value);
+    let first = values.next();
+    let differ = values.any(|value| Some(value) != first);
+    votes.map(|vote| {
+        let action = vote.map_or(Action::Keep, |vote| vote.action.adopted());
+        (action, if differ { value(vote) } else { None })
+    })
+}
+
+/// Whether the three are one FLIP, one DROP and one KEEP.
+fn is_split<V>(wishes: [Wish<'_, V>; 3]) -> bool {
+    [Action::Flip, Action::Drop, Action::Keep].iter().all(|action| wishes.iter().any(|(wish, _)| wish == action))
+}
+
+/// The wish of two or three, and the index of the one vote outside it.
+fn majority<'a, V: PartialEq>([a, b, c]: [Wish<'a, V>; 3]) -> Option<(Wish<'a, V>, Option<usize>)> {
     if a == b {
         Some((a, (c != a).then_some(2)))
     } else if a == c {
@@ -307,8 +334,28 @@ mod tests {
             ("FLIP DROP MERGE", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
             // What a FLIP sets
             ("FLIP FLIP:=b KEEP", None, "FLIP by 1 =b", "FLIP by 1 =b"),
-            ("KEEP:=a FLIP:=b FLIP:=c", None, "FLIP by 1 =b", "FLIP by 1 =b"),
+            ("DROP FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
             ("DROP DROP FLIP:=c", None, "DROP by 1", "DROP by 1"),
+        ];
+        for (votes, conflict, v2, v1) in rows {
+            assert_eq!(shown(votes, conflict, Version::V2), v2, "{votes} {conflict:?} v2");
+            assert_eq!(shown(votes, conflict, Version::V1), v1, "{votes} {conflict:?} v1");
+        }
+    }
+
+    #[test]
+    fn spec_10_flips_to_different_values_do_not_agree() {
+        let (polarity, v1) = ("FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN");
+        let rows = [
+            ("KEEP:=a FLIP:=b FLIP:=c", None, polarity, v1),
+            ("FLIP:=b FLIP:=c DROP", OVERLAP, "FLAG by 2 REDUNDANT_REF_UNCERTAIN", v1),
+            ("FLIP:=a FLIP:=b FLIP:=c", None, polarity, v1),
+            ("FLIP:=a FLIP FLIP:=c", None, polarity, v1),
+            ("FLIP:NEGATION_SCOPE=a FLIP:=b KEEP", None, polarity, v1),
+            ("FLIP:=a FLIP:=b FLIP:=a", None, "FLIP by 1 =a", "FLIP by 1 =a"),
+            ("FLIP:=a FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
+            ("FLIP:=a FLIP:=a FLIP:=b", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLIP by 1 =a"),
+            ("FLIP:=a FLIP KEEP", None, "FLIP by 1 =a", "FLIP by 1 =a"),
         ];
         for (votes, conflict, v2, v1) in rows {
             assert_eq!(shown(votes, conflict, Version::V2), v2, "{votes} {conflict:?} v2");

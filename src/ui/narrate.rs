@@ -52,6 +52,7 @@ impl Narrator {
             Purpose::Defend { .. } => "defending its findings".to_owned(),
             Purpose::Respond { .. } => "answering the findings".to_owned(),
             Purpose::Enforce { .. } => "implementing the rulings".to_owned(),
+            Purpose::Repair { .. } => "repairing what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
             Purpose::Recheck { .. } => "checking the changes".to_owned(),
             Purpose::Stage { part } => match part {

@@ -2,17 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::state::{Cycle, State};
-use crate::domain::{AgentName, Ballot, FileChange, PeerIssue, ReviewRequest, Untrusted, Verdict, WatchPlan};
+use serde_json::{Value, json};
+
+use super::state::{Cycle, Issue, State};
+use crate::agents::CommandInput;
+use crate::domain::{
+    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted, Verdict,
+    WatchPlan,
+};
 use crate::event::{CallAnswer, CallId, Purpose};
+use crate::protocol::printable;
 
 /// What reviewers see of the changes, in bytes.
 const CHANGES: usize = 256 << 10;
+/// How many open concerns reviewers are sent, the newest.
+const CONCERNS: usize = 50;
 /// How many closed issues reviewers are told of.
 const CLOSED: usize = 50;
 
 /// The requests to all reviewers.
 pub(super) fn requests(state: &State, plan: &WatchPlan) -> Vec<ReviewRequest> {
+    let concerns = concerns(state);
     let one = |reviewer: &AgentName| {
         let targets: Vec<AgentName> = state.agents.keys().filter(|name| *name != reviewer).cloned().collect();
         let context: BTreeMap<String, Untrusted> =
@@ -24,9 +34,38 @@ pub(super) fn requests(state: &State, plan: &WatchPlan) -> Vec<ReviewRequest> {
             context,
             focus_areas: plan.focus_areas.clone(),
             max_words: plan.max_words,
+            open_concerns: concerns.clone(),
         }
     };
     plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
+}
+
+/// What was raised and is open, by number; that somebody gave no verdict is nothing to look at.
+fn concerns(state: &State) -> Vec<OpenConcern> {
+    let open: Vec<OpenConcern> = state
+        .open_issues()
+        .filter(|issue| !issue.is_absence())
+        .map(|issue| OpenConcern {
+            number: issue.number,
+            raised_by: issue.reviewer.clone(),
+            issue: issue.issue.clone(),
+        })
+        .collect();
+    open[open.len().saturating_sub(CONCERNS)..].to_vec()
+}
+
+/// The issues that a cycle closes: what their raisers were shown again and approve now, and that they were absent.
+pub(super) fn settled(state: &State, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
+    let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
+    let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
+    let was_shown = |issue: &Issue| {
+        let own = cycle.requests.iter().find(|request| request.reviewer == issue.reviewer);
+        own.is_some_and(|request| request.open_concerns.iter().any(|shown| shown.number == issue.number))
+    };
+    let is_settled = |issue: &&Issue| {
+        approved.contains(&issue.reviewer) && issue.cycle < cycle.number && (issue.is_absence() || was_shown(issue))
+    };
+    state.open_issues().filter(is_settled).map(|issue| (issue.number, issue.reviewer.clone())).collect()
 }
 
 /// What an agent told since the last cycle.
@@ -168,4 +207,65 @@ pub(super) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
         Untrusted::joined(&issues, "\n").as_written()
     );
     Some((asked, prompt.into()))
+}
+
+/// The most bytes of one variable of a notification; all of it stands in the JSON.
+const VARIABLE: usize = 16 << 10;
+
+/// What a command of `watch.notify` is told of a cycle: as `GLEE_*` variables, and whole as JSON on its stdin.
+pub(super) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
+    let summary = |name: &AgentName| {
+        cycle.answers.iter().rev().find_map(|(call, answer)| match answer {
+            CallAnswer::Peer { review } if call.agent == *name => Some(review.summary.clone()),
+            _ => None,
+        })
+    };
+    let reviewers: Vec<Value> = ballots
+        .iter()
+        .map(|ballot| {
+            let Ballot { reviewer, verdict, absent } = ballot;
+            json!({"reviewer": reviewer, "verdict": verdict, "summary": summary(reviewer), "absent": absent})
+        })
+        .collect();
+    let issues: Vec<Value> = raised(cycle)
+        .map(|(reviewer, issue)| {
+            let PeerIssue { severity, description, file } = issue;
+            json!({"raised_by": reviewer, "severity": severity, "description": description, "file": file})
+        })
+        .collect();
+    let context = cycle.requests.iter().flat_map(|request| request.context.clone());
+    let told = json!({
+        "type": "watch_notification",
+        "run": run,
+        "cycle": cycle.number,
+        "triggers": cycle.triggers,
+        "action": action.as_str(),
+        "reviewers": reviewers,
+        "context": context.collect::<BTreeMap<String, Untrusted>>(),
+        "issues": issues,
+        "resume": "glee watch resume --reason WHY",
+    });
+    let word =
+        |ballot: &Ballot| format!("{}: {}", ballot.reviewer.0, ballot.verdict.map_or("absent", Verdict::as_str));
+    let said = |ballot: &Ballot| {
+        let summary = summary(&ballot.reviewer).or_else(|| ballot.absent.clone())?;
+        Some(printable::line(&summary.labelled(&format!("{}: ", ballot.reviewer.0))))
+    };
+    let issue = |(reviewer, issue): (&AgentName, &PeerIssue)| {
+        let label = format!("{} ({}): ", reviewer.0, issue.severity.as_written());
+        printable::line(&line(issue).labelled(&label))
+    };
+    let joined = |lines: Vec<String>, between: &str| {
+        let text = lines.join(between);
+        text[..text.floor_char_boundary(VARIABLE)].to_owned()
+    };
+    let env = [
+        ("GLEE_RUN", run.0.clone()),
+        ("GLEE_CYCLE", cycle.number.to_string()),
+        ("GLEE_ACTION", action.as_str().to_owned()),
+        ("GLEE_REVIEWERS", joined(ballots.iter().map(word).collect(), ", ")),
+        ("GLEE_SUMMARIES", joined(ballots.iter().filter_map(said).collect(), "\n")),
+        ("GLEE_ISSUES", joined(raised(cycle).map(issue).collect(), "\n")),
+    ];
+    CommandInput { env: env.into(), stdin: format!("{told}\n").into_bytes() }
 }

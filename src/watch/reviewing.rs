@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::cycle::{self, Due};
 use super::engine::{Engine, Work};
 use super::started::Word;
-use crate::agents::Gate;
+use crate::agents::{CommandInput, Gate};
 use crate::config::settings::Limits;
 use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
@@ -225,14 +225,22 @@ impl Engine {
         let was_paused = self.state.status == WatchStatus::Paused;
         let is_paused = self.state.held || action.pauses();
         let status = if is_paused { WatchStatus::Paused } else { WatchStatus::Running };
+        let settled = cycle::settled(&self.state, &open, &ballots);
+        let notification = cycle::notification(&self.run, &open, action, &ballots);
         self.append(EventKind::CycleDecided { cycle: open.number, action, status, ballots })?;
+        let reason = format!("approved in cycle {}", open.number);
+        let closed = settled.into_iter().map(|(issue, by)| {
+            let (by, reason) = (by.0.into(), reason.as_str().into());
+            EventKind::IssueClosed { issue, by, reason }
+        });
+        self.append_all(closed.collect())?;
         self.triggers.decided(action, is_paused, self.now());
         self.changes = Untrusted::default();
         let reason = Untrusted::from(action.as_str());
         match action {
             Action::StopAndEscalate => {
                 self.tell_all(&Word::Pause { reason: &reason });
-                self.notify()?;
+                self.notify(&notification)?;
             }
             Action::NotReviewed => self.tell_all(&Word::Pause { reason: &reason }),
             Action::PauseAndClarify => {
@@ -271,15 +279,16 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts the commands of `watch.notify`.
-    fn notify(&self) -> Result<(), RunError> {
+    /// Starts the commands of `watch.notify`, each with what there is to tell.
+    fn notify(&self, told: &CommandInput) -> Result<(), RunError> {
         for (number, command) in self.settings.watch.notify.iter().cloned().enumerate() {
             let files = call::files(&self.journal, &self.run, &format!("notify-{}-{number}", self.state.cycle))?;
             let limits = Limits { total: NOTIFY, ..self.settings.limits };
             let (agents, root, stop) = (self.agents.clone(), self.workspace.root().to_owned(), self.stop.clone());
+            let told = told.clone();
             self.notifying.push(Box::pin(async move {
-                let checked = agents.check_command(&command, &root, &limits, &files, stop).await;
-                let why = checked.tail.trim().to_owned();
+                let checked = agents.run_command(&command, &root, &limits, &files, stop, told).await;
+                let why = checked.tail.lines().next().unwrap_or_default().to_owned();
                 (!checked.passed).then(|| format!("`{}` (watch.notify) failed: {why}", command.join(" ")))
             }));
         }

@@ -98,6 +98,16 @@ pub(super) struct Clarification {
     pub(super) reviewed: bool,
 }
 
+impl Issue {
+    /// The word for the severity of a reviewer's absence.
+    const ABSENT: &str = "absent";
+
+    /// Whether it says only that a reviewer gave no usable verdict.
+    pub(super) fn is_absence(&self) -> bool {
+        self.issue.severity == *Self::ABSENT
+    }
+}
+
 impl Clarification {
     /// Who has still to answer.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
@@ -224,11 +234,16 @@ impl State {
         if !self.knows(&name) {
             return;
         }
+        let answers = self
+            .clarification
+            .as_ref()
+            .is_some_and(|asked| said.clarifies == Some(asked.cycle) && asked.agents.contains(&name));
         let seen = self.agents.entry(name.clone()).or_default();
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
         seen.done = said.kind == EventType::Done;
-        if !summary.is_empty() {
+        // An answer is shown as the answer, and not once more.
+        if !summary.is_empty() && !answers {
             seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {
                 seen.told.remove(0);
@@ -238,10 +253,7 @@ impl State {
         let files = said.files.iter().map(|path| path.as_written().to_owned());
         seen.files.extend(files.take(KEPT.saturating_sub(seen.files.len())));
         seen.last = Some((at, said.kind, summary.clone()));
-        if let (Some(cycle), Some(asked)) = (said.clarifies, &mut self.clarification)
-            && cycle == asked.cycle
-            && asked.agents.contains(&name)
-        {
+        if let Some(asked) = self.clarification.as_mut().filter(|_| answers) {
             asked.answers.insert(name, summary);
         }
     }
@@ -254,7 +266,7 @@ impl State {
                 self.raise(
                     cycle.number,
                     &ballot.reviewer,
-                    PeerIssue { severity: "absent".into(), description, file: None },
+                    PeerIssue { severity: Issue::ABSENT.into(), description, file: None },
                 );
                 continue;
             }

@@ -148,7 +148,8 @@ async fn a_blocker_stops_until_a_person_says_so() {
             assert_eq!(resumed.unwrap(), ("pat".into(), "checked by hand".into()));
         })
         .await;
-    assert_eq!((ended.exit, ended.standing.issues.len()), (ExitReason::Clean, 1));
+    // Its raiser approved in the second cycle.
+    assert_eq!((ended.exit, ended.standing.issues.len()), (ExitReason::Clean, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,6 +165,44 @@ async fn one_concern_is_logged_and_flagged() {
     assert_eq!((standing.status, standing.flagged), (WatchStatus::Running, true));
     assert_eq!(standing.last_action, Some(Action::LogAndContinue));
     assert_eq!(standing.issues[0].description, *"gemini objects");
+}
+
+#[tokio::test(start_paused = true)]
+async fn spec_24_an_answer_is_reviewed_together_with_its_question_and_once() {
+    let scene = Scene::new();
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let part = |word: &'static str| {
+        let seen = Arc::clone(&seen);
+        move |request: &Request| {
+            let Task::Peer { request: asked, .. } = &request.task else { unreachable!() };
+            seen.lock().unwrap().push(serde_json::to_value(asked).unwrap());
+            let answered = !asked.open_concerns.is_empty();
+            if answered { verdict(word)(request) } else { verdict("concerns")(request) }
+        }
+    };
+    let runner = ScriptedRunner::new().on("codex", "peer", part("approved")).on("gemini", "peer", part("concerns"));
+    let (standing, _) = scene
+        .play(runner, async |table| {
+            table.say(json!({"type": "milestone", "agent": "claude", "file": "a.py"})).await;
+            sleep(3 * SECOND).await;
+            table.say(json!({"type": "note", "agent": "claude", "clarifies": 1, "summary": "Argon2 it is"})).await;
+            sleep(SECOND).await;
+            table.order("status").await
+        })
+        .await;
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert!(seen[..2].iter().all(|asked| asked.get("open_concerns").is_none()), "nothing was raised before");
+    for asked in &seen[2..] {
+        let shown = asked["open_concerns"].as_array().unwrap();
+        let said: Vec<_> = shown.iter().map(|one| (&one["raised_by"], &one["description"], &one["file"])).collect();
+        let of = |name: &str| shown.iter().any(|one| one["raised_by"] == name && one["file"] == "a.py");
+        assert!(shown.len() == 2 && of("codex") && of("gemini"), "{said:?}");
+        assert_eq!(asked["context"]["claude_summary"].as_str().unwrap().matches("Argon2 it is").count(), 1);
+    }
+    // Codex approves: what it raised is closed. Gemini's stays open.
+    let open: Vec<&str> = standing.issues.iter().map(|issue| issue.reviewer.0.as_str()).collect();
+    assert_eq!((open, standing.flagged), (vec!["gemini"], true));
 }
 
 #[tokio::test(start_paused = true)]

@@ -226,6 +226,86 @@ fn an_answer_without_a_required_field_is_asked_for_twice_more() {
 }
 
 #[test]
+fn spec_13_what_the_arbiter_would_decide_stands_in_every_form() {
+    let sandbox = table();
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    says(&sandbox, "j", "arbitrate", &decision("approach_b", "low"));
+    let output = ask(&sandbox);
+    assert_eq!(came(&output), (3, "conflict".into(), 5.into()), "{output}");
+    let told = &json(&output.stdout)["uncertain"];
+    assert_eq!((&told[0]["confidence"], &told[1]), (&"low".into(), &"j".into()), "{output}");
+    let verdict = &file(&sandbox, "verdict")["arbiter_uncertain"];
+    assert_eq!((&verdict["decision"], &verdict["by"]["name"]), (&"b".into(), &"j".into()), "{verdict}");
+    assert_eq!(verdict["rationale"], "One store is enough.");
+    assert_eq!(verdict["modifications"], json(r#"["index it"]"#));
+    let text = sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"]).stdout;
+    for words in ["j would decide: b (confidence low)", "One store is enough.", "index it"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let resolved = sandbox.glee(&["consensus", "resolve", "S1", "b"]);
+    assert_eq!(resolved.code, 0, "{resolved}");
+    assert_eq!(
+        file(&sandbox, "verdict")["arbiter_uncertain"]["confidence"],
+        "low",
+        "a person's word hides nothing"
+    );
+}
+
+#[test]
+fn spec_13_a_failed_aggregator_does_not_hide_the_answers() {
+    let sandbox = table();
+    is_silent(&sandbox, "g", "aggregate");
+    let output = ask(&sandbox);
+    assert_eq!(came(&output), (4, "degraded".into(), 4.into()), "{output}");
+    let answers = &json(&output.stdout)["answers"];
+    assert_eq!((&answers[1]["agent"], &answers[1]["content"]), (&"b".into(), &json(r#"{"steps":["a table"]}"#)));
+    let sandbox = table();
+    is_silent(&sandbox, "g", "aggregate");
+    let text = sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"]).stdout;
+    for name in ["a", "b", "c"] {
+        assert!(text.contains(&format!("{name} answers\n")), "{text}");
+    }
+    assert!(text.contains("a table"), "{text}");
+}
+
+#[test]
+fn spec_15_absent_fields_are_named_and_fields_keep_their_order() {
+    let sandbox = table();
+    says(&sandbox, "b", "stage", r#"{"nonce":"NONCE","z":1,"steps":[],"m":2,"a":3}"#);
+    let text = sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"]).stdout;
+    assert!(text.contains("Required fields are absent: steps (b)"), "{text}");
+    let kept = sandbox.read(".glee/stages-out/S1/plan/b.json");
+    let place = |field: &str| kept.find(&format!("\"{field}\":")).unwrap_or_else(|| panic!("{field}: {kept}"));
+    assert!(place("z") < place("m") && place("m") < place("a"), "{kept}");
+}
+
+#[test]
+fn spec_15_a_decision_may_be_a_list() {
+    for (word, taken) in [(r#"["approach_b"]"#, "b"), (r#"["a", "approach_b"]"#, "hybrid")] {
+        let sandbox = table();
+        says(&sandbox, "g", "aggregate", CONFLICT);
+        says(&sandbox, "j", "arbitrate", &decision("X", "high").replace("\"X\"", word));
+        assert_eq!(came(&ask(&sandbox)), (0, "ok".into(), 5.into()), "{word}");
+        assert_eq!(file(&sandbox, "synthesis")["arbiter_decision"]["decision"], taken);
+    }
+}
+
+#[test]
+fn spec_15_a_checkpoint_is_known_by_the_name_of_the_specification() {
+    let sandbox = table();
+    sandbox.write("q.yml", "questions:\n  - {id: db, question: Which?}\n");
+    for agent in ["a", "b", "c"] {
+        says(&sandbox, agent, "questions", r#"{"nonce":"NONCE","answers":[{"id":"db","answer":"SQLite"}]}"#);
+    }
+    for name in ["PostTasks", "post_tasks", "post-tasks"] {
+        let output = sandbox.glee(&["gate", name, "--questions", "q.yml", "--id", "S1"]);
+        assert_eq!(output.code, 0, "{name}: {output}");
+        assert!(sandbox.exists(".glee/stages-out/S1/post-tasks/resolutions.json"));
+    }
+    assert_eq!(sandbox.glee(&["gate", "PostMortem", "--questions", "q.yml"]).code, 2);
+}
+
+#[test]
 fn nobody_stands_in_for_the_aggregator() {
     let sandbox = table();
     is_silent(&sandbox, "g", "aggregate");
@@ -399,7 +479,7 @@ fn bad_input_has_one_clear_error() {
         (&["consensus", "run", "none.yml", "--id", "S1"], "there is no file"),
         (&["consensus", "resolve", "S1", "a"], "no stage of `S1` waits"),
         (&["gate", "post-plan", "--questions", "none.yml"], "there is no file"),
-        (&["gate", "later", "--questions", "q.yml"], "possible values"),
+        (&["gate", "later", "--questions", "q.yml"], "checkpoints are pre-planning"),
         (&["stats", "deadlocks", "--fail-above", "much"], "percentage"),
     ] {
         let output = sandbox.glee(args);

@@ -9,6 +9,7 @@ mod golden;
 mod merge;
 mod parse;
 mod process;
+mod repairs;
 mod review;
 mod runs;
 mod shop;

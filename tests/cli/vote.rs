@@ -38,8 +38,35 @@ fn votes_are_decided_in_the_order_of_the_input() {
     let first: Vec<serde_json::Value> = serde_json::from_str(&output.stdout).expect("a list");
     assert_eq!(
         first[0].to_string(),
-        r#"{"action_type":"FLIP","target_tuple_ids":["t1"],"actor":"ARB","reason_code":null,"new_value":{"polarity":"negative"},"rule":3}"#
+        r#"{"action_type":"FLIP","target_tuple_ids":["t1"],"actor":"ARB","reason_code":null,"final_action":"FLIP","flag_reason":null,"deciding_code":"negation_scope","new_value":{"polarity":"negative"},"rule":3}"#
     );
+}
+
+#[test]
+fn spec_11_an_absent_vote_and_what_decided_are_named() {
+    let output = Sandbox::new().glee_with(&["vote"], VOTES);
+    let decided: Vec<serde_json::Value> = serde_json::from_str(&output.stdout).expect("a list");
+    let shown = |field: &str| decided.iter().map(|row| row[field].to_string()).collect::<Vec<_>>();
+    assert_eq!(shown("final_action"), [r#""FLIP""#, r#""FLAG""#, r#""DROP""#, r#""KEEP""#]);
+    assert_eq!(shown("flag_reason"), ["null", r#""FACET_MINORITY_SIGNAL""#, "null", "null"]);
+    assert_eq!(shown("deciding_code"), [r#""negation_scope""#, "null", "null", "null"]);
+    // The vote of `t2` without an action was cast; that of `t3` is missing.
+    assert_eq!(shown("absent"), ["null", "null", r#"["C"]"#, r#"["A","B","C"]"#]);
+}
+
+#[test]
+fn spec_10_two_flips_to_different_values_are_no_majority() {
+    let votes = |second: &str| {
+        let flip = |value: &str| format!(r#"{{"action_type": "FLIP", "new_value": {{"polarity": "{value}"}}}}"#);
+        format!(
+            r#"{{"actions_by_tuple": {{"t": {{"A": {}, "B": {}, "C": {{"action_type": "KEEP"}}}}}}}}"#,
+            flip("positive"),
+            flip(second)
+        )
+    };
+    let decided = |second: &str| decisions(&Sandbox::new().glee_with(&["vote"], &votes(second)).stdout)[0].clone();
+    assert_eq!(decided("positive"), r#""t" "FLIP" null 1"#);
+    assert_eq!(decided("negative"), r#""t" "FLAG" "POLARITY_UNCERTAIN" 2"#);
 }
 
 #[test]

@@ -385,6 +385,67 @@ fn a_command_is_run_on_an_escalation_once_it_is_trusted() {
 }
 
 #[test]
+fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
+    let sandbox = scene(&[]);
+    let config = sandbox.user_config();
+    let text = fs::read_to_string(&config).expect("the configuration");
+    let second = "agents:\n  - {name: gemini, role: reviewer, adapter: text, command: [reviewer]}\n";
+    fs::write(&config, text.replace("agents:\n", second)).expect("a written file");
+    fs::write(sandbox.home().join("verdict"), "concerns").expect("a written file");
+    let watching = Watching::begin(&sandbox, &[]);
+    let milestone = ["milestone", "--agent", "claude", "--summary", "passwords", "--file", "a.py", "--wait"];
+    let asked = emit(&sandbox, &milestone);
+    assert_eq!(asked.code, 3, "{asked}");
+    assert!(asked.stdout.contains("look at it"), "the question of this very review: {asked}");
+    let answer = "Answer with: glee emit note --agent claude --clarifies 1 --summary '<your answer>'";
+    assert!(asked.stdout.contains(answer), "{asked}");
+    fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
+    let note = ["note", "--agent", "claude", "--clarifies", "1", "--summary", "Argon2 it is", "--wait"];
+    let answered = emit(&sandbox, &note);
+    assert_eq!((answered.code, answered.stdout.as_str()), (0, ""), "the answer was reviewed: {answered}");
+    let status = watching.status();
+    assert_eq!(
+        (&status["status"], &status["cycle"], &status["issues"]),
+        (&json!("RUNNING"), &json!(2), &json!([]))
+    );
+    let told = emit(&sandbox, &milestone);
+    assert_eq!((told.code, told.stdout.as_str()), (0, ""), "{told}");
+    assert_eq!(watching.status()["cycle"], 3, "it has waited");
+}
+
+#[test]
+fn spec_25_a_notification_says_what_happened() {
+    let sandbox = scene(&[]);
+    sandbox.program(
+        "tell",
+        "#!/bin/sh\ncat >\"$HOME/told.part\"\nenv | grep ^GLEE_ >\"$HOME/env\"\nmv \"$HOME/told.part\" \"$HOME/told\"\n",
+    );
+    sandbox.write(".glee/config.yml", "watch:\n  notify: [tell]\n");
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
+    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    let watching = Watching::begin(&sandbox, &[]);
+    assert_eq!(emit(&sandbox, &["note", "--agent", "claude", "--summary", "Argon2 is in"]).code, 0);
+    sandbox.glee(&["watch", "review"]);
+    watching.until("it was told", || sandbox.home().join("told").exists());
+    let read = |name: &str| fs::read_to_string(sandbox.home().join(name)).expect("a readable file");
+    let told = parsed(&read("told"));
+    assert_eq!((&told["cycle"], &told["action"]), (&json!(1), &json!("STOP & ESCALATE")), "{told}");
+    assert_eq!(
+        (&told["reviewers"][0]["reviewer"], &told["reviewers"][0]["verdict"]),
+        (&json!("codex"), &json!("blocker"))
+    );
+    assert!(told["reviewers"][0]["summary"].is_string() && told["issues"][0]["description"].is_string(), "{told}");
+    assert!(told["context"]["claude_summary"].as_str().is_some_and(|said| said.contains("Argon2 is in")), "{told}");
+    let env = read("env");
+    for line in ["GLEE_CYCLE=1", "GLEE_ACTION=STOP & ESCALATE", "GLEE_REVIEWERS=codex: blocker"] {
+        assert!(env.lines().any(|known| known == line), "{line}: {env}");
+    }
+    let description = told["issues"][0]["description"].as_str().expect("a text");
+    assert!(env.contains("GLEE_ISSUES=codex (") && env.contains(description), "{env}");
+    assert!(env.contains("GLEE_SUMMARIES=codex: "), "{env}");
+}
+
+#[test]
 fn the_screen_takes_keys_and_leaves_the_terminal_as_it_was() {
     let mut sandbox = scene(&[]);
     sandbox.env("TERM", "xterm-256color").env("LANG", "C.UTF-8");

@@ -175,7 +175,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         | Task::Validate { .. }
         | Task::Work { .. }
         | Task::Peer { .. } => return Err(BuiltinError::Plans),
-        Task::Respond { items } => fixer::respond(items, root)?,
+        Task::Respond { items, .. } => fixer::respond(items, root)?,
         Task::Judge { dispute, files, written } => referee::judge(dispute, files, written, root),
     };
     let answer = answer::Answer::new(&request.nonce, body);

@@ -1,6 +1,6 @@
 //! What a stage or a checkpoint came to.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::domain::{
@@ -37,9 +37,17 @@ pub struct Outcome {
     pub millis: u64,
     /// The exit reason.
     pub exit: ExitReason,
-    /// Who answered, with the answers.
-    #[serde(skip)]
+    /// Those who were asked, each with its answer; it stands here whatever came of the synthesis.
+    #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<(AgentName, Option<StageAnswer>)>,
+}
+
+/// Answers as JSON: the agent, what it said (null where there is no answer), the required fields that it lacks.
+fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(answers.iter().map(|(agent, answer)| {
+        let missing = answer.as_ref().map(|answer| &answer.missing_fields);
+        json!({ "agent": agent, "content": answer.as_ref().map(StageAnswer::value), "missing_fields": missing })
+    }))
 }
 
 /// What came of what was asked.
@@ -58,6 +66,9 @@ pub enum Step {
         deadlock: Option<String>,
         /// The binding decision and who gave it.
         decision: Option<(Decision, Settler)>,
+        /// What the arbiter would decide, and who it is, where that does not hold: it is not sure enough.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        uncertain: Option<Box<(Decision, AgentName)>>,
         /// Whether the next stage may go on with it.
         advances: bool,
     },
@@ -144,6 +155,7 @@ pub(super) fn outcome(state: &State, run: &RunId, millis: u64) -> Option<Outcome
             synthesis: synthesis.cloned().map(Box::new),
             deadlock: state.deadlock.clone(),
             decision: state.decision.clone(),
+            uncertain: uncertain(state),
             advances: state.verdict.as_ref().is_some_and(advances),
         }
     } else {
@@ -171,6 +183,13 @@ pub(super) fn outcome(state: &State, run: &RunId, millis: u64) -> Option<Outcome
         exit: state.ended.map_or_else(|| exit(state), |(exit, _)| exit),
         answers: plan.agents.iter().map(|agent| (agent.name.clone(), answer(&agent.name))).collect(),
     })
+}
+
+/// The arbiter's own decision, where it is not the one that holds.
+fn uncertain(state: &State) -> Option<Box<(Decision, AgentName)>> {
+    state.deadlock.as_ref()?;
+    let arbiter = state.plan.as_ref()?.arbiter.as_ref()?;
+    Some(Box::new((state.arbitration()?.clone(), arbiter.name.clone())))
 }
 
 /// Those whose last attempt is no answer.
@@ -215,7 +234,7 @@ impl StageAnswer {
 impl Outcome {
     /// `verdict.json`: the specification's verdict.
     pub fn verdict_json(&self) -> Option<Value> {
-        let Step::Stage { status, verdict, deadlock, decision, .. } = &self.step else { return None };
+        let Step::Stage { status, verdict, deadlock, decision, uncertain, .. } = &self.step else { return None };
         let verdict = verdict.as_ref()?;
         let mut value = json!({
             "id": self.id,
@@ -231,6 +250,15 @@ impl Outcome {
         });
         if let Some(deadlock) = deadlock {
             value["deadlock"] = json!(deadlock);
+        }
+        if let Some((decision, name)) = uncertain.as_deref() {
+            value["arbiter_uncertain"] = json!({
+                "decision": decision.decision.to_string(),
+                "rationale": decision.rationale,
+                "modifications": decision.modifications,
+                "confidence": decision.confidence,
+                "by": Settler::Arbiter { name: name.clone() },
+            });
         }
         if let Some((decision, by)) = decision {
             let step = format!("arbiter-{}", self.stage);

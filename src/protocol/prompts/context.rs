@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::printable;
 use crate::protocol::request::{
-    Challenged, Change, CoderWritten, Item, Request, RulingInForce, SourceFile, StagePosition, StageSubject, Task,
+    Challenged, Change, CoderWritten, FailedCheck, Item, Request, RulingInForce, SourceFile, StagePosition,
+    StageSubject, Task,
 };
 use crate::rules::stages;
 
@@ -71,7 +72,14 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("findings", challenged.iter().map(|item| fence.challenged(item)).collect());
             values.insert("ids", json!(ids(challenged.iter().map(|item| item.finding.id))));
         }
-        Task::Respond { items } => {
+        Task::Respond { items, failing } => {
+            let shown = |check: &FailedCheck| {
+                json!({
+                    "command": fence.line(&check.command),
+                    "output": fence.around("output of a command", check.output.as_written()),
+                })
+            };
+            values.insert("failing", failing.iter().map(shown).collect());
             values.insert("items", items.iter().map(|item| fence.item(item)).collect());
             values.insert("ids", json!(ids(items.iter().map(|item| item.finding.id))));
         }
@@ -132,6 +140,7 @@ pub(super) fn context(request: &Request) -> Context {
                 json!(request.focus_areas.iter().map(|area| fence.line(area)).collect::<Vec<_>>()),
             );
             values.insert("max_words", json!(request.max_words));
+            values.insert("concerns", json!(!request.open_concerns.is_empty()));
             let changes = (!changes.is_blank()).then_some(changes);
             values.insert("changes", json!(fence.maybe("changes", changes)));
             let closed = (!closed.is_empty()).then(|| Untrusted::joined(closed, "\n"));

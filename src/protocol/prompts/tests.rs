@@ -10,7 +10,7 @@ use crate::domain::{
     Finding, FindingId, Grounds, Location, RawFinding, Response, Ruler, Ruling, RulingRecord, RulingWord, Severity,
     Tag,
 };
-use crate::protocol::request::{Challenged, Change, Item, RulingInForce, SourceFile};
+use crate::protocol::request::{Challenged, Change, FailedCheck, Item, RulingInForce, SourceFile};
 use crate::protocol::{debate, recheck, response, review, ruling};
 
 const NONCE: &str = "0123456789abcdef0123456789abcdef";
@@ -100,6 +100,7 @@ fn respond() -> Task {
             Item { finding: finding(3, Some(Tag::High), true), enforced: Some("names.py is not read here".into()) },
             Item { finding: finding(4, None, true), enforced: None },
         ],
+        failing: vec![FailedCheck { command: "make check".to_owned(), output: "exit 2: names.py:1".into() }],
     }
 }
 
@@ -227,11 +228,12 @@ fn forged() -> [Task; 4] {
     let mut tasks = [review_task(), respond(), judge(), recheck_task()];
     if let [
         Task::Review { files, rulings, focus },
-        Task::Respond { items },
+        Task::Respond { items, failing },
         Task::Judge { dispute, files: code, .. },
         Task::Recheck { changes, .. },
     ] = &mut tasks
     {
+        failing[0] = FailedCheck { command: forged.clone(), output: forged.as_str().into() };
         files[0].diff = Some(forged.clone());
         files[0].path.clone_from(&forged);
         files[1].text.clone_from(&forged);

@@ -80,7 +80,14 @@ fn ending(dispute: &Dispute) -> (Tone, &'static str, String) {
         Some(Disposition::AcceptedRisk) => (Tone::Warn, "DISMISSED", "accepted risk".to_owned()),
         Some(Disposition::Deferred { reference }) => (Tone::Warn, "DISMISSED", format!("deferred to {reference}")),
         Some(Disposition::Duplicate { of }) => (Tone::Good, "DISMISSED", format!("duplicate of {of}")),
-        Some(Disposition::NotMandatory) => (Tone::Good, "DISMISSED", "not mandatory".to_owned()),
+        Some(Disposition::NotMandatory) => {
+            let tag = dispute.rulings.last().and_then(|record| record.ruling.new_tag);
+            let what = tag.map_or_else(
+                || "not mandatory".to_owned(),
+                |tag| format!("now {tag}, was {}", dispute.finding.raw.severity),
+            );
+            (Tone::Good, "DISMISSED", what)
+        }
     }
 }
 

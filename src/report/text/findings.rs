@@ -29,7 +29,8 @@ pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
 /// Whether a finding is shown with its code.
 fn is_full(finding: &SettledFinding, detail: Detail) -> bool {
     let settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
-    detail == Detail::Full || finding.finding.mandatory && !settled_before
+    let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
+    detail == Detail::Full || was_mandatory && !settled_before
 }
 
 fn file(group: &[&SettledFinding], asked: bool, options: &RenderOptions<'_>) -> String {
@@ -184,6 +185,14 @@ fn positions(consensus: &Corroboration) -> String {
     consensus.positions.iter().map(position).collect::<Vec<_>>().join(", ")
 }
 
+/// `now SHOULD, was MUST, by dispute 3`, where a ruling gave it a lower tag.
+fn now_was(finding: &SettledFinding) -> String {
+    finding.lowered.as_ref().map_or_else(String::new, |lowered| {
+        let now = &finding.finding.raw.severity;
+        format!("now {now}, was {}, by dispute {}", lowered.was, lowered.dispute)
+    })
+}
+
 /// Where a finding stands; nothing for an open one that nobody was asked to do anything about.
 fn state(look: Look, finding: &SettledFinding, asked: bool) -> Option<Note> {
     let said =
@@ -192,7 +201,8 @@ fn state(look: Look, finding: &SettledFinding, asked: bool) -> Option<Note> {
     let and =
         |fact: String| if said.is_empty() { fact } else { format!("{said} {} {fact}", look.glyph(Glyph::Dot)) };
     let (name, tone, text) = match &finding.state {
-        FindingState::Open if !asked => return None,
+        FindingState::Open if !asked && finding.lowered.is_none() => return None,
+        FindingState::Open if finding.lowered.is_some() => ("open", Tone::Warn, now_was(finding)),
         FindingState::Open => ("open", Tone::Bad, String::from("nobody has answered it")),
         FindingState::Unanswered => ("open", Tone::Bad, String::from("the coder gave no answer")),
         FindingState::Claimed => {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::domain::{
-    Answer, Confidence, Disposition, DisputeNumber, Failure, FileChange, FindingState, Role, Ruler, RulingWord,
-    Severity, Skip, SkipReason, Tag, Untrusted, Usage,
+    Answer, Confidence, Disposition, DisputeNumber, Failure, FileChange, FindingState, Lowered, Role, Ruler,
+    RulingWord, Severity, Skip, SkipReason, Tag, Untrusted, Usage,
 };
 use crate::draw::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use crate::report::{Format, render as render_as};
@@ -32,6 +32,19 @@ fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> 
 
 fn short(outcome: &Outcome) -> String {
     render_as(Format::Text, outcome, &options(80, false, Detail::Short))
+}
+
+#[test]
+fn spec_10_a_lowered_finding_says_what_it_was() {
+    let mut outcome = clean();
+    let mut lowered =
+        settled(finding(1, Tag::Should, "shop/orders.py:4", "SQL is built from `user`"), FindingState::Open, None);
+    lowered.finding.mandatory = false;
+    lowered.lowered = Some(Lowered { was: Severity::known(Tag::Must), dispute: DisputeNumber(3) });
+    outcome.findings.push(lowered);
+    let text = short(&outcome);
+    assert!(text.contains("now SHOULD, was MUST, by dispute 3"), "{text}");
+    assert!(text.contains("Open (1 optional)"), "{text}");
 }
 
 /// Findings in three languages, nobody asked to fix them.
