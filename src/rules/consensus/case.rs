@@ -41,25 +41,9 @@ pub(super) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet
     names.into_iter().collect()
 }
 
-/// Decides every group of a run by `rule`.
-pub(super) fn decide(
-    claims: &[Claim],
-    entries: &[Entry],
-    debate: &Debate,
-    vectors: &Vectors,
-    groups: &[Vec<usize>],
-    rule: impl Fn(&Case<'_>) -> Decision + Sync,
-) -> Vec<Decision> {
-    let reviewers = reviewers(claims, debate);
-    let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
-    let run = Run { claims, entries, index: Index::of(debate), reviewers: reviewers.len(), vendors };
-    side_by_side::each(groups, |group| rule(&run.case(group, vectors)))
-}
-
 /// What all cases of a run share.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     claims: &'a [Claim],
-    entries: &'a [Entry],
     index: Index<'a>,
     reviewers: usize,
     /// Who makes each reviewer's model, by its name.
@@ -67,12 +51,32 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn case(&'a self, group: &[usize], vectors: &Vectors) -> Case<'a> {
-        let Self { claims, entries, ref index, reviewers, ref vendors } = *self;
-        let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
-        let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+    pub(super) fn of(claims: &'a [Claim], debate: &'a Debate) -> Self {
+        let reviewers = reviewers(claims, debate);
+        let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
+        Self { claims, index: Index::of(debate), reviewers: reviewers.len(), vendors }
+    }
+
+    /// Decides every group by `rule`.
+    pub(super) fn decide(
+        &self,
+        entries: &[Entry],
+        vectors: &Vectors,
+        groups: &[Vec<usize>],
+        rule: impl Fn(&Case<'_>) -> Decision + Sync,
+    ) -> Vec<Decision> {
+        side_by_side::each(groups, |group| {
+            let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
+            let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+            rule(&Case { unlike, ..self.case(group.iter().map(|at| &entries[*at]).collect()) })
+        })
+    }
+
+    /// The case of some entries, one a reviewer, whose texts say the same.
+    pub(super) fn case<'e>(&'e self, entries: Vec<&'e Entry>) -> Case<'e> {
+        let claims = self.claims;
         let (mut deniers, mut members): (Vec<&Entry>, Vec<&Entry>) =
-            group.iter().map(|at| &entries[*at]).partition(|entry| claims[entry.claim].denies);
+            entries.into_iter().partition(|entry| claims[entry.claim].denies);
         if members.is_empty() {
             std::mem::swap(&mut deniers, &mut members);
         }
@@ -84,8 +88,9 @@ impl<'a> Run<'a> {
             .map(|claim| &claims[*claim])
             .collect();
         let evidence = members.iter().map(|entry| Evidence::of(&claims[entry.claim], entry)).collect();
-        let effect = index.effect(&of_debate);
-        Case { claims, effect, entries: members, deniers, evidence, reviewers, vendors, unlike }
+        let effect = self.index.effect(&of_debate);
+        let (reviewers, vendors) = (self.reviewers, &self.vendors);
+        Case { claims, effect, entries: members, deniers, evidence, reviewers, vendors, unlike: false }
     }
 }
 

@@ -37,6 +37,9 @@ pub use output::{Answer, Extras};
 pub use tally::Statistics;
 
 use crate::domain::Tag;
+
+/// The title of a finding that has no text at all; it is like no other text.
+pub const UNTITLED: &str = "(a finding without a text)";
 pub use crate::domain::{Advised, Class};
 
 /// How severe a claim is, on the scale of the consensus; `MUST` stands with high, `SHOULD` with medium.

@@ -4,7 +4,7 @@
 //! agreed in the debate. Who contradicts another one with reasons makes it a dispute between reviewers. Only who raised
 //! a finding can take it back, and only where nobody else supports it.
 
-use super::case::{self, Case, Draft};
+use super::case::{Case, Draft, Run};
 use super::debate::Debate;
 use super::normal::Entry;
 use super::{Agreement, Claim, Class, Conflict, Decision, Standing, evidence, group};
@@ -13,7 +13,7 @@ use super::{Agreement, Claim, Class, Conflict, Decision, Standing, evidence, gro
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors = group::vectors(claims, entries);
     let groups = group::by_meaning(entries, &vectors);
-    case::decide(claims, entries, debate, &vectors, &groups, case)
+    Run::of(claims, debate).decide(entries, &vectors, &groups, case)
 }
 
 fn case(case: &Case<'_>) -> Decision {

@@ -1,19 +1,22 @@
 //! The policy `specification`: the debate arbitrator's phases 1 to 7.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::case::{self, Case, Draft};
+use super::case::{Case, Draft, Run};
 use super::debate::Debate;
 use super::evidence::{self, Challenge, Evidence};
 use super::normal::{Category, Entry, category};
 use super::words::Vectors;
-use super::{Agreement, Claim, Class, Conflict, Decision, Level, Standing, group, panel};
+use super::{Agreement, Claim, Class, Conflict, Decision, Level, Standing, UNTITLED, group, panel};
 
 /// A side of a conflict whose evidence has this many points more is clearly stronger.
 const CLEARLY: i32 = 2;
 
 /// The findings before one that are searched for one that it is part of.
 const NEIGHBOURS: usize = 16;
+
+/// What the note begins with that a finding is one reviewer's alone.
+const SINGLE: &str = "single source: ";
 
 /// What the winner of a conflict loses.
 const CONFLICT: i32 = -10;
@@ -22,17 +25,34 @@ const CONFLICT: i32 = -10;
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors: Vectors = group::vectors(claims, entries);
     let groups = group::by_place(entries);
-    assemble(case::decide(claims, entries, debate, &vectors, &groups, case), claims)
+    let run = Run::of(claims, debate);
+    let decisions = run.decide(entries, &vectors, &groups, case);
+    let by_claim: HashMap<usize, &Entry> = entries.iter().map(|entry| (entry.claim, entry)).collect();
+    let joined = assemble(decisions, claims);
+    let all = joined.into_iter().map(|Joined { decision, parts }| {
+        let of = |part: &Decision| part.members.iter().filter_map(|claim| by_claim.get(claim).copied()).collect();
+        match &*parts {
+            [] => decision,
+            parts => join(&run, claims, (&decision, parts), std::iter::once(&decision).chain(parts).flat_map::<Vec<_>, _>(of)),
+        }
+    });
+    all.collect()
+}
+
+/// A decision and those that are merged into it.
+struct Joined {
+    decision: Decision,
+    parts: Vec<Decision>,
 }
 
 /// Phase 7: accepted findings that are part of another one, or say the same of another place, are merged into it.
-fn assemble(decisions: Vec<Decision>, claims: &[Claim]) -> Vec<Decision> {
-    let mut kept: Vec<Decision> = Vec::with_capacity(decisions.len());
+fn assemble(decisions: Vec<Decision>, claims: &[Claim]) -> Vec<Joined> {
+    let mut kept: Vec<Joined> = Vec::with_capacity(decisions.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
     for decision in decisions {
         let claim = &claims[decision.members[0]];
-        if decision.class != Class::Accepted || claim.title.is_empty() {
-            kept.push(decision);
+        if decision.class != Class::Accepted || claim.title.is_empty() || claim.title == UNTITLED {
+            kept.push(Joined { decision, parts: Vec::new() });
             continue;
         }
         let category = category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title);
@@ -41,21 +61,72 @@ fn assemble(decisions: Vec<Decision>, claims: &[Claim]) -> Vec<Decision> {
         // The earlier findings of a file stand right before it.
         let part_of = || {
             let near = kept.iter().enumerate().rev().take(NEIGHBOURS);
-            near.filter(|(_, other)| other.class == Class::Accepted)
-                .find(|(_, other)| is_part(claim, &title, &claims[other.members[0]]))
+            near.filter(|(_, other)| other.decision.class == Class::Accepted)
+                .find(|(_, other)| is_part(claim, &title, &claims[other.decision.members[0]]))
                 .map(|(at, _)| at)
         };
         let Some(into) = same_cause.or_else(part_of) else {
             causes.insert((category, title), kept.len());
-            kept.push(decision);
+            kept.push(Joined { decision, parts: Vec::new() });
             continue;
         };
-        let other = &mut kept[into];
-        other.severity = other.severity.max(decision.severity);
-        other.notes.push(format!("also at {}: {}", evidence::place(claim), claim.title));
-        other.repeats.extend(decision.members.into_iter().chain(decision.repeats));
+        kept[into].parts.push(decision);
     }
     kept
+}
+
+/// The one decision of several: each reviewer is a member once, with the gravest severity and the highest confidence of
+/// what it says; what it says besides is a repeat. Reviewers that say the same of different places agree.
+fn join<'a>(
+    run: &Run<'_>,
+    claims: &[Claim],
+    (first, parts): (&Decision, &[Decision]),
+    entries: impl Iterator<Item = &'a Entry>,
+) -> Decision {
+    let mut members: Vec<Entry> = Vec::new();
+    let mut lead: Option<u32> = None;
+    for entry in entries {
+        lead.get_or_insert(entry.model);
+        match members.iter_mut().find(|known| known.model == entry.model) {
+            Some(known) => {
+                known.repeats.push(entry.claim);
+                known.repeats.extend(&entry.repeats);
+                known.severity = known.severity.max(entry.severity);
+                known.confidence = known.confidence.max(entry.confidence);
+            }
+            None => members.push(entry.clone()),
+        }
+    }
+    let all = || std::iter::once(first).chain(parts);
+    let severity = all().map(|part| part.severity).max().unwrap_or(first.severity);
+    let also = parts.iter().map(|part| {
+        let claim = &claims[part.members[0]];
+        format!("also at {}: {}", evidence::place(claim), claim.title)
+    });
+    let agree = members.len() > 1 && all().all(|part| !matches!(part.standing, Standing::Conflicted(_)));
+    let notes = all().flat_map(|part| &part.notes).filter(|note| !agree || !note.starts_with(SINGLE)).cloned();
+    let mut notes: Vec<String> = notes.chain(also).collect();
+    let mut decision = if agree {
+        let mut case = run.case(members.iter().collect());
+        // The place of the first finding stays the one that is shown.
+        case.entries.sort_by_key(|entry| Some(entry.model) != lead);
+        let mut draft = Draft { severity, ..agreed(&case) };
+        after_debate(&case, &mut draft);
+        let decision = case.decision(draft);
+        notes.extend(decision.notes.iter().cloned());
+        decision
+    } else {
+        Decision {
+            severity,
+            members: members.iter().map(|entry| entry.claim).collect(),
+            repeats: members.iter().flat_map(|entry| entry.repeats.iter().copied()).collect(),
+            ..first.clone()
+        }
+    };
+    let mut seen = HashSet::new();
+    notes.retain(|note| seen.insert(note.clone()));
+    decision.notes = notes;
+    decision
 }
 
 /// Whether a claim says nothing that another one about the same lines does not say too.
@@ -229,7 +300,7 @@ fn unique(case: &Case<'_>) -> Draft {
     let lacks = entry.severity == Level::Critical && !(entry.confidence >= 85 && case.evidence[0].is_concrete());
     let (class, why) = match (accepted, lacks) {
         (true, false) => {
-            notes.push(format!("single source: {name}"));
+            notes.push(format!("{SINGLE}{name}"));
             (Class::Accepted, format!("only {name} says so, and its evidence scores {score}"))
         }
         (true, true) => (
