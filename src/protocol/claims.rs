@@ -113,6 +113,14 @@ impl Dossier {
                 self.take(observation, Place::Item, &Context { observed: true, ..context.clone() }, debate);
             }
             debate.push(Message { node, by: context.model });
+        } else if node.is_message() && place == Place::Top {
+            // What it says is a document, or tells people how far the debate has come.
+            let text = node.content.text().unwrap_or_default();
+            let inside: Vec<Documents> =
+                serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
+            for inner in inside.into_iter().flat_map(|list| list.0) {
+                self.take(inner, Place::Top, &context, debate);
+            }
         } else if node.is_text && place != Place::Item {
             self.signal(&mut node, place);
         } else if node.is_finding() {
@@ -153,7 +161,8 @@ impl Dossier {
             if by_file && !name.contains(['.', '/']) {
                 continue;
             }
-            let context = Context { file: by_file.then(|| name.clone()).or_else(|| context.file.clone()), ..context.clone() };
+            let context =
+                Context { file: by_file.then(|| name.clone()).or_else(|| context.file.clone()), ..context.clone() };
             for inner in documents.0 {
                 // Some text within another field is no finding.
                 if !inner.is_text && (!by_file || inner.is_finding()) {

@@ -193,7 +193,10 @@ fn spec_18_findings_merged_from_other_places_keep_who_raised_them() {
     assert_eq!(accepted["original_severities"], json(r#"{"codex": "medium", "gemini": "high"}"#));
     assert_eq!(accepted["original_confidences"], json(r#"{"codex": 80, "gemini": 90}"#));
     let finding = &answer["findings"][0];
-    assert_eq!((&finding["line"], &finding["severity"], &finding["confidence"]), (&4.into(), &"high".into(), &100.into()));
+    assert_eq!(
+        (&finding["line"], &finding["severity"], &finding["confidence"]),
+        (&4.into(), &"high".into(), &100.into())
+    );
     assert_eq!(answer["groups"][0]["members"], json(r#"["codex4", "gemini10", "codex40"]"#));
     let statistics = &answer["debate_statistics"];
     assert_eq!((&statistics["agreements"], &statistics["unique_findings_accepted"]), (&1.into(), &0.into()));

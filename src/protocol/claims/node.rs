@@ -79,6 +79,10 @@ pub(super) struct Node {
     pub(super) suggestion: Scalar,
     pub(super) valid: Rare,
     pub(super) verdict: Rare,
+    /// `type`
+    pub(super) kind: Rare,
+    /// What a message between agents says.
+    pub(super) content: Rare,
     pub(super) finding_id: Rare,
     pub(super) action: Rare,
     pub(super) confidence_adjustment: Rare,
@@ -164,6 +168,8 @@ enum Name {
     Suggestion,
     Valid,
     Verdict,
+    Kind,
+    Content,
     FindingId,
     Action,
     Adjustment,
@@ -215,6 +221,8 @@ impl Name {
             "suggestion" | "recommendation" | "fix" => Self::Suggestion,
             "valid" => Self::Valid,
             "verdict" => Self::Verdict,
+            "type" => Self::Kind,
+            "content" => Self::Content,
             "finding_id" => Self::FindingId,
             "action" => Self::Action,
             "confidence_adjustment" => Self::Adjustment,
@@ -227,7 +235,7 @@ impl Name {
             "new_observations" => Self::Observations,
             "reviewers" => Self::Reviewers,
             "silent" => Self::Silent,
-            "type" | "role" | "round" | "phase" | "nonce" | "status" | "original_model" | "recipient" | "sender"
+            "role" | "round" | "phase" | "nonce" | "status" | "original_model" | "recipient" | "sender"
             | "timestamp" | "label" | "source" => Self::Meta,
             other => Self::Other(other.to_owned()),
         }
@@ -312,6 +320,8 @@ impl Node {
             Name::Suggestion => self.suggestion = map.next_value()?,
             Name::Valid => self.valid = map.next_value()?,
             Name::Verdict => self.verdict = map.next_value()?,
+            Name::Kind => self.kind = map.next_value()?,
+            Name::Content => self.content = map.next_value()?,
             Name::FindingId => self.finding_id = map.next_value()?,
             Name::Action => self.action = map.next_value()?,
             Name::Adjustment => self.confidence_adjustment = map.next_value()?,
@@ -349,9 +359,17 @@ impl Node {
         titled || self.body.0.is_some() || self.severity.0.is_some()
     }
 
+    /// Whether it is a message between agents, around what one of them says.
+    pub(super) fn is_message(&self) -> bool {
+        const KINDS: [&str; 3] = ["message", "shutdown_request", "shutdown_response"];
+        self.kind.text().is_some_and(|kind| KINDS.contains(&kind.as_str()))
+    }
+
     /// Whether it says anything in words, or names a place.
     pub(super) fn says_something(&self) -> bool {
-        let has_words = self.head.0.is_some() || self.others.as_ref().is_some_and(|others| !others.texts.is_empty());
+        let has_words =
+            self.head.0.is_some() || self.others.as_ref().is_some_and(|others| !others.texts.is_empty());
+        let has_words = has_words || self.content.is_told();
         has_words || !self.line.is_none()
     }
 
@@ -382,6 +400,7 @@ impl Node {
         let mut bodies: Vec<String> = body.into_iter().chain(more).collect();
         if head.is_none() && bodies.is_empty() {
             bodies = others.texts;
+            bodies.extend(self.content.text().filter(|text| !text.trim().is_empty()));
             let nested = others.nested.iter().filter(|(name, _)| name != LOCATION);
             bodies.extend(nested.filter_map(|(_, value)| Texts::deserialize(value).ok()?.joined()));
         }

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Claim, UNTITLED};
 use super::normal::{Entry, NEAR, Place};
 use super::words::{Vectors, as_u32};
+use super::{Claim, UNTITLED};
 use crate::rules::side_by_side;
 
 /// How alike two texts must be, by place. Findings of one place share its names whatever they say, so a shared place

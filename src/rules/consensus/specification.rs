@@ -33,7 +33,12 @@ pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Ve
         let of = |part: &Decision| part.members.iter().filter_map(|claim| by_claim.get(claim).copied()).collect();
         match &*parts {
             [] => decision,
-            parts => join(&run, claims, (&decision, parts), std::iter::once(&decision).chain(parts).flat_map::<Vec<_>, _>(of)),
+            parts => join(
+                &run,
+                claims,
+                (&decision, parts),
+                std::iter::once(&decision).chain(parts).flat_map::<Vec<_>, _>(of),
+            ),
         }
     });
     all.collect()
@@ -140,11 +145,16 @@ fn is_part(claim: &Claim, title: &str, other: &Claim) -> bool {
 }
 
 fn case(case: &Case<'_>) -> Decision {
-    let standing = case.standing();
+    let standing = match case.standing() {
+        // Three reviewers that call it an issue agree on that; the median is their severity.
+        Standing::Conflicted(Conflict::Severity) if case.entries.len() > 2 && !case.unlike => Standing::Agreed,
+        standing => standing,
+    };
     let mut draft = match standing {
         Standing::Agreed => agreed(case),
         Standing::Conflicted(conflict) => conflicted(case, conflict),
-        Standing::Unique => unique(case),
+        Standing::Unique if case.supporters().is_empty() => unique(case),
+        Standing::Unique => supported(case),
     };
     if let Some(challenge) = &draft.challenge
         && !challenge.holds
@@ -171,6 +181,19 @@ fn agreed(case: &Case<'_>) -> Draft {
         why: format!("{} reviewers agree: {}", case.entries.len(), case.names().join(", ")),
         challenge: case.challenge(None),
         reversal: "evidence that the code it names does not behave so".to_owned(),
+    }
+}
+
+/// Phase 2 for a finding of one reviewer that others support in round 2: their support counts in the cross-examination,
+/// so there is no bonus besides.
+fn supported(case: &Case<'_>) -> Draft {
+    let (score, _) = evidence::score(case.entries[0], case.evidence[0]);
+    let (raiser, supporters) = (&case.lead().model, case.supporters().join(", "));
+    Draft {
+        bonus: 0,
+        score: Some(score),
+        why: format!("raised by {raiser}, confirmed by {supporters}"),
+        ..agreed(case)
     }
 }
 
@@ -204,13 +227,14 @@ fn conflicted(case: &Case<'_>, conflict: Conflict) -> Draft {
     let clear = rival.is_none_or(|rival| sides[0].weight - rival.weight >= CLEARLY);
     let winner = sides[0].entry;
     let question = question(case, conflict, winner, rival.map_or(winner, |rival| rival.entry));
-    let all: Vec<u8> = case.entries.iter().chain(&case.deniers).map(|entry| entry.confidence).collect();
+    let stated = case.entries.iter().chain(&case.deniers).filter_map(|entry| entry.confidence);
+    let all: Vec<u8> = stated.collect();
     let mut draft = Draft {
         class: Class::Disputed,
         standing: Standing::Conflicted(conflict),
         agreement: None,
         severity: case.highest_severity(),
-        original: all.iter().copied().min().unwrap_or(0),
+        original: case.lowest_confidence(),
         bonus: 0,
         bonus_name: "conflict resolved",
         score: None,
@@ -241,7 +265,7 @@ fn conflicted(case: &Case<'_>, conflict: Conflict) -> Draft {
     } else if conflict == Conflict::Cause {
         draft.severity = case.severity();
         let sum: usize = all.iter().map(|confidence| usize::from(*confidence)).sum();
-        draft.original = u8::try_from((sum + all.len() / 2) / all.len()).unwrap_or(100);
+        draft.original = (sum + all.len() / 2).checked_div(all.len()).and_then(|mean| u8::try_from(mean).ok());
         draft.class = Class::Accepted;
         draft.agreement = Some(Agreement::ConflictResolved);
         draft.why = "the reviewers diagnose one place differently; both may be right in part".to_owned();
@@ -297,7 +321,11 @@ fn unique(case: &Case<'_>) -> Draft {
     if extraordinary {
         notes.push("extraordinary claim requiring extraordinary evidence".to_owned());
     }
-    let lacks = entry.severity == Level::Critical && !(entry.confidence >= 85 && case.evidence[0].is_concrete());
+    if entry.confidence.is_none() {
+        notes.push(evidence::UNSTATED.to_owned());
+    }
+    let sure = entry.confidence.is_some_and(|sure| sure >= 85);
+    let lacks = entry.severity == Level::Critical && !(sure && case.evidence[0].is_concrete());
     let (class, why) = match (accepted, lacks) {
         (true, false) => {
             notes.push(format!("{SINGLE}{name}"));
@@ -327,17 +355,14 @@ fn unique(case: &Case<'_>) -> Draft {
     }
 }
 
-/// Whether a finding of one reviewer is accepted, and what its confidence changes by: the score decides, from 60 up the
-/// table's row adjusts.
-fn unique_decision(confidence: u8, score: i32) -> (bool, i32) {
+/// Whether a finding of one reviewer is accepted, and what its confidence changes by: the score decides both (phase 4).
+/// Below 40 the table asks for exceptional evidence.
+fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
-        (0..40, 5..) => (true, -5),
-        (0..40, _) => (false, 0),
-        (80.., 3..) => (true, -5),
-        (60..80, 3..) => (true, -15),
-        (40..60, 5..) => (true, -5),
-        (40..60, 3..) => (true, -15),
-        (40.., _) => (false, 0),
+        (_, 5..) => (true, -5),
+        (Some(0..40), _) => (false, 0),
+        (_, 3..) => (true, -15),
+        (_, _) => (false, 0),
     }
 }
 
@@ -366,6 +391,7 @@ fn after_debate(case: &Case<'_>, draft: &mut Draft) {
     let effect = &case.effect;
     if effect.is_withdrawn() {
         draft.class = Class::Rejected;
+        draft.agreement = None;
         draft.why = format!("{} withdrew it, and the cross-examination was negative", case.names().join(", "));
         draft.reversal = "new evidence that it happens".to_owned();
     } else if draft.class == Class::Accepted
@@ -383,22 +409,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_unique_findings() {
+    fn spec_21_the_score_alone_decides_unique_findings() {
         let rows = [
-            (80, 5, (true, -5)),
-            (80, 4, (true, -5)),
-            (80, 2, (false, 0)),
-            (79, 5, (true, -15)),
-            (60, 3, (true, -15)),
-            (60, 2, (false, 0)),
-            (59, 5, (true, -5)),
-            (59, 4, (true, -15)),
-            (40, 2, (false, 0)),
-            (39, 5, (true, -5)),
-            (39, 4, (false, 0)),
+            (Some(80), 5, (true, -5)),
+            (Some(80), 4, (true, -15)),
+            (Some(80), 2, (false, 0)),
+            (Some(79), 5, (true, -5)),
+            (Some(60), 3, (true, -15)),
+            (Some(60), 2, (false, 0)),
+            (Some(59), 5, (true, -5)),
+            (Some(59), 4, (true, -15)),
+            (Some(40), 2, (false, 0)),
+            (Some(39), 5, (true, -5)),
+            (Some(39), 4, (false, 0)),
+            (None, 5, (true, -5)),
+            (None, 3, (true, -15)),
+            (None, 2, (false, 0)),
         ];
         for (confidence, score, expected) in rows {
-            assert_eq!(unique_decision(confidence, score), expected, "{confidence} {score}");
+            assert_eq!(unique_decision(confidence, score), expected, "{confidence:?} {score}");
         }
     }
 }

@@ -62,7 +62,7 @@ fn debate(claims: &[Claim], seeds: &[u8]) -> Debate {
 }
 
 /// What an answer says, by the ids of its members.
-fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<(Vec<String>, Class, Level, u8, String)> {
+fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<(Vec<String>, Class, Level, Option<u8>, String)> {
     let mut said: Vec<_> = consensus
         .decisions
         .iter()
