@@ -181,10 +181,9 @@ impl Dossier {
         let (mut line, mut end) = node.line.range();
         let mut file = context.file;
         if let Some(located) = node.located() {
-            let (path, inside) = located;
-            line = line.or(inside.0);
-            end = end.or(inside.1);
-            file = file.or(path);
+            line = line.or(located.line);
+            end = end.or(located.end);
+            file = file.or(located.file);
         }
         let (title, description) = node.texts();
         let title = title.unwrap_or_else(|| first_line(&description));

@@ -185,7 +185,7 @@ fn spec_22_asked_again_a_reviewer_is_told_the_parsers_error() {
     };
     let broken = "printf 'Here it is:\\n\\n{\"nonce\": \"%s\",\\n \"findings\": [\\n  {\"severity\": \"MUST\" \"title\": 1}]}\\n' \"$GLEE_NONCE\"";
     for (first, cause) in [
-        (broken, "the JSON cannot be read: expected `,` or `}` at line 5 column 23"),
+        (broken, "the JSON cannot be read: expected , or } at line 5 column 23"),
         (
             "echo '[MUST] app.py:2 x'; echo 'GLEE-REVIEW-END nonce=other findings=1'",
             "has another nonce than the one given",
@@ -194,7 +194,7 @@ fn spec_22_asked_again_a_reviewer_is_told_the_parsers_error() {
             "echo '[MUST] app.py:2 x'; echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=3\"",
             "announces 3; 1 finding was read",
         ),
-        ("echo LGTM", "the closing line `GLEE-REVIEW-END` is missing; no finding was read"),
+        ("echo LGTM", "the closing line GLEE-REVIEW-END is missing; no finding was read"),
         ("true", "the answer is empty"),
     ] {
         let told = again(first);

@@ -130,6 +130,13 @@ pub(super) struct Others {
     pub(super) nested: Vec<(String, Value)>,
 }
 
+/// A place in one field.
+pub(super) struct Located {
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u32>,
+    pub(super) end: Option<u32>,
+}
+
 /// A value and how well its field's name says it; lower is better.
 #[derive(Debug, Default)]
 pub(super) struct Told<T>(pub(super) Option<(u8, T)>);
@@ -374,18 +381,18 @@ impl Node {
     }
 
     /// The file and the lines in `location`, which is a text such as `app.py:12` or an object.
-    pub(super) fn located(&self) -> Option<(Option<String>, (Option<u32>, Option<u32>))> {
+    pub(super) fn located(&self) -> Option<Located> {
         let others = self.others.as_ref()?;
         if let Some(place) = &others.location {
             return Some(match review::split(place.trim()) {
-                Some((file, line, end)) => (Some(file.to_owned()), (Some(line), end)),
-                None => (Some(place.trim().to_owned()), (None, None)),
+                Some((file, line, end)) => Located { file: Some(file.to_owned()), line: Some(line), end },
+                None => Located { file: Some(place.trim().to_owned()), line: None, end: None },
             });
         }
         let (_, value) = others.nested.iter().find(|(name, _)| name == LOCATION)?;
         let inside = Self::deserialize(value).ok()?;
         let (line, end) = inside.line.range();
-        Some((inside.file.text(), (line, inside.end_line.range().0.or(end))))
+        Some(Located { file: inside.file.text(), line, end: inside.end_line.range().0.or(end) })
     }
 
     /// Its title and its text: the best name given to either, and the others below. A text in a field of another name

@@ -44,7 +44,7 @@ pub(in crate::protocol) struct Extractor {
     broken: bool,
     /// The lines that were read.
     lines: u64,
-    /// What is wrong with the last document that was begun as an answer and is no JSON.
+    /// What is wrong with the first document that was begun as an answer and is no JSON.
     fault: Option<String>,
 }
 
@@ -57,6 +57,8 @@ struct Candidate {
     mark: usize,
     /// The line of the answer in which it begins, counted from 1; 0 before that.
     first: u64,
+    /// The bytes before it in that line.
+    indent: usize,
     fenced: bool,
     progress: Progress,
     /// Whether it was handed out; it stays until the next line, for its bytes are lent.
@@ -66,7 +68,7 @@ struct Candidate {
 impl Candidate {
     fn new(mark: usize, fenced: bool, scope: Scope) -> Self {
         let (scanner, earlier) = (Scanner::new(scope), Vec::new());
-        Self { scanner, scope, earlier, mark, first: 0, fenced, progress: Progress::More, lent: false }
+        Self { scanner, scope, earlier, mark, first: 0, indent: 0, fenced, progress: Progress::More, lent: false }
     }
 
     /// Keeps a complete object of a fence, and goes on with the next one.
@@ -88,7 +90,8 @@ impl Candidate {
                 let message = error.to_string();
                 let message = message.split(" at line ").next().unwrap_or_default();
                 let line = (self.first + error.line() as u64).saturating_sub(1);
-                format!("the JSON cannot be read: {message} at line {line} column {}", error.column())
+                let column = error.column() + if error.line() == 1 { self.indent } else { 0 };
+                format!("the JSON cannot be read: {message} at line {line} column {column}")
             }
             None => "text stands behind the JSON, on its line or in its fence".to_owned(),
         })
@@ -125,6 +128,7 @@ impl Candidate {
         }
         if !begun {
             self.first = number;
+            self.indent = line.text.len() - text.len();
         }
         let end = (!line.cut).then_some(b'\n');
         for byte in text.bytes().chain(end) {
@@ -181,7 +185,7 @@ impl Extractor {
         self.broken
     }
 
-    /// What is wrong with the last document that was to be an answer and is no JSON, with its line and column.
+    /// What is wrong with the first document that was to be an answer and is no JSON, with its line and column.
     pub(in crate::protocol) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
@@ -215,7 +219,8 @@ impl Extractor {
     fn pass_over(&mut self, none: Option<Candidate>) {
         if let Some(none) = none {
             self.broken |= none.has_findings();
-            self.fault = none.fault().or(self.fault.take());
+            // What comes first is why the rest cannot be read either.
+            self.fault = self.fault.take().or_else(|| none.fault());
         }
     }
 
