@@ -5,7 +5,10 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Certainty, DisputeNumber, QuestionAnswer, Recheck, Response, Ruling, Validation, Verdict};
+use crate::domain::{
+    Certainty, DefenceWord, DisputeNumber, ExaminationWord, QuestionAnswer, Recheck, Response, Ruling, Validation,
+    Verdict,
+};
 use crate::protocol::request::{Request, Task};
 
 /// The forms that have a schema.
@@ -19,6 +22,10 @@ pub enum Form {
     Response,
     /// What a judge answers to `judge`.
     Ruling,
+    /// What a reviewer answers to `examine`.
+    Examination,
+    /// What a reviewer answers to `defend`.
+    Defence,
     /// What a reviewer answers to `recheck`.
     Recheck,
     /// What an aggregator answers to `aggregate`.
@@ -35,11 +42,13 @@ pub enum Form {
 
 impl Form {
     /// All forms.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Request,
         Self::Review,
         Self::Response,
         Self::Ruling,
+        Self::Examination,
+        Self::Defence,
         Self::Recheck,
         Self::Synthesis,
         Self::Decision,
@@ -66,6 +75,8 @@ impl Form {
             Self::Review => "review",
             Self::Response => "response",
             Self::Ruling => "ruling",
+            Self::Examination => "examination",
+            Self::Defence => "defence",
             Self::Recheck => "recheck",
             Self::Synthesis => "synthesis",
             Self::Decision => "decision",
@@ -89,6 +100,8 @@ impl Form {
             Self::Review => schemars::schema_for!(ReviewReply),
             Self::Response => schemars::schema_for!(ResponseReply),
             Self::Ruling => schemars::schema_for!(RulingReply),
+            Self::Examination => schemars::schema_for!(ExaminationReply),
+            Self::Defence => schemars::schema_for!(DefenceReply),
             Self::Recheck => schemars::schema_for!(RecheckReply),
             Self::Synthesis => schemars::schema_for!(SynthesisReply),
             Self::Decision => schemars::schema_for!(DecisionReply),
@@ -133,7 +146,7 @@ pub struct ReplyFinding {
     /// The last line concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
-    /// The defect class, such as `sql-injection`.
+    /// `security`, `bug`, `architecture`, `performance` or `test-coverage`, or a defect class such as `sql-injection`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// What to do instead.
@@ -146,6 +159,63 @@ pub struct ReplyFinding {
     /// Concrete evidence, one piece a line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+}
+
+/// A reviewer's words on the findings of others: one for every finding of the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExaminationReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub responses: Vec<ExaminationItem>,
+}
+
+/// A word on a finding of another reviewer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExaminationItem {
+    /// The finding's id, such as `F1`, or `path:line:title`.
+    pub finding_id: String,
+    /// The word.
+    pub action: ExaminationWord,
+    /// How much its confidence is to change.
+    #[serde(default)]
+    #[schemars(range(min = -30, max = 30))]
+    pub confidence_adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+    /// What nobody had raised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_observations: Vec<ReplyFinding>,
+}
+
+/// A reviewer's words on its own challenged findings: one for every finding of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefenceReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub defenses: Vec<DefenceItem>,
+}
+
+/// A word on a challenged finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefenceItem {
+    /// The finding's id, such as `F1`, or `path:line:title`.
+    pub finding_id: String,
+    /// The word.
+    pub action: DefenceWord,
+    /// How much its confidence is to change; counts with `modify`.
+    #[serde(default)]
+    #[schemars(range(min = -30, max = 30))]
+    pub confidence_adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+    /// The severity it should have instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revised_severity: Option<String>,
+    /// The text it should have instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revised_description: Option<String>,
 }
 
 /// A coder's answers: one for every finding of the request, which it has implemented in the tree or not.
@@ -312,6 +382,23 @@ mod tests {
             let request = serde_json::to_value(samples::request(&agent, task)).unwrap();
             assert!(valid(Form::Request, &request), "{request}");
         }
+    }
+
+    #[test]
+    fn spec_23_the_forms_of_a_debate_are_published() {
+        let examined = |adjustment: i32| {
+            json!({"nonce": "n", "responses": [{"finding_id": "a.rs:3:Leaks", "action": "partial",
+                "confidence_adjustment": adjustment, "reasoning": "r",
+                "new_observations": [{"severity": "LOW", "title": "t", "confidence": 60, "category": "bug"}]}]})
+        };
+        assert!(valid(Form::Examination, &examined(-30)));
+        assert!(!valid(Form::Examination, &examined(31)));
+        let defended = |action: &str| {
+            json!({"nonce": "n", "defenses": [{"finding_id": "F1", "action": action, "reasoning": "r",
+                "revised_severity": "low"}]})
+        };
+        assert!(valid(Form::Defence, &defended("modify")));
+        assert!(!valid(Form::Defence, &defended("agree")));
     }
 
     #[test]

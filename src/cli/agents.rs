@@ -58,6 +58,10 @@ enum FormName {
     Response,
     /// A judge's answer
     Ruling,
+    /// A reviewer's words on the findings of others
+    Examination,
+    /// A reviewer's words on its own challenged findings
+    Defence,
     /// A reviewer's answer about changes
     Recheck,
     /// An aggregator's answer
@@ -79,6 +83,8 @@ impl From<FormName> for Form {
             FormName::Review => Self::Review,
             FormName::Response => Self::Response,
             FormName::Ruling => Self::Ruling,
+            FormName::Examination => Self::Examination,
+            FormName::Defence => Self::Defence,
             FormName::Recheck => Self::Recheck,
             FormName::Synthesis => Self::Synthesis,
             FormName::Decision => Self::Decision,

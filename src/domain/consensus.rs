@@ -61,8 +61,12 @@ pub struct Corroboration {
     pub reviewers: u32,
     /// What each of them that raised it says.
     pub positions: Vec<Position>,
-    /// The confidence of all together.
-    pub confidence: Confidence,
+    /// Reviewers that did not raise it and support it in a debate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirmed_by: Vec<AgentName>,
+    /// The confidence of all together; absent where no reviewer stated one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
     /// How it came about.
     pub formula: String,
     /// The validation score, where one reviewer alone raised it.

@@ -182,6 +182,9 @@ pub enum CallAnswer {
         findings: Vec<RawFinding>,
         /// Text that belongs to no finding.
         notes: String,
+        /// Why it cannot be relied on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
     },
     /// A reviewer's words on the findings of others; a missing one is no agreement.
     Examine {

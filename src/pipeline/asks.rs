@@ -54,6 +54,7 @@ impl Desk<'_> {
             CallId { attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?, ..call.clone() };
         Some(match &self.state.calls.get(&before)?.answer {
             CallAnswer::Invalid { error } => error.clone(),
+            CallAnswer::Review { problem: Some(problem), .. } => format!("of your last answer: {problem}"),
             CallAnswer::Review { status: AnswerStatus::NotReviewed, .. } => {
                 "your last answer held neither a finding nor the closing line".to_owned()
             }
@@ -222,18 +223,24 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         Task::Review { files, .. } => {
             let paths = review::Paths::new(files.iter().map(|file| file.path.as_str()));
             let read = review::parse_of(answer, nonce, &paths)?;
-            CallAnswer::Review { status: read.status, findings: read.findings, notes: read.notes }
+            CallAnswer::Review {
+                status: read.status,
+                findings: read.findings,
+                notes: read.notes,
+                problem: read.problem,
+            }
         }
-        Task::Examine { .. } => {
-            let read = debate::examine(answer, nonce, &request.task.findings())?;
+        Task::Examine { findings, .. } => {
+            let read = debate::examine(answer, nonce, &request.task.findings(), &debate::names(findings))?;
             if read.examinations.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
                 CallAnswer::Examine { examinations: read.examinations, observations: read.observations }
             }
         }
-        Task::Defend { .. } => {
-            let read = debate::defend(answer, nonce, &request.task.findings())?;
+        Task::Defend { challenged, .. } => {
+            let names = debate::names(challenged.iter().map(|item| &item.finding));
+            let read = debate::defend(answer, nonce, &request.task.findings(), &names)?;
             if read.defences.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {

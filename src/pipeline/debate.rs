@@ -129,11 +129,10 @@ impl State {
         })
     }
 
-    /// Who was asked in a debate and gave no answer that could be read.
-    fn silent(&self, round: u32) -> Vec<AgentName> {
-        let is_debate = |id: &CallId| [Purpose::Examine { round }, Purpose::Defend { round }].contains(&id.purpose);
+    /// Who was asked for these and gave no answer that could be read.
+    fn silent(&self, asked: &[Purpose]) -> Vec<AgentName> {
         let mut last: BTreeMap<(&AgentName, &Purpose), &CallAnswer> = BTreeMap::new();
-        for (id, call) in self.calls.iter().filter(|(id, _)| is_debate(id)) {
+        for (id, call) in self.calls.iter().filter(|(id, _)| asked.contains(&id.purpose)) {
             last.insert((&id.agent, &id.purpose), &call.answer);
         }
         let failed = |answer: &CallAnswer| matches!(answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
@@ -151,17 +150,57 @@ impl State {
             let (agree, disagree, partial) =
                 (count(ExaminationWord::Agree), count(ExaminationWord::Disagree), count(ExaminationWord::Partial));
             content.push_str(&format!("{agree} agreements, {disagree} disagreements, {partial} partial"));
+            self.say_examined(round, &mut content);
         } else {
             use crate::domain::DefenceWord::{Concede, Defend, Modify};
             let count = |word| self.defences(round).filter(|(_, said)| said.action == word).count();
             let (defended, conceded, modified) = (count(Defend), count(Concede), count(Modify));
             content.push_str(&format!("{defended} defended, {conceded} conceded, {modified} modified"));
+            self.say_defended(round, &mut content);
         }
-        for name in self.silent(round) {
+        let asked = if debate_round == 2 { Purpose::Examine { round } } else { Purpose::Defend { round } };
+        for name in self.silent(&[asked]) {
             content.push_str(&format!("; {}", incomplete(&name)));
         }
         let summary = format!("Debate round {debate_round} complete");
         DebateMessage::Message { recipient: LEAD.to_owned(), content, summary }
+    }
+
+    /// Confidence changes, new agreements and conflicts of round 2.
+    fn say_examined(&self, round: u32, content: &mut String) {
+        let mut by_finding: BTreeMap<FindingId, Vec<(&AgentName, &Examined)>> = BTreeMap::new();
+        for (by, said) in self.examinations(round) {
+            by_finding.entry(said.finding).or_default().push((by, said));
+        }
+        let against = |said: &&(&AgentName, &Examined)| said.1.action == ExaminationWord::Disagree;
+        let changes = by_finding.iter().filter_map(|(id, said)| {
+            let sum: i32 = said.iter().map(|(_, said)| said.confidence_adjustment).sum();
+            (sum != 0).then(|| format!("{id} {sum:+}"))
+        });
+        let agreed = by_finding.iter().filter_map(|(id, said)| {
+            let by: Vec<&str> = said.iter().filter(|said| !against(said)).map(|(by, _)| by.0.as_str()).collect();
+            (!by.is_empty()).then(|| format!("{id} ({})", by.join(", ")))
+        });
+        let conflicts = by_finding.iter().filter_map(|(id, said)| {
+            let by: Vec<&str> = said.iter().filter(against).map(|(by, _)| by.0.as_str()).collect();
+            (!by.is_empty()).then(|| format!("{id} ({})", by.join(", ")))
+        });
+        listed(content, "confidence changes", changes.collect());
+        listed(content, "new agreements", agreed.collect());
+        listed(content, "conflicts", conflicts.collect());
+    }
+
+    /// Confidence changes and resolved conflicts of round 3.
+    fn say_defended(&self, round: u32, content: &mut String) {
+        let changes = self.defences(round).filter(|(_, said)| said.confidence_adjustment != 0);
+        let changes = changes.map(|(_, said)| format!("{} {:+}", said.finding, said.confidence_adjustment));
+        let gave_way = self.defences(round).filter(|(_, said)| said.action != crate::domain::DefenceWord::Defend);
+        let resolved = gave_way.map(|(by, said)| {
+            let word = if said.action == crate::domain::DefenceWord::Concede { "conceded" } else { "modified" };
+            format!("{} ({word} by {})", said.finding, by.0)
+        });
+        listed(content, "confidence changes", changes.collect());
+        listed(content, "resolved conflicts", resolved.collect());
     }
 
     /// The round of a debate that is going on.
@@ -170,6 +209,13 @@ impl State {
         let begun = self.debating() != Debating::Off && self.debated(round).next().is_some();
         let reported = self.debate_rounds.contains(&(round, 2));
         (begun && !self.concluded.contains(&round)).then_some(if reported { 3 } else { 2 })
+    }
+}
+
+/// Adds a list to a message, or nothing where it is empty.
+fn listed(content: &mut String, what: &str, items: Vec<String>) {
+    if !items.is_empty() {
+        content.push_str(&format!("; {what}: {}", items.join(", ")));
     }
 }
 
@@ -258,15 +304,18 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
         true
     });
     findings.sort_by_key(|finding| finding.id);
-    let silent = state.silent(round);
+    let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);
     let content = merged.json(bench.lists.policy, Extras::default()).to_string();
     let count = |class| consensus.decisions.iter().filter(|decision| decision.class == class).count();
     let summary = format!(
         "Debate consensus: {} confirmed, {} dismissed, {} disputed",
-        count(Class::Accepted) + count(Class::Uncorroborated),
+        consensus.decisions.iter().filter(|decision| decision.is_confirmed()).count(),
         count(Class::Rejected),
         count(Class::Disputed)
     );
+    let alone = consensus.decisions.iter().filter(|decision| decision.is_alone()).count();
+    let alone = if alone > 0 { format!(", {alone} of one reviewer alone") } else { String::new() };
+    let summary = summary + &alone;
     let report = DebateMessage::Message { recipient: LEAD.to_owned(), content, summary };
     let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
     let ruled = merge::earlier(findings.iter().filter(|finding| !known.contains(&finding.id)), bindings);
@@ -367,7 +416,11 @@ fn debate(bench: &Bench<'_>, claims: &[Claim]) -> Debate {
     Debate {
         examinations: examinations.collect(),
         defences: defences.collect(),
-        silent: state.silent(round).into_iter().map(|name| name.0).collect(),
+        silent: state
+            .silent(&[Purpose::Examine { round }, Purpose::Defend { round }])
+            .into_iter()
+            .map(|name| name.0)
+            .collect(),
         ..bench.debate()
     }
 }

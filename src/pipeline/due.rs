@@ -522,6 +522,7 @@ mod tests {
                         status: AnswerStatus::Complete,
                         findings: Vec::new(),
                         notes: String::new(),
+                        problem: None,
                     },
                 );
             }
@@ -619,7 +620,8 @@ mod tests {
     fn reviewers_are_asked_side_by_side_then_merged() {
         let mut play = Play::new(Mode::Review);
         assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 1)), Step::Ask(call("r2", REVIEW, 1))]);
-        let answer = |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new() };
+        let answer =
+            |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new(), problem: None };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
             .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
         assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");

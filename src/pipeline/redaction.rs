@@ -57,14 +57,15 @@ impl Redaction {
             }
             EventKind::CallFinished {
                 call,
-                answer: CallAnswer::Review { status, findings, notes },
+                answer: CallAnswer::Review { status, findings, notes, problem },
                 transcript,
                 millis,
                 usage,
                 told,
             } => {
                 let findings = findings.into_iter().map(secrets::redact_value).collect();
-                let answer = CallAnswer::Review { status, findings, notes: secrets::redact_value(notes) };
+                let (notes, problem) = (secrets::redact_value(notes), problem.map(secrets::redact_value));
+                let answer = CallAnswer::Review { status, findings, notes, problem };
                 EventKind::CallFinished {
                     call,
                     answer,

@@ -76,6 +76,11 @@ impl<'a, R: BufRead> Walk<'a, R> {
         self.json.passed_over()
     }
 
+    /// What is wrong with JSON that was to be an answer, with its line and column.
+    pub(super) fn fault(&self) -> Option<&str> {
+        self.json.fault()
+    }
+
     /// Whether something that was to be findings is no JSON.
     pub(super) fn is_broken(&self) -> bool {
         self.json.is_broken()
@@ -101,6 +106,8 @@ pub(super) struct Closing<'a> {
     nonce: Option<&'a str>,
     /// What they announce; `Err` if they do not agree.
     announced: Option<Result<u64, Disagree>>,
+    /// A line that was to be one and does not count, in words.
+    astray: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,12 +116,15 @@ struct Disagree;
 impl<'a> Closing<'a> {
     /// Closing lines `<name> nonce=<nonce> <count>=<n>`.
     pub(super) fn new(name: &'static str, count: &'static str, nonce: Option<&'a str>) -> Self {
-        Self { name, count, nonce, announced: None }
+        Self { name, count, nonce, announced: None, astray: None }
     }
 
     /// Takes a line of prose; says whether it is a closing line with the right nonce.
     pub(super) fn take(&mut self, line: &str) -> bool {
-        let Some(count) = self.read(line.trim()) else { return false };
+        let Some(count) = self.read(line.trim()) else {
+            self.astray = self.wrong(line.trim()).or(self.astray);
+            return false;
+        };
         self.announced = Some(match self.announced {
             None => Ok(count),
             Some(Ok(before)) if before == count => Ok(count),
@@ -129,6 +139,26 @@ impl<'a> Closing<'a> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         // A number beyond all bounds is still a number, and a wrong one.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
+    }
+
+    /// What is wrong with a line that begins like a closing line.
+    fn wrong(&self, line: &str) -> Option<&'static str> {
+        let rest = line.strip_prefix(self.name)?;
+        let nonce = rest.strip_prefix(" nonce=").and_then(|rest| rest.split_whitespace().next());
+        Some(match nonce {
+            None => "has no nonce",
+            Some(nonce) if !is_nonce(self.nonce, nonce) => "has another nonce than the one given",
+            Some(_) => "does not end with its number",
+        })
+    }
+
+    /// What is wrong with the closing line, if no line counts as one.
+    pub(super) fn problem(&self) -> Option<String> {
+        match self.announced {
+            None => Some(format!("the closing line `{}` {}", self.name, self.astray.unwrap_or("is missing"))),
+            Some(Err(Disagree)) => Some(format!("there are closing lines `{}` with different numbers", self.name)),
+            Some(Ok(_)) => None,
+        }
     }
 
     /// The number announced; `None` without a closing line, or where several do not agree.

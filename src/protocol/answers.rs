@@ -92,18 +92,36 @@ pub(super) struct Answers<W> {
     pub(super) problems: Vec<String>,
 }
 
+/// Findings by `path:line:title`, as answers in JSON may name them.
+pub type Names = BTreeMap<String, FindingId>;
+
+/// What a finding is called besides its id, with small letters and single blanks.
+pub(super) fn name(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
 /// Reads answers to the findings `asked`; without a list to any finding.
 pub(super) fn read<W: Word, R: BufRead>(
     input: R,
     nonce: Option<&str>,
     asked: Option<&[FindingId]>,
 ) -> io::Result<Answers<W>> {
+    read_of(input, nonce, asked, &Names::new())
+}
+
+/// As [`read`]; an item in JSON may name its finding by one of `names`.
+pub(super) fn read_of<W: Word, R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    asked: Option<&[FindingId]>,
+    names: &Names,
+) -> io::Result<Answers<W>> {
     let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new(W::CLOSING, "answers", nonce);
     let mut prose = Prose::new();
     let mut signed: Option<Gathered<W>> = None;
     let take = |bytes: &[u8], signed: &mut Option<Gathered<W>>| {
-        if let Some(found) = from_json(bytes).filter(|found| found.is_signed(nonce)) {
+        if let Some(found) = from_json(bytes, names).filter(|found| found.is_signed(nonce)) {
             match signed {
                 Some(before) => before.add(found),
                 None => *signed = Some(found),
@@ -124,7 +142,14 @@ pub(super) fn read<W: Word, R: BufRead>(
         take(object.bytes, &mut signed);
     }
     let passed_over = walk.passed_over();
-    Ok(Said { prose: prose.finish(), json: signed, closing, passed_over }.settle(asked))
+    let fault = walk.fault().map(str::to_owned);
+    drop(walk);
+    let mut answers = Said { prose: prose.finish(), json: signed, closing, passed_over }.settle(asked);
+    if let Some(fault) = fault.filter(|_| !answers.complete) {
+        // What cannot be read is why the rest is missing.
+        answers.problems.insert(0, fault);
+    }
+    Ok(answers)
 }
 
 /// Answers as they stand in the text, before anything is compared with what was asked.
@@ -260,7 +285,9 @@ impl<W: Word> Said<'_, W> {
         if truncated {
             problems.insert("the answer is too long to be kept".to_owned());
         } else if !is_signed {
-            problems.insert(format!("the closing line `{}` is missing, or its nonce is another one", W::CLOSING));
+            problems.insert(
+                closing.problem().unwrap_or_else(|| format!("the answers do not stand before `{}`", W::CLOSING)),
+            );
         } else if !is_counted {
             problems.insert(format!(
                 "the closing line `{}` does not announce the {read} answers that were read",
@@ -529,7 +556,7 @@ fn evidence(line: &str) -> Option<&str> {
     Some(undress(rest.trim_start_matches(['*', '_']).trim()))
 }
 
-fn from_json<W: Word>(bytes: &[u8]) -> Option<Gathered<W>> {
+fn from_json<W: Word>(bytes: &[u8], names: &Names) -> Option<Gathered<W>> {
     let Answered { nonce, list, .. } = json::object::<Answered<W>>(bytes)?;
     let list = list?;
     let mut gathered = Gathered::new();
@@ -537,7 +564,8 @@ fn from_json<W: Word>(bytes: &[u8]) -> Option<Gathered<W>> {
     gathered.truncated = list.count > list.items.len() as u64;
     for JsonItem(fields) in list.items {
         let named = fields.finding.word().unwrap_or_default();
-        let Some(finding) = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}"))) else {
+        let by_id = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}")));
+        let Some(finding) = by_id.or_else(|| names.get(&name(&named)).copied()) else {
             gathered.problem(|| format!("`{named}` is no finding id such as `F1`"));
             continue;
         };

@@ -4,18 +4,25 @@
 //! `responses`, `defenses` and `debate`, or a list of documents. A reviewer's name and a file hold for everything inside
 //! that names none. Nothing is dropped in silence: what is not understood is named in `problems`.
 
+mod node;
+mod scalar;
+
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::ops::Deref;
 
-use serde::Deserialize;
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use node::{Documents, Node};
+use scalar::Scalar;
+use serde::Deserialize as _;
 
-use crate::rules::consensus::{Claim, Debate, Defence, DefenceWord, Examination, ExaminationWord, Level};
+use crate::rules::consensus::{
+    Checked, Claim, Debate, Defence, DefenceWord, Examination, ExaminationWord, Level, UNTITLED,
+};
 use crate::rules::mandatory;
 
 /// The longest title made from a text that has none, in characters.
 const TITLE: usize = 120;
+
+/// A reviewer that is not named.
+const UNNAMED: &str = "unnamed";
 
 /// What there is to merge.
 #[derive(Debug, Default)]
@@ -39,7 +46,7 @@ pub fn read(text: &str) -> Result<Dossier, serde_json::Error> {
     let mut debate = Vec::new();
     for document in serde_json::Deserializer::from_str(text).into_iter::<Documents>() {
         for node in document?.0 {
-            dossier.take(node, &Context::default(), &mut debate);
+            dossier.take(node, Place::Top, &Context::default(), &mut debate);
         }
     }
     dossier.name_claims();
@@ -47,83 +54,15 @@ pub fn read(text: &str) -> Result<Dossier, serde_json::Error> {
     Ok(dossier)
 }
 
-/// One document or a list of them.
-struct Documents(Vec<Node>);
-
-impl<'de> Deserialize<'de> for Documents {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut all = Vec::new();
-        deserializer.deserialize_any(Into(&mut all))?;
-        Ok(Self(all))
-    }
-}
-
-/// Puts one document or a list of them at the end of a list.
-struct Into<'a>(&'a mut Vec<Node>);
-
-impl<'de> DeserializeSeed<'de> for Into<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Into<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with findings, or a list of them")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        self.0.push(Node::deserialize(de::value::MapAccessDeserializer::new(map))?);
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Into(self.0))?.is_some() {}
-        Ok(())
-    }
-}
-
-/// A document: a finding, an answer, or what holds some.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Node {
-    id: Scalar,
-    #[serde(alias = "reviewer", alias = "agent")]
-    model: Scalar,
-    vendor: Rare,
-    file: Scalar,
-    line: Scalar,
-    end_line: Scalar,
-    severity: Scalar,
-    confidence: Scalar,
-    category: Scalar,
-    rule: Rare,
-    title: Scalar,
-    #[serde(alias = "text", alias = "body", alias = "message")]
-    description: Scalar,
-    #[serde(alias = "recommendation", alias = "fix")]
-    suggestion: Scalar,
-    valid: Rare,
-    findings: Option<Box<Documents>>,
-    issues: Option<Box<Documents>>,
-    payload: Option<Box<Self>>,
-    debate: Option<Box<Documents>>,
-    responses: Option<Box<Documents>>,
-    #[serde(alias = "defences")]
-    defenses: Option<Box<Documents>>,
-    reviewers: Vec<String>,
-    silent: Vec<String>,
-    finding_id: Rare,
-    action: Rare,
-    confidence_adjustment: Rare,
-    reasoning: Rare,
-    new_observations: Option<Box<Documents>>,
-    revised_severity: Rare,
-    revised_description: Rare,
+/// Where a document stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// By itself, or in something around a review.
+    Top,
+    /// In a list of findings: whatever stands there is one.
+    Item,
+    /// In a list of answers of a debate.
+    Answer,
 }
 
 /// What holds for everything inside a document.
@@ -138,26 +77,30 @@ struct Context {
 /// A message whose finding is looked for when all findings are known.
 struct Message {
     node: Node,
-    by: String,
+    by: Option<String>,
 }
 
 impl Dossier {
-    fn take(&mut self, mut node: Node, outer: &Context, debate: &mut Vec<Message>) {
+    fn take(&mut self, mut node: Node, place: Place, outer: &Context, debate: &mut Vec<Message>) {
         let context = Context {
             model: node.model.text().or_else(|| outer.model.clone()),
             vendor: node.vendor.text().or_else(|| outer.vendor.clone()),
             file: node.file.text().or_else(|| outer.file.clone()),
             observed: outer.observed,
         };
-        self.debate.reviewers.append(&mut node.reviewers);
-        self.debate.silent.append(&mut node.silent);
-        let inside = [node.findings.take(), node.issues.take(), node.debate.take(), node.responses.take()];
-        let is_container = inside.iter().any(Option::is_some) || node.defenses.is_some() || node.payload.is_some();
-        for inner in inside.into_iter().chain([node.defenses.take()]).flatten().flat_map(|list| list.0) {
-            self.take(inner, &context, debate);
-        }
-        if let Some(payload) = node.payload.take() {
-            self.take(*payload, &context, debate);
+        let mut lists = node.lists.take().map(|lists| *lists).unwrap_or_default();
+        self.debate.reviewers.append(&mut lists.reviewers);
+        self.debate.silent.append(&mut lists.silent);
+        let is_container = lists.is_container();
+        let inside = [
+            (Place::Item, lists.findings.take()),
+            (Place::Top, lists.documents.take()),
+            (Place::Answer, lists.answers.take()),
+        ];
+        for (place, inner) in inside {
+            for inner in inner.into_iter().flat_map(|list| list.0) {
+                self.take(inner, place, &context, debate);
+            }
         }
         if is_container {
             if self.id.is_none() {
@@ -166,36 +109,103 @@ impl Dossier {
             let name = context.model.filter(|_| !node.model.is_none());
             self.debate.reviewers.extend(name);
         } else if node.finding_id.text().is_some() {
-            for observation in node.new_observations.take().into_iter().flat_map(|list| list.0) {
-                self.take(observation, &Context { observed: true, ..context.clone() }, debate);
+            for observation in lists.observations.take().into_iter().flat_map(|list| list.0) {
+                self.take(observation, Place::Item, &Context { observed: true, ..context.clone() }, debate);
             }
-            match context.model {
-                Some(by) => debate.push(Message { node, by }),
-                None => self.problems.push("an answer of the debate names no reviewer".to_owned()),
+            debate.push(Message { node, by: context.model });
+        } else if node.is_message() && place == Place::Top {
+            // What it says is a document, or tells people how far the debate has come.
+            let text = node.content.text().unwrap_or_default();
+            let inside: Vec<Documents> =
+                serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
+            for inner in inside.into_iter().flat_map(|list| list.0) {
+                self.take(inner, Place::Top, &context, debate);
             }
-        } else if node.title.text().is_some() || node.description.text().is_some() {
-            let claim = self.claim(node, context);
-            self.claims.push(claim);
+        } else if node.is_text && place != Place::Item {
+            self.signal(&mut node, place);
+        } else if node.is_finding() {
+            self.claim(node, context);
+        } else if place == Place::Answer {
+            self.problems.push("an answer of the debate names no finding".to_owned());
+        } else if !self.take_nested(&node, place, &context, debate) {
+            if place == Place::Item || !node.verdict.is_told() && node.says_something() {
+                self.claim(node, context);
+            } else if node.verdict.is_told() {
+                self.debate.reviewers.extend(context.model);
+            } else {
+                self.problems.push("an object holds neither a finding nor an answer of a debate".to_owned());
+            }
         }
     }
 
-    fn claim(&mut self, mut node: Node, context: Context) -> Claim {
-        let description = node.description.take_text().unwrap_or_default();
-        let title = node.title.take_text().unwrap_or_else(|| first_line(&description));
-        let (line, end) = node.line.range();
-        let denies = matches!(*node.valid, Scalar::Flag(false)) || denies(&title);
-        let severity = node.severity.text().map(|word| {
+    /// A text between the documents: the lead's word that a round is complete says nothing new.
+    fn signal(&mut self, node: &mut Node, place: Place) {
+        let text = node.texts().1;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_known = matches!(*words, [round, number, complete] if place == Place::Top
+            && round.eq_ignore_ascii_case("round")
+            && number.parse::<u32>().is_ok()
+            && complete.eq_ignore_ascii_case("complete"));
+        if !is_known {
+            self.problems.push(format!("`{}` is neither a finding nor an answer of a debate", first_line(&text)));
+        }
+    }
+
+    /// Takes what the fields of other names hold: findings by the names of their files, or something around a review.
+    fn take_nested(&mut self, node: &Node, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
+        let known = (self.claims.len(), self.debate.reviewers.len(), debate.len());
+        let problems = self.problems.len();
+        for (name, value) in node.others.iter().flat_map(|others| &others.nested) {
+            let Ok(documents) = Documents::deserialize(value) else { continue };
+            let by_file = place == Place::Item;
+            if by_file && !name.contains(['.', '/']) {
+                continue;
+            }
+            let context =
+                Context { file: by_file.then(|| name.clone()).or_else(|| context.file.clone()), ..context.clone() };
+            for inner in documents.0 {
+                // Some text within another field is no finding.
+                if !inner.is_text && (!by_file || inner.is_finding()) {
+                    self.take(inner, Place::Top, &context, debate);
+                }
+            }
+        }
+        let is_taken = known != (self.claims.len(), self.debate.reviewers.len(), debate.len());
+        if !is_taken {
+            self.problems.truncate(problems);
+        }
+        is_taken
+    }
+
+    fn claim(&mut self, mut node: Node, context: Context) {
+        let (mut line, mut end) = node.line.range();
+        let mut file = context.file;
+        if let Some(located) = node.located() {
+            line = line.or(located.line);
+            end = end.or(located.end);
+            file = file.or(located.file);
+        }
+        let (title, description) = node.texts();
+        let title = title.unwrap_or_else(|| first_line(&description));
+        let severity = node.severity.0.as_ref().and_then(|(_, word)| word.text()).map(|word| {
             let level = Level::of(mandatory::normalise(&word));
             if mandatory::normalise(&word).is_none() {
                 self.problems.push(format!("the severity `{word}` is unknown and counts as high"));
             }
             level
         });
-        Claim {
+        let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
+        let title = if title.is_empty() {
+            self.problems.push(format!("a finding of {model} has no text; it stands without one"));
+            UNTITLED.to_owned()
+        } else {
+            title
+        };
+        self.claims.push(Claim {
             id: node.id.take_text().unwrap_or_default(),
-            model: context.model.unwrap_or_else(|| "unnamed".to_owned()),
+            model,
             vendor: context.vendor,
-            file: context.file.filter(|file| !file.is_empty()),
+            file: file.filter(|file| !file.is_empty()),
             line,
             end_line: node.end_line.range().0.or(end),
             block: None,
@@ -203,13 +213,13 @@ impl Dossier {
             confidence: node.confidence.percent(),
             category: node.category.take_text(),
             rule: node.rule.text().filter(|rule| !rule.is_empty()),
+            denies: matches!(*node.valid, Scalar::Flag(false)) || denies(&title),
             title,
             description,
             suggestion: node.suggestion.take_text().unwrap_or_default(),
-            denies,
             observed: context.observed,
-            checked: crate::rules::consensus::Checked::default(),
-        }
+            checked: Checked::default(),
+        });
     }
 
     /// Gives ids to findings without one, or with one that another finding has.
@@ -243,8 +253,9 @@ impl Dossier {
         let finder = Finder::of(&self.claims);
         for Message { node, by } in messages {
             let named = node.finding_id.text().unwrap_or_default();
+            let sender = by.as_deref().unwrap_or("an unnamed reviewer").to_owned();
             let Some(finding) = finder.find(&named) else {
-                self.problems.push(format!("{by} answers to the finding `{named}`, which does not exist"));
+                self.problems.push(format!("{sender} answers to the finding `{named}`, which does not exist"));
                 continue;
             };
             let action = node.action.text().unwrap_or_default().trim().to_lowercase();
@@ -254,9 +265,13 @@ impl Dossier {
             let defended = DefenceWord::ALL.into_iter().find(|word| word.as_str() == action);
             match (examined, defended) {
                 (Some(word), _) => {
+                    let by = by.unwrap_or_else(|| UNNAMED.to_owned());
                     self.debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
                 }
                 (None, Some(word)) => {
+                    // Only who raised a finding defends it.
+                    let raiser = || self.claims.iter().find(|claim| claim.id == finding);
+                    let by = by.or_else(|| Some(raiser()?.model.clone())).unwrap_or_else(|| UNNAMED.to_owned());
                     let severity = node.revised_severity.text();
                     let revised_severity = severity.map(|word| Level::of(mandatory::normalise(&word)));
                     let revised_description = node.revised_description.text().filter(|text| !text.is_empty());
@@ -266,7 +281,7 @@ impl Dossier {
                 }
                 (None, None) => {
                     self.problems
-                        .push(format!("{by} answers `{action}` to `{named}`, which is no word of a debate"));
+                        .push(format!("{sender} answers `{action}` to `{named}`, which is no word of a debate"));
                 }
             }
         }
@@ -310,138 +325,6 @@ fn first_line(text: &str) -> String {
     match line.char_indices().nth(TITLE) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
-    }
-}
-
-/// A value that several writers write differently.
-#[derive(Default)]
-enum Scalar {
-    #[default]
-    None,
-    Text(String),
-    Number(f64),
-    Flag(bool),
-}
-
-/// A value that few documents have; the others do not pay for its room.
-#[derive(Default)]
-struct Rare(Option<Box<Scalar>>);
-
-impl Deref for Rare {
-    type Target = Scalar;
-
-    fn deref(&self) -> &Scalar {
-        self.0.as_deref().unwrap_or(&Scalar::None)
-    }
-}
-
-impl<'de> Deserialize<'de> for Rare {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(Some(Box::new(Scalar::deserialize(deserializer)?))))
-    }
-}
-
-impl Scalar {
-    fn is_none(&self) -> bool {
-        matches!(self, Self::None)
-    }
-
-    fn text(&self) -> Option<String> {
-        match self {
-            Self::Text(text) => Some(text.clone()),
-            Self::Number(number) => Some(number.to_string()),
-            Self::Flag(_) | Self::None => None,
-        }
-    }
-
-    fn take_text(&mut self) -> Option<String> {
-        match std::mem::take(self) {
-            Self::Text(text) => Some(text).filter(|text| !text.is_empty()),
-            other => other.text(),
-        }
-    }
-
-    fn number(&self) -> Option<i32> {
-        #[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
-        match self {
-            Self::Number(number) => Some(number.round() as i32),
-            Self::Text(text) => text.trim().trim_start_matches('+').trim_end_matches('%').parse().ok(),
-            Self::Flag(_) | Self::None => None,
-        }
-    }
-
-    /// A confidence; numbers between 0 and 1 are shares of 100.
-    fn percent(&self) -> Option<u8> {
-        if let Self::Number(share) = self
-            && *share > 0.0
-            && *share < 1.0
-        {
-            return Self::Number(share * 100.0).percent();
-        }
-        self.number().map(|number| u8::try_from(number.clamp(0, 100)).unwrap_or(100))
-    }
-
-    /// `12`, `"12"` or `"12-14"`.
-    fn range(&self) -> (Option<u32>, Option<u32>) {
-        match self {
-            Self::Text(text) => {
-                let (first, last) = text.split_once('-').unwrap_or((text, ""));
-                (first.trim().parse().ok(), last.trim().parse().ok())
-            }
-            other => (other.number().and_then(|number| u32::try_from(number).ok()), None),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Scalar {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Scalar;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or a number")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
-                Ok(Scalar::Text(text.to_owned()))
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Scalar, E> {
-                Ok(Scalar::Text(text))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Scalar, E> {
-                Ok(i32::try_from(number).map_or(Scalar::None, |number| Scalar::Number(f64::from(number))))
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Scalar, E> {
-                Ok(u32::try_from(number).map_or(Scalar::None, |number| Scalar::Number(f64::from(number))))
-            }
-
-            fn visit_f64<E>(self, number: f64) -> Result<Scalar, E> {
-                Ok(Scalar::Number(number))
-            }
-
-            fn visit_bool<E>(self, flag: bool) -> Result<Scalar, E> {
-                Ok(Scalar::Flag(flag))
-            }
-
-            fn visit_unit<E>(self) -> Result<Scalar, E> {
-                Ok(Scalar::None)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Scalar, A::Error> {
-                while seq.next_element::<de::IgnoredAny>()?.is_some() {}
-                Ok(Scalar::None)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
-                while map.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
-                Ok(Scalar::None)
-            }
-        }
-        deserializer.deserialize_any(Any)
     }
 }
 

@@ -6,11 +6,12 @@
 use std::io::{self, BufRead};
 
 use super::answer::{Walk, is_nonce};
+pub use super::answers::Names;
 use super::answers::{self, Answers, Entry, Word};
 use super::json::{Loose, State};
 use super::{claims, review};
 use crate::domain::{
-    DefenceWord, Defended, ExaminationWord, Examined, FindingId, RawFinding, Severity, Tag, Untrusted,
+    DefenceWord, Defended, ExaminationWord, Examined, Finding, FindingId, RawFinding, Severity, Tag, Untrusted,
 };
 use crate::rules::consensus::{Claim, Level};
 use crate::rules::mandatory;
@@ -20,6 +21,25 @@ const NEW: &str = "[NEW ";
 
 /// What begins a revised text.
 const REVISED: &str = "Revised:";
+
+/// The names of findings: `path:line:title`, as the specification's messages call them. A name that two findings have
+/// is none.
+pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
+    let mut names = Names::new();
+    let mut twice = Vec::new();
+    for finding in findings {
+        let file = finding.raw.file.as_deref().unwrap_or_default();
+        let line = finding.raw.line.map(|line| line.to_string()).unwrap_or_default();
+        let name = answers::name(&format!("{file}:{line}:{}", finding.raw.title.as_written()));
+        if names.insert(name.clone(), finding.id).is_some() {
+            twice.push(name);
+        }
+    }
+    for name in twice {
+        names.remove(&name);
+    }
+    names
+}
 
 /// What was read in an answer of round 2.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,15 +65,20 @@ pub struct DefendAnswer {
     pub problems: Vec<String>,
 }
 
-/// Reads an answer of round 2 on the findings `asked`.
+/// Reads an answer of round 2 on the findings `asked`, which JSON may call by their names.
 ///
 /// # Errors
 /// Only those of reading `input`.
-pub fn examine(mut input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<ExamineAnswer> {
+pub fn examine(
+    mut input: impl BufRead,
+    nonce: Option<&str>,
+    asked: &[FindingId],
+    names: &Names,
+) -> io::Result<ExamineAnswer> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
     let Answers { entries, complete, problems, .. } =
-        answers::read::<ExaminationWord, _>(bytes.as_slice(), nonce, Some(asked))?;
+        answers::read_of::<ExaminationWord, _>(bytes.as_slice(), nonce, Some(asked), names)?;
     let examinations = entries
         .into_iter()
         .map(|mut entry| {
@@ -74,12 +99,18 @@ pub fn examine(mut input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]
     Ok(ExamineAnswer { examinations, observations, complete, problems })
 }
 
-/// Reads an answer of round 3 on the findings `asked`.
+/// Reads an answer of round 3 on the findings `asked`, which JSON may call by their names.
 ///
 /// # Errors
 /// Only those of reading `input`.
-pub fn defend(input: impl BufRead, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<DefendAnswer> {
-    let Answers { entries, complete, problems, .. } = answers::read::<DefenceWord, _>(input, nonce, Some(asked))?;
+pub fn defend(
+    input: impl BufRead,
+    nonce: Option<&str>,
+    asked: &[FindingId],
+    names: &Names,
+) -> io::Result<DefendAnswer> {
+    let Answers { entries, complete, problems, .. } =
+        answers::read_of::<DefenceWord, _>(input, nonce, Some(asked), names)?;
     let defences = entries
         .into_iter()
         .map(|entry| {
@@ -259,7 +290,7 @@ mod tests {
         let text = "[F1] AGREE +10: `eval` runs it\n[F2] DISAGREE -20: line 4 checks it\n[F3] PARTIAL: the length only\n\
                     [NEW HIGH] app.py:9 The file is never closed\n  on any path\n\
                     GLEE-EXAMINE-END nonce=n answers=3\n";
-        let read = examine(text.as_bytes(), Some("n"), &ASKED).unwrap();
+        let read = examine(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
         let rows: Vec<_> = read
             .examinations
             .iter()
@@ -288,17 +319,31 @@ mod tests {
         let text = r#"{"nonce": "n", "responses": [
             {"finding_id": "F1", "action": "partial", "confidence_adjustment": 5, "reasoning": "r",
              "new_observations": [{"severity": "low", "file": "a.py", "line": 3, "title": "Unused"}]}]}"#;
-        let read = examine(text.as_bytes(), Some("n"), &ASKED[..1]).unwrap();
+        let read = examine(text.as_bytes(), Some("n"), &ASKED[..1], &Names::new()).unwrap();
         assert_eq!(read.examinations[0].confidence_adjustment, 5);
         assert_eq!(read.observations[0].title, "Unused");
         assert_eq!(read.problems, Vec::<String>::new());
     }
 
     #[test]
+    fn spec_23_findings_are_known_by_the_names_of_the_specification() {
+        let names = Names::from([("src/a.rs:3:the lock leaks".to_owned(), FindingId(1))]);
+        let text = |named: &str| {
+            format!(
+                r#"{{"nonce": "n", "responses": [{{"finding_id": "{named}", "action": "agree", "reasoning": "r"}}]}}"#
+            )
+        };
+        let read = |named: &str| examine(text(named).as_bytes(), Some("n"), &ASKED[..1], &names).unwrap();
+        let known = read("src/a.rs:3:The  lock leaks");
+        assert_eq!((known.complete, known.examinations[0].finding), (true, FindingId(1)));
+        assert!(read("src/a.rs:4:The lock leaks").examinations.is_empty(), "another place is another finding");
+    }
+
+    #[test]
     fn defences() {
         let text = "[F1] DEFEND: line 2 calls `md5`\n[F2] CONCEDE: right\n[F3] MODIFY -10 LOW: only in tests\n\
                     Revised: Slow in tests\nGLEE-DEFEND-END nonce=n answers=3\n";
-        let read = defend(text.as_bytes(), Some("n"), &ASKED).unwrap();
+        let read = defend(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
         assert_eq!(read.problems, Vec::<String>::new());
         let modified = &read.defences[2];
         assert_eq!(modified.confidence_adjustment, -10);
@@ -310,7 +355,7 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_says_what_is_wrong() {
-        let read = examine("I agree with everything.".as_bytes(), Some("n"), &ASKED).unwrap();
+        let read = examine("I agree with everything.".as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
         assert!(read.examinations.is_empty());
         assert!(read.problems.iter().any(|problem| problem.contains("GLEE-EXAMINE-END")), "{:?}", read.problems);
     }

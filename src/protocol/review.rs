@@ -4,6 +4,7 @@ mod draft;
 mod issue;
 mod render;
 mod result;
+mod sure;
 mod union;
 
 use std::io::{self, BufRead};
@@ -37,6 +38,9 @@ pub struct ReviewAnswer {
     /// The summary that a JSON answer gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// Why it is neither complete nor clean; fit to be sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Reads a reviewer's answer. Without a nonce any well-formed closing line counts.
@@ -77,8 +81,36 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
         results.take(object, &mut draft);
     }
     let (passed_over, is_broken) = (walk.passed_over(), walk.is_broken());
+    let fault = walk.fault().map(str::to_owned);
     drop(walk);
-    Ok(results.unite(draft, &closing, passed_over, is_broken))
+    let mut answer = results.unite(draft, &closing, passed_over, is_broken);
+    if !answer.status.is_complete() {
+        answer.problem = Some(problem(&answer, fault, &closing));
+    }
+    Ok(answer)
+}
+
+/// Why an answer cannot be relied on: what the parser met first, else what the answer lacks.
+fn problem(answer: &ReviewAnswer, fault: Option<String>, closing: &Closing<'_>) -> String {
+    let read = match answer.findings.len() {
+        0 => "no finding was read".to_owned(),
+        1 => "1 finding was read".to_owned(),
+        count => format!("{count} findings were read"),
+    };
+    let is_empty = answer.findings.is_empty() && answer.notes.trim().is_empty();
+    let cause = if let Some(fault) = fault {
+        fault
+    } else if answer.truncated {
+        "the answer is too long to be kept".to_owned()
+    } else if let Some(problem) = closing.problem() {
+        if is_empty && answer.verdict.is_none() { format!("the answer is empty, and {problem}") } else { problem }
+    } else if let Some(verdict) = answer.verdict.as_ref().filter(|_| answer.findings.is_empty()) {
+        format!("the verdict `{verdict}` comes without a finding")
+    } else {
+        let announced = closing.number().unwrap_or_default();
+        format!("the closing line announces {announced}")
+    };
+    format!("{cause}; {read}")
 }
 
 #[cfg(test)]

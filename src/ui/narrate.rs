@@ -439,6 +439,7 @@ mod tests {
             status,
             findings: findings.iter().map(|finding| finding.raw.clone()).collect(),
             notes: String::new(),
+            problem: None,
         };
         let start =
             |call: CallId, role| EventKind::CallStarted { call, role, prompt_bytes: 12_345, nonce: String::new() };

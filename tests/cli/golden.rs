@@ -21,6 +21,25 @@ fn holds(recorded: &Value, now: &Value) -> bool {
     }
 }
 
+/// An outcome without the confidence that earlier forms made up where no reviewer stated one; a replay makes up none.
+fn without_made_up(mut outcome: Value) -> Value {
+    match &mut outcome {
+        Value::Object(fields) => {
+            let positions = fields.get("positions").and_then(Value::as_array);
+            let is_made_up =
+                positions.is_some_and(|positions| positions.iter().all(|said| said.get("confidence").is_none()));
+            if is_made_up {
+                fields.remove("confidence");
+                fields.remove("formula");
+            }
+            fields.values_mut().for_each(|value| *value = without_made_up(value.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_made_up(item.take())),
+        _ => {}
+    }
+    outcome
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a fresh folder");
     for entry in fs::read_dir(from).expect("a golden history") {
@@ -57,6 +76,8 @@ fn every_golden_history_is_shown_and_decided_as_it_was() {
             for command in ["show", "replay"] {
                 let output = sandbox.glee(&["--history", &history, "runs", command, &run, "--format", "json"]);
                 let now: Value = serde_json::from_str(&output.stdout).expect("an outcome");
+                let recorded =
+                    if command == "replay" { without_made_up(recorded.clone()) } else { recorded.clone() };
                 assert!(holds(&recorded, &now), "{command} {}\n{now:#}\n{}", path.display(), output.stderr);
                 if command == "replay" {
                     assert!(output.stderr.contains("nothing else comes of it"), "{output}");

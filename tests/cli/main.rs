@@ -3,6 +3,7 @@
 mod agents;
 mod config;
 mod consensus;
+mod debate;
 mod dialog;
 mod disputes;
 mod golden;

@@ -131,3 +131,74 @@ fn an_answer_of_many_pieces_is_one_json_and_orders_nobody() {
     assert_eq!(groups, Some(2999));
     assert!(json(&output.stdout)["findings"][0]["title"].as_str().is_some_and(|title| title.starts_with(order)));
 }
+
+/// A text under any name counts, and a finding without one stands as such.
+#[test]
+fn spec_17_findings_keep_their_texts_whatever_the_fields_are_called() {
+    let fields = ["issue", "name", "summary", "problem", "details", "what_is_wrong"];
+    let mut findings: Vec<_> =
+        fields.iter().map(|field| serde_json::json!({"line": 3, *field: format!("Overflow in {field}")})).collect();
+    findings.push(serde_json::json!({"severity": "high", "line": 90}));
+    findings.push(serde_json::json!("The lock at a.rs:7 is never released"));
+    for policy in ["panel", "specification"] {
+        let text = serde_json::json!({"model": "a", "file": "a.rs", "findings": findings}).to_string();
+        let output = Sandbox::new().glee_with(&["merge", "--policy", policy], &text);
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        let answer = json(&output.stdout);
+        assert_eq!(answer["debate_statistics"]["total_findings_received"], 8, "{policy}");
+        for field in fields {
+            assert!(output.stdout.contains(&format!("Overflow in {field}")), "{policy}: {field}");
+        }
+        assert!(output.stdout.contains("never released") && !output.stdout.contains("passed review"), "{policy}");
+        assert_eq!(output.stderr, "warning: a finding of a has no text; it stands without one\n");
+    }
+}
+
+#[test]
+fn spec_17_what_stands_around_a_review_hides_no_finding() {
+    let rows = [
+        r#"{"result": {"model": "a", "findings": [{"title": "Leaks", "file": "src/a.rs"}]}}"#,
+        r#"{"model": "a", "findings": {"src/a.rs": [{"title": "Leaks"}]}}"#,
+        r#"[{"model": "a", "summary": "Leaks", "path": "src/a.rs"}]"#,
+        r#"{"model": "a", "findings": [{"title": "Leaks", "text": "x", "description": "y", "location": "src/a.rs:4"}]}"#,
+    ];
+    for row in rows {
+        let output = Sandbox::new().glee_with(&["merge"], row);
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{row}");
+        let finding = &json(&output.stdout)["findings"][0];
+        assert_eq!((&finding["title"], &finding["file"]), (&"Leaks".into(), &"src/a.rs".into()), "{row}");
+    }
+    let nothing = Sandbox::new().glee_with(&["merge"], r#"{"model": "a", "remarks": [1]}"#);
+    assert_eq!(nothing.stderr, "warning: an object holds neither a finding nor an answer of a debate\n");
+}
+
+/// The same finding of two reviewers at two places is one finding of both.
+#[test]
+fn spec_18_findings_merged_from_other_places_keep_who_raised_them() {
+    let finding = |model: &str, line: u32, severity: &str, confidence: u8| {
+        serde_json::json!({"id": format!("{model}{line}"), "model": model, "file": "a.py", "line": line,
+            "severity": severity, "confidence": confidence, "title": "SQL injection in `find`",
+            "description": "When `name` holds a quote, `find` fails."})
+    };
+    let text = serde_json::json!({"findings": [
+        finding("codex", 4, "medium", 80), finding("gemini", 10, "high", 90), finding("codex", 40, "low", 60)]});
+    let output = Sandbox::new().glee_with(&["merge", "--policy", "specification"], &text.to_string());
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let answer = json(&output.stdout);
+    let accepted = answer["consensus"]["accepted"].as_array().expect("a list");
+    assert_eq!(accepted.len(), 1, "{answer:#}");
+    let accepted = &accepted[0];
+    assert_eq!(accepted["agreement_level"], "unanimous");
+    assert_eq!(accepted["contributing_models"], json(r#"["codex", "gemini"]"#));
+    assert_eq!(accepted["original_severities"], json(r#"{"codex": "medium", "gemini": "high"}"#));
+    assert_eq!(accepted["original_confidences"], json(r#"{"codex": 80, "gemini": 90}"#));
+    let finding = &answer["findings"][0];
+    assert_eq!(
+        (&finding["line"], &finding["severity"], &finding["confidence"]),
+        (&4.into(), &"high".into(), &100.into())
+    );
+    assert_eq!(answer["groups"][0]["members"], json(r#"["codex4", "gemini10", "codex40"]"#));
+    let statistics = &answer["debate_statistics"];
+    assert_eq!((&statistics["agreements"], &statistics["unique_findings_accepted"]), (&1.into(), &0.into()));
+    assert!(!output.stdout.contains("single source"), "{}", output.stdout);
+}

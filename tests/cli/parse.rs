@@ -85,7 +85,7 @@ fn responses_and_rechecks_are_printed() {
       [F2] DISAGREE
           a constant
           Evidence: src/db.py:2
-    problem: the closing line `GLEE-RESPONSE-END` is missing, or its nonce is another one
+    problem: the closing line `GLEE-RESPONSE-END` is missing
     "#);
     let recheck = "[F1] RESOLVED: bound\nGLEE-RECHECK-END nonce=1 answers=1\n";
     insta::assert_snapshot!(sandbox.glee_with(&["parse", "--kind", "recheck"], recheck), @r#"

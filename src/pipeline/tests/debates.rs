@@ -1,6 +1,7 @@
 //! Debates: the worked example, what can be taken back, and ends before the end.
 
 use super::*;
+use crate::domain::Confidence;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
@@ -80,8 +81,8 @@ fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
 }
 
 /// The worked example, by hand: F1 80 - 10 (b) - 10 (one disagrees) + 10 (defended with a line) - 5 (80 or more, one
-/// source) = 65, and as b disagrees with reasons and a stands by it, it is disputed. F2 60 + 10 (a) + 5 (one agrees)
-/// - 15 (60 to 79, one source) = 60. The observation enters at 75 - 10 = 65, scores 2 + 2 = 4, and loses 15.
+/// source) = 65, and as b disagrees with reasons and a stands by it, it is disputed. F2 60 + 10 (a) + 5 (one agrees) = 75:
+/// a's support makes it corroborated. The observation states no confidence, so it has none.
 #[test]
 fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let mut bench = Bench::new();
@@ -128,19 +129,28 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
         _ => None,
     });
     let (content, summary) = report.unwrap();
-    assert_eq!(summary, "Debate consensus: 2 confirmed, 0 dismissed, 1 disputed");
+    assert_eq!(summary, "Debate consensus: 1 confirmed, 0 dismissed, 1 disputed, 1 of one reviewer alone");
     let worked: serde_json::Value = serde_json::from_str(include_str!("worked_debate.json")).unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&content).unwrap(), worked, "{content}");
 
     let rows = left.ended.outcome.findings.iter().map(|settled| {
         let consensus = settled.finding.consensus.as_ref().unwrap();
-        (settled.finding.id.to_string(), consensus.class, consensus.confidence.get(), consensus.escalate)
+        (
+            settled.finding.id.to_string(),
+            consensus.class,
+            consensus.confidence.map(Confidence::get),
+            consensus.escalate,
+        )
     });
     let rows: Vec<_> = rows.collect();
     use crate::domain::Class::{Accepted, Disputed};
     assert_eq!(
         rows,
-        [("F1".into(), Disputed, 65, true), ("F2".into(), Accepted, 60, false), ("F3".into(), Accepted, 50, false)]
+        [
+            ("F1".into(), Disputed, Some(65), true),
+            ("F2".into(), Accepted, Some(75), false),
+            ("F3".into(), Accepted, None, false)
+        ]
     );
 }
 
@@ -165,4 +175,42 @@ fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
     let finding = &lower.ended.outcome.findings[0].finding;
     assert_eq!((finding.mandatory, finding.raw.body.as_written()), (false, "A cache key"));
     assert_eq!(lower.ended.outcome.exit, ExitReason::Clean);
+}
+
+/// Support in round 2 corroborates, and round 3 names only who was asked in it.
+#[test]
+fn spec_19_support_in_a_debate_confirms_and_only_who_was_asked_is_missing() {
+    let mut bench = Bench::new();
+    bench.settings.agents.retain(|agent| agent.role != Role::Judge);
+    panel(&mut bench, &["a", "b", "s"]);
+    bench.settings.review.consensus = crate::rules::consensus::Policy::Specification;
+    bench.settings.flat.insert("review.debate".to_owned(), "3".into());
+    let vague = r#"{"severity": "medium", "confidence": 30, "title": "Could be better", "description": "Odd."}"#;
+    let left = bench.review(
+        Mode::Review,
+        ScriptedRunner::new()
+            .on("a", "review", json_review(vague))
+            .on("b", "review", json_review(""))
+            .on("s", "review", json_review(""))
+            .on("b", "examine", debates("[F1] PARTIAL +5: so it is", "GLEE-EXAMINE-END"))
+            .on("s", "examine", |_| Script::fails(1, "out of order"))
+            .on("a", "defend", |_| Script::fails(1, "out of order")),
+    );
+    let consensus = left.ended.outcome.findings[0].finding.consensus.as_ref().unwrap();
+    assert_ne!(consensus.class, crate::domain::Class::Rejected, "{}", consensus.why);
+    assert_eq!(consensus.confirmed_by, ["b".into()]);
+    assert!(!consensus.why.contains("uncorroborated"), "{}", consensus.why);
+    let rounds: Vec<String> = events(&bench, &left.ended.outcome.run)
+        .iter()
+        .filter(|event| event["event"] == "debate_round")
+        .map(|event| event["message"]["content"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        rounds,
+        [
+            "Round 2 complete: 0 agreements, 0 disagreements, 1 partial; confidence changes: F1 +5; new agreements: F1 \
+             (b); Debate incomplete - s did not respond",
+            "Round 3 complete: 0 defended, 0 conceded, 0 modified; Debate incomplete - a did not respond",
+        ]
+    );
 }

@@ -77,7 +77,11 @@ fn what_advisories_said_is_recorded_and_asked_once() {
     let runner = ScriptedRunner::new().on("a", "review", json_review(segfault)).on("b", "review", json_review(""));
     let left = bench.review(Mode::Review, runner);
     let consensus = |outcome: &crate::domain::Outcome| outcome.findings[0].finding.consensus.clone().unwrap();
-    assert_eq!(consensus(&left.ended.outcome).confidence.get(), 90, "confirmed: +10");
+    assert_eq!(
+        consensus(&left.ended.outcome).confidence.map(crate::domain::Confidence::get),
+        Some(90),
+        "confirmed: +10"
+    );
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
     let run = &left.ended.outcome.run;
     let said = journal.events(run).unwrap().into_iter().find_map(|event| match event.kind {

@@ -8,6 +8,9 @@ use super::super::clean::Line;
 use super::super::markdown::Kind;
 use super::scan::{OBJECT_CAP, Progress, Scanner, Scope};
 
+/// What only answers have.
+const NONCE: &[u8] = b"\"nonce\"";
+
 /// An object and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) struct Object<'a> {
@@ -39,6 +42,10 @@ pub(in crate::protocol) struct Extractor {
     too_large: bool,
     /// Whether something with findings was begun that is no JSON.
     broken: bool,
+    /// The lines that were read.
+    lines: u64,
+    /// What is wrong with the first document that was begun as an answer and is no JSON.
+    fault: Option<String>,
 }
 
 #[derive(Debug)]
@@ -48,6 +55,10 @@ struct Candidate {
     /// Objects that stand above it in the same fence, with a comma behind each; in the end the list of all of them.
     earlier: Vec<u8>,
     mark: usize,
+    /// The line of the answer in which it begins, counted from 1; 0 before that.
+    first: u64,
+    /// The bytes before it in that line.
+    indent: usize,
     fenced: bool,
     progress: Progress,
     /// Whether it was handed out; it stays until the next line, for its bytes are lent.
@@ -57,7 +68,7 @@ struct Candidate {
 impl Candidate {
     fn new(mark: usize, fenced: bool, scope: Scope) -> Self {
         let (scanner, earlier) = (Scanner::new(scope), Vec::new());
-        Self { scanner, scope, earlier, mark, fenced, progress: Progress::More, lent: false }
+        Self { scanner, scope, earlier, mark, first: 0, indent: 0, fenced, progress: Progress::More, lent: false }
     }
 
     /// Keeps a complete object of a fence, and goes on with the next one.
@@ -67,6 +78,23 @@ impl Candidate {
         self.scanner = Scanner::new(self.scope);
         let is_too_large = self.earlier.len() > OBJECT_CAP;
         self.progress = if is_too_large { Progress::TooLarge } else { Progress::More };
+    }
+
+    /// What is wrong with it and where, if it was to be an answer.
+    fn fault(&self) -> Option<String> {
+        let bytes = self.scanner.bytes();
+        let is_answer = self.has_findings() || bytes.windows(NONCE.len()).any(|window| window == NONCE);
+        let error = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).err();
+        is_answer.then(|| match error {
+            Some(error) => {
+                let message = error.to_string();
+                let message = message.split(" at line ").next().unwrap_or_default();
+                let line = (self.first + error.line() as u64).saturating_sub(1);
+                let column = error.column() + if error.line() == 1 { self.indent } else { 0 };
+                format!("the JSON cannot be read: {message} at line {line} column {column}")
+            }
+            None => "text stands behind the JSON, on its line or in its fence".to_owned(),
+        })
     }
 
     /// Whether it was to be a list of findings.
@@ -87,7 +115,7 @@ impl Candidate {
     }
 
     /// Takes one line. Behind the last brace only white space may follow, and the rest of a cut line is not known.
-    fn push(&mut self, line: Line<'_>) {
+    fn push(&mut self, line: Line<'_>, number: u64) {
         let begun = !self.scanner.bytes().is_empty();
         let text = if begun { line.text } else { line.text.trim_start() };
         if !begun && text.is_empty() {
@@ -96,7 +124,11 @@ impl Candidate {
         let is_next = self.fenced && self.scope == Scope::Lists && self.progress == Progress::Done;
         if is_next && text.trim_start().starts_with('{') {
             self.next_object();
-            return self.push(line);
+            return self.push(line, number);
+        }
+        if !begun {
+            self.first = number;
+            self.indent = line.text.len() - text.len();
         }
         let end = (!line.cut).then_some(b'\n');
         for byte in text.bytes().chain(end) {
@@ -120,12 +152,14 @@ impl Extractor {
 
     /// Takes the next line. `mark` is the caller's name for it.
     pub(in crate::protocol) fn line(&mut self, line: Line<'_>, kind: Kind, mark: usize) -> State<'_> {
+        self.lines += 1;
         match kind {
             Kind::FenceOpen => self.candidate = Some(Candidate::new(mark, true, self.scope)),
             Kind::FenceClose => return self.end(),
             Kind::Code => self.go_on(line),
             Kind::Quote => {
-                self.broken |= self.candidate.take().is_some_and(|none| !none.lent && none.has_findings());
+                let none = self.candidate.take().filter(|none| !none.lent);
+                self.pass_over(none);
             }
             _ => return self.prose(line, mark),
         }
@@ -136,7 +170,8 @@ impl Extractor {
     pub(in crate::protocol) fn end(&mut self) -> State<'_> {
         let is_none =
             |candidate: &mut Candidate| candidate.lent || !candidate.fenced || candidate.progress != Progress::Done;
-        self.broken |= self.candidate.take_if(is_none).is_some_and(|none| !none.lent && none.has_findings());
+        let none = self.candidate.take_if(is_none).filter(|none| !none.lent);
+        self.pass_over(none);
         self.lend()
     }
 
@@ -148,6 +183,11 @@ impl Extractor {
     /// Whether something with findings was passed over because it is no JSON.
     pub(in crate::protocol) fn is_broken(&self) -> bool {
         self.broken
+    }
+
+    /// What is wrong with the first document that was to be an answer and is no JSON, with its line and column.
+    pub(in crate::protocol) fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> State<'_> {
@@ -167,11 +207,21 @@ impl Extractor {
 
     fn go_on(&mut self, line: Line<'_>) {
         let Some(candidate) = &mut self.candidate else { return };
-        candidate.push(line);
+        candidate.push(line, self.lines);
         self.too_large |= candidate.progress == Progress::TooLarge;
         let ended =
             |candidate: &mut Candidate| matches!(candidate.progress, Progress::Invalid | Progress::TooLarge);
-        self.broken |= self.candidate.take_if(ended).is_some_and(|none| none.has_findings());
+        let none = self.candidate.take_if(ended);
+        self.pass_over(none);
+    }
+
+    /// Passes over what is no JSON after all.
+    fn pass_over(&mut self, none: Option<Candidate>) {
+        if let Some(none) = none {
+            self.broken |= none.has_findings();
+            // What comes first is why the rest cannot be read either.
+            self.fault = self.fault.take().or_else(|| none.fault());
+        }
     }
 
     fn lend(&mut self) -> State<'_> {

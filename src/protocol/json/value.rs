@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// The most texts that are kept of one list.
 const TEXTS_CAP: usize = 1000;
@@ -218,5 +218,85 @@ impl<'de> Visitor<'de> for LooseVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Loose::Nothing)
+    }
+}
+
+/// The texts of a value in their order, those inside lists and objects included.
+#[derive(Debug, Default)]
+pub(in crate::protocol) struct Texts(pub(in crate::protocol) Vec<String>);
+
+impl Texts {
+    /// All texts as one; `None` where there is none.
+    pub(in crate::protocol) fn joined(mut self) -> Option<String> {
+        match self.0.len() {
+            0 | 1 => self.0.pop(),
+            _ => Some(self.0.join("\n")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut texts = Self::default();
+        deserializer.deserialize_any(Into(&mut texts))?;
+        Ok(texts)
+    }
+}
+
+/// Puts the texts of a value behind others.
+struct Into<'a>(&'a mut Texts);
+
+impl<'de> DeserializeSeed<'de> for Into<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Into<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if !text.trim().is_empty() && self.0.0.len() < TEXTS_CAP {
+            self.0.0.push(text.to_owned());
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(Into(&mut *self.0))?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_key::<IgnoredAny>()?.is_some() {
+            map.next_value_seed(Into(&mut *self.0))?;
+        }
+        Ok(())
     }
 }

@@ -329,13 +329,15 @@ fn a_debate_is_told_from_its_prompt() {
     let [examine, defend] = debate_tasks();
     let prompt = render(&request(examine), None).unwrap();
     insta::assert_snapshot!("examine", prompt);
-    let read = |text: &str| debate::examine(text.as_bytes(), Some(NONCE), &[FindingId(1)]).unwrap();
+    let read =
+        |text: &str| debate::examine(text.as_bytes(), Some(NONCE), &[FindingId(1)], &debate::Names::new()).unwrap();
     assert_eq!((read(&prompt).examinations, read(&prompt).observations), (Vec::new(), Vec::new()));
     let answer = format!("{prompt}\n[F1] AGREE +5: `find` is\nGLEE-EXAMINE-END nonce={NONCE} answers=1\n");
     assert_eq!(read(&answer).examinations[0].confidence_adjustment, 5);
     let prompt = render(&request(defend), None).unwrap();
     insta::assert_snapshot!("defend", prompt);
-    let read = |text: &str| debate::defend(text.as_bytes(), Some(NONCE), &[FindingId(1)]).unwrap();
+    let read =
+        |text: &str| debate::defend(text.as_bytes(), Some(NONCE), &[FindingId(1)], &debate::Names::new()).unwrap();
     assert_eq!(read(&prompt).defences, Vec::new());
     let answer = format!("{prompt}\n[F1] CONCEDE: true\nGLEE-DEFEND-END nonce={NONCE} answers=1\n");
     assert_eq!(read(&answer).defences.len(), 1);

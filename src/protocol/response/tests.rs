@@ -95,11 +95,12 @@ fn evidence_in_its_forms() {
 
 #[test]
 fn what_is_wrong_is_told() {
-    let closing = "the closing line `GLEE-RESPONSE-END` is missing, or its nonce is another one";
+    let closing = "the closing line `GLEE-RESPONSE-END` is missing";
+    let another = "the closing line `GLEE-RESPONSE-END` has another nonce than the one given";
     for (text, answered, missing, complete, problems) in [
         ("", &[][..], &[1, 2][..], false, &[closing][..]),
         ("[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=n0nce answers=1", &[1], &[2], true, &[]),
-        ("[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=other answers=1", &[1], &[2], false, &[closing]),
+        ("[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=other answers=1", &[1], &[2], false, &[another]),
         (
             "[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=n0nce answers=2",
             &[1],

@@ -7,6 +7,7 @@ use super::super::answer::Step;
 use super::super::markdown::{self, Kind, Structure};
 use super::super::place::{self, Paths};
 use super::super::tag;
+use super::sure::{self, Sure};
 use crate::domain::{RawFinding, Severity, Tag, Untrusted};
 
 /// The most text that is kept of one answer, in bytes.
@@ -244,6 +245,9 @@ impl<'a> Draft<'a> {
                     if finding.title.is_empty() {
                         title_from_body(finding, &mut body, self.paths);
                     }
+                    if finding.confidence.is_none() {
+                        sure_from_body(finding, &mut body);
+                    }
                     say_left_out(&mut body, segment.left_out);
                     finding.body = body.into();
                 }
@@ -287,6 +291,10 @@ fn item(line: &str, paths: &Paths) -> Option<Item> {
     let mark = tag::read(peeled.rest)?;
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
     let rest = cells.as_deref().unwrap_or(mark.rest);
+    let (rest, sure) = match sure::split(rest) {
+        Some((rest, sure)) => (rest, Some(sure)),
+        None => (rest, None),
+    };
     let tag = Tag::parse(mark.word);
     if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
         return None;
@@ -316,6 +324,7 @@ fn item(line: &str, paths: &Paths) -> Option<Item> {
         rule: None,
     };
     put(&mut finding, place);
+    put_sure(&mut finding, sure);
     Some(Item { finding, row: row.is_some(), listed: peeled.listed })
 }
 
@@ -324,6 +333,13 @@ fn put(finding: &mut RawFinding, place: Option<place::Place>) {
         finding.file = Some(place.file);
         finding.line = Some(place.line);
         finding.end_line = place.end_line;
+    }
+}
+
+fn put_sure(finding: &mut RawFinding, sure: Option<Sure>) {
+    if let Some(sure) = sure {
+        finding.confidence = Some(sure.confidence);
+        finding.category = sure.category;
     }
 }
 
@@ -343,6 +359,10 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
         return;
     }
     let text = markdown::peel(first).rest;
+    let (text, sure) = match sure::split(text) {
+        Some((text, sure)) => (text, Some(sure)),
+        None => (text, None),
+    };
     let place = if finding.file.is_none() { place::find_of(text, paths) } else { None };
     let title = markdown::plain(tag::title(text, place.as_ref()));
     if title.is_empty() {
@@ -351,4 +371,14 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     finding.title = shorten(title).into();
     *body = markdown::dedent(rest);
     put(finding, place);
+    put_sure(finding, sure);
+}
+
+/// A title that is broken over two lines may leave the brackets on the second one.
+fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
+    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
+    if let Some(("", sure)) = sure::split(first.trim_start()) {
+        put_sure(finding, Some(sure));
+        *body = markdown::dedent(rest);
+    }
 }

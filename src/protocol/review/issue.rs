@@ -5,12 +5,10 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::super::json::{self, Fields, Loose};
+use super::super::json::{self, Fields, Loose, Texts};
 use super::super::{markdown, place, tag};
 use crate::domain::{Confidence, RawFinding, Severity, Tag, Untrusted};
-
-/// The title of a finding that has no text at all.
-const UNTITLED: &str = "(a finding without a text)";
+use crate::rules::consensus::UNTITLED;
 
 /// Names of what is taken as the title, the best first.
 const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];
@@ -30,6 +28,9 @@ const BODIES: [&str; 11] = [
     "finding",
 ];
 
+/// Names of fields whose texts say nothing of a finding.
+const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
+
 /// The fields of a finding.
 #[derive(Default)]
 pub(super) struct IssueFields {
@@ -39,6 +40,8 @@ pub(super) struct IssueFields {
     level: Loose,
     heads: Vec<(usize, String)>,
     bodies: Vec<(usize, String)>,
+    /// The texts in fields of other names.
+    others: Vec<String>,
     file: Loose,
     line: Loose,
     end_line: Loose,
@@ -55,8 +58,7 @@ impl Fields for IssueFields {
         let texts = rank(&HEADS, name).map(|rank| (&mut self.heads, rank));
         let texts = texts.or_else(|| rank(&BODIES, name).map(|rank| (&mut self.bodies, rank)));
         if let Some((texts, rank)) = texts {
-            let text = map.next_value::<Loose>()?.texts().join("\n");
-            if !text.trim().is_empty() {
+            if let Some(text) = map.next_value::<Texts>()?.joined() {
                 texts.retain(|(other, _)| *other != rank);
                 texts.push((rank, text));
             }
@@ -78,7 +80,12 @@ impl Fields for IssueFields {
             "confidence" => &mut self.confidence,
             "evidence" => &mut self.evidence,
             "rule" => &mut self.rule,
-            _ => return json::skip(map),
+            _ if NO_TEXT.contains(&name) => return json::skip(map),
+            // Any text is better than none.
+            _ => {
+                self.others.extend(map.next_value::<Texts>()?.joined());
+                return Ok(());
+            }
         };
         *field = map.next_value()?;
         Ok(())
@@ -148,7 +155,9 @@ impl IssueFields {
         let raw =
             self.severity.word().or_else(|| self.tag.word()).or_else(|| self.level.word()).unwrap_or_default();
         let tag = self.tag.word().and_then(|word| Tag::parse(&word)).or_else(|| Tag::parse(&raw));
-        let (title, body) = texts(self.heads, self.bodies);
+        let is_silent = self.heads.is_empty() && self.bodies.is_empty();
+        let others = if is_silent { self.others.into_iter().map(|text| (0, text)).collect() } else { self.bodies };
+        let (title, body) = texts(self.heads, others);
         let (file, line, end_line) = self.location.or(self.file, self.line, self.end_line);
         let (line, end_line) = lines(&line, &end_line);
         RawFinding {

@@ -25,6 +25,20 @@ fn findings(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn spec_17_any_text_of_a_finding_in_json_is_kept() {
+    for (fields, expected) in [
+        (r#""issue": "Leaks""#, "Leaks"),
+        (r#""details": {"en": "Leaks"}"#, "Leaks"),
+        (r#""what_is_wrong": "Leaks""#, "Leaks"),
+        (r#""why": ["Leaks", "always"], "id": "x1""#, "Leaks always"),
+        (r#""id": "x1""#, "(a finding without a text)"),
+    ] {
+        let text = format!(r#"{{"nonce": "{NONCE}", "findings": [{{"severity": "MUST", {fields}}}]}}"#);
+        assert_eq!(findings(&text), [format!("MUST|{expected}")], "{fields}");
+    }
+}
+
+#[test]
 fn one_line_at_a_time() {
     for (line, expected) in [
         // Where an item begins.

@@ -86,7 +86,15 @@ impl<'a> Results<'a> {
         let is_readable = !truncated && !malformed && !is_broken;
         if is_readable && closing.number().is_some_and(|number| self.is_corrected(number, &draft)) {
             let (findings, notes) = self.last(draft);
-            return ReviewAnswer { status: AnswerStatus::Complete, findings, notes, truncated, verdict, summary };
+            return ReviewAnswer {
+                status: AnswerStatus::Complete,
+                findings,
+                notes,
+                truncated,
+                verdict,
+                summary,
+                problem: None,
+            };
         }
         let is_within_prose = self.is_within_prose;
         let All { findings, notes, repeated, beside } = self.all(draft);
@@ -108,7 +116,7 @@ impl<'a> Results<'a> {
         } else {
             AnswerStatus::Complete
         };
-        ReviewAnswer { status, findings, notes, truncated, verdict, summary }
+        ReviewAnswer { status, findings, notes, truncated, verdict, summary, problem: None }
     }
 
     /// Whether results have the nonce: all that have findings, and one at least.

@@ -146,7 +146,10 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
             _ => vec![standing(finding), positions(consensus)],
         };
         match consensus.class {
-            Class::Accepted => said.push(format!("{}% together", consensus.confidence.get())),
+            Class::Accepted => said.push(match consensus.confidence {
+                Some(confidence) => format!("{}% together", confidence.get()),
+                None => "no confidence stated".to_owned(),
+            }),
             Class::Uncorroborated => said.push(format!("would decide: {}", consensus.would_decide)),
             Class::Rejected => said.push(consensus.why.clone()),
             Class::Disputed => {}
@@ -167,6 +170,10 @@ fn standing(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
     match consensus.class {
+        Class::Accepted if !consensus.confirmed_by.is_empty() => {
+            let raisers = list(&finding.finding.raised_by);
+            format!("raised by {raisers}, confirmed by {}", list(&consensus.confirmed_by))
+        }
         Class::Accepted => format!("{raised} of {} reviewers", consensus.reviewers),
         Class::Uncorroborated => "uncorroborated".to_owned(),
         Class::Disputed => "reviewers contradict each other".to_owned(),

@@ -6,7 +6,7 @@ use super::debate::{Effect, Index};
 use super::evidence::{self, Evidence};
 use super::normal::{Entry, vendor};
 use super::words::Vectors;
-use super::{Advised, Agreement, Claim, Class, Conflict, Debate, Decision, Level, Standing};
+use super::{Advised, Agreement, Claim, Class, Conflict, Debate, Decision, ExaminationWord, Level, Standing};
 use crate::rules::side_by_side;
 
 /// Texts less alike than this say different things.
@@ -30,7 +30,7 @@ pub(super) struct Case<'a> {
     /// How many reviewers took part in the run.
     pub(super) reviewers: usize,
     vendors: &'a HashMap<&'a str, String>,
-    unlike: bool,
+    pub(super) unlike: bool,
 }
 
 /// The reviewers of a run.
@@ -41,25 +41,9 @@ pub(super) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet
     names.into_iter().collect()
 }
 
-/// Decides every group of a run by `rule`.
-pub(super) fn decide(
-    claims: &[Claim],
-    entries: &[Entry],
-    debate: &Debate,
-    vectors: &Vectors,
-    groups: &[Vec<usize>],
-    rule: impl Fn(&Case<'_>) -> Decision + Sync,
-) -> Vec<Decision> {
-    let reviewers = reviewers(claims, debate);
-    let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
-    let run = Run { claims, entries, index: Index::of(debate), reviewers: reviewers.len(), vendors };
-    side_by_side::each(groups, |group| rule(&run.case(group, vectors)))
-}
-
 /// What all cases of a run share.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     claims: &'a [Claim],
-    entries: &'a [Entry],
     index: Index<'a>,
     reviewers: usize,
     /// Who makes each reviewer's model, by its name.
@@ -67,12 +51,32 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn case(&'a self, group: &[usize], vectors: &Vectors) -> Case<'a> {
-        let Self { claims, entries, ref index, reviewers, ref vendors } = *self;
-        let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
-        let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+    pub(super) fn of(claims: &'a [Claim], debate: &'a Debate) -> Self {
+        let reviewers = reviewers(claims, debate);
+        let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
+        Self { claims, index: Index::of(debate), reviewers: reviewers.len(), vendors }
+    }
+
+    /// Decides every group by `rule`.
+    pub(super) fn decide(
+        &self,
+        entries: &[Entry],
+        vectors: &Vectors,
+        groups: &[Vec<usize>],
+        rule: impl Fn(&Case<'_>) -> Decision + Sync,
+    ) -> Vec<Decision> {
+        side_by_side::each(groups, |group| {
+            let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
+            let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+            rule(&Case { unlike, ..self.case(group.iter().map(|at| &entries[*at]).collect()) })
+        })
+    }
+
+    /// The case of some entries, one a reviewer, whose texts say the same.
+    pub(super) fn case<'e>(&'e self, entries: Vec<&'e Entry>) -> Case<'e> {
+        let claims = self.claims;
         let (mut deniers, mut members): (Vec<&Entry>, Vec<&Entry>) =
-            group.iter().map(|at| &entries[*at]).partition(|entry| claims[entry.claim].denies);
+            entries.into_iter().partition(|entry| claims[entry.claim].denies);
         if members.is_empty() {
             std::mem::swap(&mut deniers, &mut members);
         }
@@ -84,8 +88,9 @@ impl<'a> Run<'a> {
             .map(|claim| &claims[*claim])
             .collect();
         let evidence = members.iter().map(|entry| Evidence::of(&claims[entry.claim], entry)).collect();
-        let effect = index.effect(&of_debate);
-        Case { claims, effect, entries: members, deniers, evidence, reviewers, vendors, unlike }
+        let effect = self.index.effect(&of_debate);
+        let (reviewers, vendors) = (self.reviewers, &self.vendors);
+        Case { claims, effect, entries: members, deniers, evidence, reviewers, vendors, unlike: false }
     }
 }
 
@@ -97,6 +102,13 @@ impl<'a> Case<'a> {
 
     pub(super) fn names(&self) -> Vec<&'a str> {
         self.entries.iter().map(|entry| self.claims[entry.claim].model.as_str()).collect()
+    }
+
+    /// Who did not raise it and supports it in round 2.
+    pub(super) fn supporters(&self) -> Vec<&'a str> {
+        let raisers = self.names();
+        let support = self.effect.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree);
+        support.map(|said| said.by.as_str()).filter(|by| !raisers.contains(by)).collect()
     }
 
     /// Phases 2 and 3: how the claims stand to each other.
@@ -126,8 +138,14 @@ impl<'a> Case<'a> {
         self.entries.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
 
-    pub(super) fn highest_confidence(&self) -> u8 {
-        self.entries.iter().map(|entry| entry.confidence).max().unwrap_or(0)
+    /// The highest confidence that is stated.
+    pub(super) fn highest_confidence(&self) -> Option<u8> {
+        self.entries.iter().filter_map(|entry| entry.confidence).max()
+    }
+
+    /// The lowest confidence that is stated, on either side.
+    pub(super) fn lowest_confidence(&self) -> Option<u8> {
+        self.entries.iter().chain(&self.deniers).filter_map(|entry| entry.confidence).min()
     }
 
     /// `min(15, 5 x reviewers)`.
@@ -147,7 +165,7 @@ impl<'a> Case<'a> {
     }
 
     pub(super) fn agreement(&self) -> Agreement {
-        match self.entries.len() {
+        match self.entries.len() + self.supporters().len() {
             1 => Agreement::SingleSourceValidated,
             all if all >= self.reviewers => Agreement::Unanimous,
             _ => Agreement::Majority,
@@ -188,8 +206,10 @@ impl<'a> Case<'a> {
             why: draft.why,
             challenge: draft.challenge,
             reversal: draft.reversal,
+            action: (draft.class == Class::Disputed).then(|| self.action(draft.standing)),
             withdrawn: self.effect.is_withdrawn(),
             advised,
+            supporters: self.supporters().into_iter().map(str::to_owned).collect(),
             escalate: false,
         }
     }
@@ -208,7 +228,12 @@ impl<'a> Case<'a> {
     }
 
     /// The final confidence and how it came about.
-    fn confidence(&self, original: u8, (bonus, bonus_name): (i32, &str), advised: &Advised) -> (u8, String) {
+    fn confidence(
+        &self,
+        original: Option<u8>,
+        (bonus, bonus_name): (i32, &str),
+        advised: &Advised,
+    ) -> (Option<u8>, String) {
         let (advisory, id) = match advised {
             Advised::Confirmed { id, .. } => (ADVISORY, id.as_str()),
             Advised::Unasked | Advised::Nothing | Advised::Patched { .. } => (0, ""),
@@ -220,20 +245,40 @@ impl<'a> Case<'a> {
             (bonus, bonus_name),
             (advisory, id),
         ];
-        let sum = i32::from(original) + terms.iter().map(|(number, _)| number).sum::<i32>();
-        let confidence = u8::try_from(sum.clamp(0, 100)).unwrap_or(100);
-        let mut formula = format!("{original} (original)");
+        let moved = terms.iter().map(|(number, _)| number).sum::<i32>();
+        let confidence = original.map(|sure| u8::try_from((i32::from(sure) + moved).clamp(0, 100)).unwrap_or(100));
+        let mut formula = original.map_or_else(|| "not stated".to_owned(), |sure| format!("{sure} (original)"));
         for (number, name) in terms.into_iter().filter(|(number, _)| *number != 0) {
             let sign = if number < 0 { '-' } else { '+' };
             formula.push_str(&format!(" {sign} {} ({name})", number.abs()));
         }
-        formula.push_str(&format!(" = {confidence}"));
+        if let Some(confidence) = confidence {
+            formula.push_str(&format!(" = {confidence}"));
+        }
         (confidence, formula)
+    }
+
+    /// What settles a dispute, as something that can be done.
+    fn action(&self, standing: Standing) -> String {
+        let place = evidence::place(self.lead());
+        match standing {
+            Standing::Conflicted(Conflict::Severity) => {
+                format!(
+                    "find out what an attacker or a user can bring about at worst at {place}, and set the severity by that"
+                )
+            }
+            Standing::Conflicted(Conflict::Cause) => {
+                format!("reproduce the symptom at {place} and see which of the changes makes it go away")
+            }
+            Standing::Conflicted(Conflict::Validity) | Standing::Agreed | Standing::Unique => {
+                evidence::challenge(self.lead(), self.entries[0], self.evidence[0]).test
+            }
+        }
     }
 
     /// The challenge of phase 5, asked below a confidence of 70 or a score of 5.
     pub(super) fn challenge(&self, score: Option<i32>) -> Option<evidence::Challenge> {
-        let asked = self.highest_confidence() < 70 || score.is_some_and(|score| score < 5);
+        let asked = self.highest_confidence().is_some_and(|sure| sure < 70) || score.is_some_and(|score| score < 5);
         asked.then(|| evidence::challenge(self.lead(), self.entries[0], self.evidence[0]))
     }
 }
@@ -244,7 +289,7 @@ pub(super) struct Draft {
     pub(super) standing: Standing,
     pub(super) agreement: Option<Agreement>,
     pub(super) severity: Level,
-    pub(super) original: u8,
+    pub(super) original: Option<u8>,
     pub(super) bonus: i32,
     pub(super) bonus_name: &'static str,
     pub(super) score: Option<i32>,

@@ -238,8 +238,8 @@ impl Evidence {
 
     /// What counts between two sides of a conflict: cited code, a concrete path, a sound severity, a suggestion, a
     /// rule that confirms it; what was cited and does not exist counts against.
-    pub(super) fn weight(self, severity: Level, confidence: u8) -> i32 {
-        let sound = severity < Level::High || confidence >= 70 && self.trigger;
+    pub(super) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
+        let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
         i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
     }
@@ -264,21 +264,26 @@ pub(super) fn names_code(text: &str) -> bool {
         })
 }
 
-/// Phase 4's validation score, and whether a critical claim lacks the confidence that it needs.
+/// What is noted of a finding whose reviewer states no confidence.
+pub(super) const UNSTATED: &str =
+    "no confidence stated: scored by its evidence, as what needs a review of the evidence";
+
+/// Phase 4's validation score, and whether a critical claim lacks the confidence that it needs. Where no confidence is
+/// stated, the points are those of what needs a review of the evidence, and no rule about a number applies.
 pub(super) fn score(entry: &Entry, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {
-        80.. => 3,
-        60..80 => 2,
-        40..60 => 1,
-        0..40 => 0,
+        Some(80..) => 3,
+        Some(60..80) | None => 2,
+        Some(40..60) => 1,
+        Some(0..40) => 0,
     };
     score += evidence.quality();
-    let extraordinary = entry.severity == Level::Critical && confidence < 70;
+    let extraordinary = entry.severity == Level::Critical && confidence.is_some_and(|sure| sure < 70);
     if extraordinary {
         score -= 2;
     }
-    if entry.severity == Level::Low && confidence > 80 {
+    if entry.severity == Level::Low && confidence.is_some_and(|sure| sure > 80) {
         score += 1;
     }
     score += 2 * i32::from(evidence.known) - i32::from(evidence.against);
@@ -302,7 +307,7 @@ pub(super) fn challenge(claim: &Claim, entry: &Entry, evidence: Evidence) -> Cha
         "it does not say what triggers it"
     } else if !evidence.suggests {
         "it does not say what to do instead"
-    } else if entry.confidence < 70 {
+    } else if entry.confidence.is_some_and(|sure| sure < 70) {
         "the reviewer itself is not sure"
     } else {
         "nobody else reported it"

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Claim;
 use super::normal::{Entry, NEAR, Place};
 use super::words::{Vectors, as_u32};
+use super::{Claim, UNTITLED};
 use crate::rules::side_by_side;
 
 /// How alike two texts must be, by place. Findings of one place share its names whatever they say, so a shared place
@@ -38,7 +38,8 @@ struct Pair {
 pub(super) fn vectors(claims: &[Claim], entries: &[Entry]) -> Vectors {
     let texts = entries.iter().map(|entry| {
         let claim = &claims[entry.claim];
-        let (title, description) = (claim.title.trim(), claim.description.as_str());
+        let title = claim.title.trim();
+        let (title, description) = (if title == UNTITLED { "" } else { title }, claim.description.as_str());
         // A title is often the beginning of its text; its words then count once.
         let begins = description.trim_start().starts_with(title.trim_end_matches(['.', '…', ' ']));
         if begins { [description, ""] } else { [title, description] }

@@ -12,6 +12,9 @@
 //!   by the median, the higher of two. Type C is one place and category with texts that share next to nothing.
 //! - A conflict goes to a side whose evidence is clearly stronger (two points or more). Otherwise two diagnoses of one
 //!   place are synthesised; validity and severity stay disputed.
+//! - A confidence that no reviewer states is absent, in the answer as well. Such a finding of one reviewer scores as what
+//!   needs a review of its evidence, is not held to be a critical claim below 70, and is not at 85 (rule 9).
+//! - The score alone decides what the confidence of a unique finding changes by (phase 4).
 //! - A critical finding of one reviewer that is not at 85 or more with concrete evidence (rule 9) is disputed where its
 //!   score would accept it (rule 10).
 
@@ -37,6 +40,9 @@ pub use output::{Answer, Extras};
 pub use tally::Statistics;
 
 use crate::domain::Tag;
+
+/// The title of a finding that has no text at all; it is like no other text.
+pub const UNTITLED: &str = "(a finding without a text)";
 pub use crate::domain::{Advised, Class};
 
 /// How severe a claim is, on the scale of the consensus; `MUST` stands with high, `SHOULD` with medium.
@@ -105,7 +111,7 @@ pub struct Claim {
     pub block: Option<(u32, u32)>,
     /// How severe it is; medium where the reviewer did not say.
     pub severity: Option<Level>,
-    /// How sure the reviewer is, 0 to 100; 75 where it did not say.
+    /// How sure the reviewer is, 0 to 100, where it says so.
     pub confidence: Option<u8>,
     /// The category as written.
     pub category: Option<String>,
@@ -209,9 +215,9 @@ pub struct Decision {
     /// The severity of the group.
     pub severity: Level,
     /// The confidence before the debate and the bonus.
-    pub original_confidence: u8,
-    /// The final confidence.
-    pub confidence: u8,
+    pub original_confidence: Option<u8>,
+    /// The final confidence; absent where no reviewer stated one.
+    pub confidence: Option<u8>,
     /// How the final confidence came about.
     pub formula: String,
     /// The validation score of phase 4, where one reviewer raised it.
@@ -230,12 +236,28 @@ pub struct Decision {
     pub challenge: Option<Challenge>,
     /// What would change the decision.
     pub reversal: String,
+    /// What to do to settle it, where it is disputed.
+    pub action: Option<String>,
     /// Whether who raised it took it back and nobody else supports it.
     pub withdrawn: bool,
     /// What a database of advisories says of it.
     pub advised: Advised,
+    /// Reviewers that did not raise it and support it in round 2.
+    pub supporters: Vec<String>,
     /// Whether only a person can settle it: grave, unresolved, and the recommendation depends on it.
     pub escalate: bool,
+}
+
+impl Decision {
+    /// Whether it is accepted and more than one reviewer stands behind it.
+    pub fn is_confirmed(&self) -> bool {
+        self.class == Class::Accepted && self.agreement != Some(Agreement::SingleSourceValidated)
+    }
+
+    /// Whether it stands on the word of one reviewer.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.class, Class::Accepted | Class::Uncorroborated) && !self.is_confirmed()
+    }
 }
 
 /// The answer of a merge.

@@ -12,9 +12,6 @@ use super::phrases::Phrases;
 use super::{Claim, Debate, Level, case};
 use crate::rules::side_by_side;
 
-/// The confidence of a reviewer that states none.
-const CONFIDENCE: u8 = 75;
-
 /// What a round-two observation loses for its lateness.
 const LATE: u8 = 10;
 
@@ -146,7 +143,8 @@ pub(super) struct Entry {
     pub(super) block: Option<(u32, u32)>,
     pub(super) category: Category,
     pub(super) severity: Level,
-    pub(super) confidence: u8,
+    /// How sure the reviewer is, where it says so.
+    pub(super) confidence: Option<u8>,
 }
 
 /// How the places of two entries stand to each other.
@@ -228,9 +226,10 @@ pub(super) fn entries(claims: &[Claim], tree: &[String]) -> Vec<Entry> {
     fold(entries, claims)
 }
 
-pub(super) fn confidence(claim: &Claim) -> u8 {
-    let stated = claim.confidence.unwrap_or(CONFIDENCE).min(100);
-    if claim.observed { stated.saturating_sub(LATE) } else { stated }
+/// The confidence that a reviewer states, a late one lowered; none is made up.
+pub(super) fn confidence(claim: &Claim) -> Option<u8> {
+    let stated = claim.confidence?.min(100);
+    Some(if claim.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
 /// Folds what one reviewer says again of the same place: the first stands, with the graver severity and the higher

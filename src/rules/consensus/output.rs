@@ -36,7 +36,9 @@ pub struct Answer<'a> {
 #[derive(Debug, Serialize)]
 struct Finding<'a> {
     severity: Level,
-    confidence: u8,
+    /// Absent where no reviewer states one.
+    confidence: Option<u8>,
+    category: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     line: Option<u32>,
@@ -45,6 +47,8 @@ struct Finding<'a> {
     title: &'a str,
     description: Cow<'a, str>,
     suggestion: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
     cross_examination_trail: Trail<'a>,
 }
 
@@ -60,7 +64,7 @@ struct Trail<'a> {
 struct Round1<'a> {
     original_model: &'a str,
     original_severity: Level,
-    original_confidence: u8,
+    original_confidence: Option<u8>,
 }
 
 #[derive(Debug, Serialize)]
@@ -92,7 +96,7 @@ struct Accepted<'a> {
     agreement_level: Option<Agreement>,
     contributing_models: Vec<&'a str>,
     original_severities: BTreeMap<&'a str, Level>,
-    original_confidences: BTreeMap<&'a str, u8>,
+    original_confidences: BTreeMap<&'a str, Option<u8>>,
     resolution_notes: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     challenge: Option<&'a Challenge>,
@@ -103,7 +107,7 @@ struct Uncorroborated<'a> {
     finding_index: usize,
     original_model: &'a str,
     original_severity: Level,
-    original_confidence: u8,
+    original_confidence: Option<u8>,
     validation_score: Option<i32>,
     would_decide: &'a str,
     resolution_notes: String,
@@ -116,9 +120,14 @@ struct Rejected<'a> {
     original_title: &'a str,
     original_model: &'a str,
     original_severity: Level,
-    original_confidence: u8,
+    original_confidence: Option<u8>,
     rejection_reason: &'a str,
     reversal_criteria: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+    cross_examination_trail: Trail<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -128,15 +137,21 @@ struct Disputed<'a> {
     file: Option<&'a str>,
     line: Option<u32>,
     severity: Level,
-    confidence: u8,
+    confidence: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     conflict_type: Option<Conflict>,
     original_severities: BTreeMap<&'a str, Level>,
-    original_confidences: BTreeMap<&'a str, u8>,
+    original_confidences: BTreeMap<&'a str, Option<u8>>,
     perspectives: BTreeMap<&'a str, String>,
+    dispute_reason: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
     unresolved_questions: Vec<String>,
     recommended_action: String,
     escalate: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+    cross_examination_trail: Trail<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -223,7 +238,7 @@ impl<'a> View<'a> {
         self.members(decision).map(|claim| (claim.model.as_str(), severity(claim))).collect()
     }
 
-    fn confidences(&self, decision: &'a Decision) -> BTreeMap<&'a str, u8> {
+    fn confidences(&self, decision: &'a Decision) -> BTreeMap<&'a str, Option<u8>> {
         self.members(decision).map(|claim| (claim.model.as_str(), super::normal::confidence(claim))).collect()
     }
 
@@ -241,14 +256,22 @@ impl<'a> View<'a> {
         Finding {
             severity: decision.severity,
             confidence: decision.confidence,
+            category: self.members(decision).find_map(|claim| claim.category.as_deref()),
             file: lead.file.as_deref(),
             line: lead.line,
             end_line: lead.end_line,
             title: &lead.title,
             description,
             suggestion: &self.claims[decision.suggested_by].suggestion,
+            source: self.source(decision),
             cross_examination_trail: self.trail(decision),
         }
+    }
+
+    /// Where a finding comes from, if everything in it was first observed in round 2.
+    fn source(&self, decision: &Decision) -> Option<&'static str> {
+        let mut all = decision.members.iter().chain(&decision.repeats);
+        all.all(|at| self.claims[*at].observed).then_some("round2_observation")
     }
 
     fn trail(&self, decision: &'a Decision) -> Trail<'a> {
@@ -256,10 +279,7 @@ impl<'a> View<'a> {
         let all: Vec<&Claim> =
             decision.members.iter().chain(&decision.repeats).map(|at| &self.claims[*at]).collect();
         let effect = self.index.effect(&all);
-        let raisers: Vec<&str> = decision.members.iter().map(|at| self.claims[*at].model.as_str()).collect();
-        let round2 =
-            self.reviewers.iter().filter(|name| !raisers.contains(name) || said_of(&effect, name).is_some());
-        let round2 = round2.map(|name| {
+        let round2 = self.reviewers.iter().map(|name| {
             let said = said_of(&effect, name);
             let (action, adjustment) = said.map_or(("N/A", 0), |said| (said.0.as_str(), said.1));
             let reasoning = said.map_or("", |said| said.2);
@@ -317,6 +337,9 @@ impl<'a> View<'a> {
             original_confidence: super::normal::confidence(claim),
             rejection_reason: &decision.why,
             reversal_criteria: &decision.reversal,
+            notes: &decision.notes,
+            source: self.source(decision),
+            cross_examination_trail: self.trail(decision),
         })
     }
 
@@ -354,9 +377,13 @@ impl<'a> View<'a> {
             original_severities: self.severities(decision),
             original_confidences: self.confidences(decision),
             perspectives,
+            dispute_reason: &decision.why,
+            notes: &decision.notes,
             unresolved_questions: questions,
-            recommended_action: format!("read {place}: {}{escalate}", decision.reversal),
+            recommended_action: format!("{}{escalate}", decision.action.as_deref().unwrap_or(&decision.reversal)),
             escalate: decision.escalate,
+            source: self.source(decision),
+            cross_examination_trail: self.trail(decision),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! agreed in the debate. Who contradicts another one with reasons makes it a dispute between reviewers. Only who raised
 //! a finding can take it back, and only where nobody else supports it.
 
-use super::case::{self, Case, Draft};
+use super::case::{Case, Draft, Run};
 use super::debate::Debate;
 use super::normal::Entry;
 use super::{Agreement, Claim, Class, Conflict, Decision, Standing, evidence, group};
@@ -13,13 +13,13 @@ use super::{Agreement, Claim, Class, Conflict, Decision, Standing, evidence, gro
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors = group::vectors(claims, entries);
     let groups = group::by_meaning(entries, &vectors);
-    case::decide(claims, entries, debate, &vectors, &groups, case)
+    Run::of(claims, debate).decide(entries, &vectors, &groups, case)
 }
 
 fn case(case: &Case<'_>) -> Decision {
     let standing = case.standing();
     let raisers = case.entries.len();
-    let supporters = case.effect.agreements();
+    let supporters = case.supporters();
     let contradicted = standing == Standing::Conflicted(Conflict::Validity) || case.effect.is_contested();
     let (score, extraordinary) = evidence::score(case.entries[0], case.evidence[0]);
     let score = (raisers == 1).then_some(score);
@@ -40,19 +40,15 @@ fn case(case: &Case<'_>) -> Decision {
         let bonus = case.independent_bonus();
         let of_one_vendor = if bonus < case.agreement_bonus() { ", some of one vendor" } else { "" };
         (Class::Accepted, Some(case.agreement()), format!("{raisers} reviewers say so: {names}{of_one_vendor}"))
-    } else if supporters > 0 {
-        let agreed: Vec<_> = case.effect.examinations.iter().map(|said| said.by.as_str()).collect();
-        (
-            Class::Accepted,
-            Some(Agreement::Majority),
-            format!("raised by {names}, confirmed by {}", agreed.join(", ")),
-        )
+    } else if !supporters.is_empty() {
+        let why = format!("raised by {names}, confirmed by {}", supporters.join(", "));
+        (Class::Accepted, Some(Agreement::Majority), why)
     } else {
         let score = score.unwrap_or_default();
         (Class::Uncorroborated, None, format!("only {names} says so; its evidence scores {score}"))
     };
     let (original, bonus, bonus_name) = match class {
-        Class::Disputed => (lowest(case), 0, "disputed"),
+        Class::Disputed => (case.lowest_confidence(), 0, "disputed"),
         Class::Accepted if raisers >= 2 => (case.highest_confidence(), case.independent_bonus(), "agreement"),
         _ => (case.highest_confidence(), 0, "single source"),
     };
@@ -66,7 +62,7 @@ fn case(case: &Case<'_>) -> Decision {
     };
     case.decision(Draft {
         class,
-        standing,
+        standing: if standing == Standing::Unique && !supporters.is_empty() { Standing::Agreed } else { standing },
         agreement,
         severity: if class == Class::Disputed { case.highest_severity() } else { case.severity() },
         original,
@@ -78,10 +74,6 @@ fn case(case: &Case<'_>) -> Decision {
         challenge,
         reversal,
     })
-}
-
-fn lowest(case: &Case<'_>) -> u8 {
-    case.entries.iter().chain(&case.deniers).map(|entry| entry.confidence).min().unwrap_or(0)
 }
 
 /// Who stands where.

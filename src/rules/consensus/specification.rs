@@ -1,19 +1,22 @@
 //! The policy `specification`: the debate arbitrator's phases 1 to 7.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::case::{self, Case, Draft};
+use super::case::{Case, Draft, Run};
 use super::debate::Debate;
 use super::evidence::{self, Challenge, Evidence};
 use super::normal::{Category, Entry, category};
 use super::words::Vectors;
-use super::{Agreement, Claim, Class, Conflict, Decision, Level, Standing, group, panel};
+use super::{Agreement, Claim, Class, Conflict, Decision, Level, Standing, UNTITLED, group, panel};
 
 /// A side of a conflict whose evidence has this many points more is clearly stronger.
 const CLEARLY: i32 = 2;
 
 /// The findings before one that are searched for one that it is part of.
 const NEIGHBOURS: usize = 16;
+
+/// What the note begins with that a finding is one reviewer's alone.
+const SINGLE: &str = "single source: ";
 
 /// What the winner of a conflict loses.
 const CONFLICT: i32 = -10;
@@ -22,17 +25,39 @@ const CONFLICT: i32 = -10;
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors: Vectors = group::vectors(claims, entries);
     let groups = group::by_place(entries);
-    assemble(case::decide(claims, entries, debate, &vectors, &groups, case), claims)
+    let run = Run::of(claims, debate);
+    let decisions = run.decide(entries, &vectors, &groups, case);
+    let by_claim: HashMap<usize, &Entry> = entries.iter().map(|entry| (entry.claim, entry)).collect();
+    let joined = assemble(decisions, claims);
+    let all = joined.into_iter().map(|Joined { decision, parts }| {
+        let of = |part: &Decision| part.members.iter().filter_map(|claim| by_claim.get(claim).copied()).collect();
+        match &*parts {
+            [] => decision,
+            parts => join(
+                &run,
+                claims,
+                (&decision, parts),
+                std::iter::once(&decision).chain(parts).flat_map::<Vec<_>, _>(of),
+            ),
+        }
+    });
+    all.collect()
+}
+
+/// A decision and those that are merged into it.
+struct Joined {
+    decision: Decision,
+    parts: Vec<Decision>,
 }
 
 /// Phase 7: accepted findings that are part of another one, or say the same of another place, are merged into it.
-fn assemble(decisions: Vec<Decision>, claims: &[Claim]) -> Vec<Decision> {
-    let mut kept: Vec<Decision> = Vec::with_capacity(decisions.len());
+fn assemble(decisions: Vec<Decision>, claims: &[Claim]) -> Vec<Joined> {
+    let mut kept: Vec<Joined> = Vec::with_capacity(decisions.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
     for decision in decisions {
         let claim = &claims[decision.members[0]];
-        if decision.class != Class::Accepted || claim.title.is_empty() {
-            kept.push(decision);
+        if decision.class != Class::Accepted || claim.title.is_empty() || claim.title == UNTITLED {
+            kept.push(Joined { decision, parts: Vec::new() });
             continue;
         }
         let category = category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title);
@@ -41,21 +66,72 @@ fn assemble(decisions: Vec<Decision>, claims: &[Claim]) -> Vec<Decision> {
         // The earlier findings of a file stand right before it.
         let part_of = || {
             let near = kept.iter().enumerate().rev().take(NEIGHBOURS);
-            near.filter(|(_, other)| other.class == Class::Accepted)
-                .find(|(_, other)| is_part(claim, &title, &claims[other.members[0]]))
+            near.filter(|(_, other)| other.decision.class == Class::Accepted)
+                .find(|(_, other)| is_part(claim, &title, &claims[other.decision.members[0]]))
                 .map(|(at, _)| at)
         };
         let Some(into) = same_cause.or_else(part_of) else {
             causes.insert((category, title), kept.len());
-            kept.push(decision);
+            kept.push(Joined { decision, parts: Vec::new() });
             continue;
         };
-        let other = &mut kept[into];
-        other.severity = other.severity.max(decision.severity);
-        other.notes.push(format!("also at {}: {}", evidence::place(claim), claim.title));
-        other.repeats.extend(decision.members.into_iter().chain(decision.repeats));
+        kept[into].parts.push(decision);
     }
     kept
+}
+
+/// The one decision of several: each reviewer is a member once, with the gravest severity and the highest confidence of
+/// what it says; what it says besides is a repeat. Reviewers that say the same of different places agree.
+fn join<'a>(
+    run: &Run<'_>,
+    claims: &[Claim],
+    (first, parts): (&Decision, &[Decision]),
+    entries: impl Iterator<Item = &'a Entry>,
+) -> Decision {
+    let mut members: Vec<Entry> = Vec::new();
+    let mut lead: Option<u32> = None;
+    for entry in entries {
+        lead.get_or_insert(entry.model);
+        match members.iter_mut().find(|known| known.model == entry.model) {
+            Some(known) => {
+                known.repeats.push(entry.claim);
+                known.repeats.extend(&entry.repeats);
+                known.severity = known.severity.max(entry.severity);
+                known.confidence = known.confidence.max(entry.confidence);
+            }
+            None => members.push(entry.clone()),
+        }
+    }
+    let all = || std::iter::once(first).chain(parts);
+    let severity = all().map(|part| part.severity).max().unwrap_or(first.severity);
+    let also = parts.iter().map(|part| {
+        let claim = &claims[part.members[0]];
+        format!("also at {}: {}", evidence::place(claim), claim.title)
+    });
+    let agree = members.len() > 1 && all().all(|part| !matches!(part.standing, Standing::Conflicted(_)));
+    let notes = all().flat_map(|part| &part.notes).filter(|note| !agree || !note.starts_with(SINGLE)).cloned();
+    let mut notes: Vec<String> = notes.chain(also).collect();
+    let mut decision = if agree {
+        let mut case = run.case(members.iter().collect());
+        // The place of the first finding stays the one that is shown.
+        case.entries.sort_by_key(|entry| Some(entry.model) != lead);
+        let mut draft = Draft { severity, ..agreed(&case) };
+        after_debate(&case, &mut draft);
+        let decision = case.decision(draft);
+        notes.extend(decision.notes.iter().cloned());
+        decision
+    } else {
+        Decision {
+            severity,
+            members: members.iter().map(|entry| entry.claim).collect(),
+            repeats: members.iter().flat_map(|entry| entry.repeats.iter().copied()).collect(),
+            ..first.clone()
+        }
+    };
+    let mut seen = HashSet::new();
+    notes.retain(|note| seen.insert(note.clone()));
+    decision.notes = notes;
+    decision
 }
 
 /// Whether a claim says nothing that another one about the same lines does not say too.
@@ -69,11 +145,16 @@ fn is_part(claim: &Claim, title: &str, other: &Claim) -> bool {
 }
 
 fn case(case: &Case<'_>) -> Decision {
-    let standing = case.standing();
+    let standing = match case.standing() {
+        // Three reviewers that call it an issue agree on that; the median is their severity.
+        Standing::Conflicted(Conflict::Severity) if case.entries.len() > 2 && !case.unlike => Standing::Agreed,
+        standing => standing,
+    };
     let mut draft = match standing {
         Standing::Agreed => agreed(case),
         Standing::Conflicted(conflict) => conflicted(case, conflict),
-        Standing::Unique => unique(case),
+        Standing::Unique if case.supporters().is_empty() => unique(case),
+        Standing::Unique => supported(case),
     };
     if let Some(challenge) = &draft.challenge
         && !challenge.holds
@@ -100,6 +181,19 @@ fn agreed(case: &Case<'_>) -> Draft {
         why: format!("{} reviewers agree: {}", case.entries.len(), case.names().join(", ")),
         challenge: case.challenge(None),
         reversal: "evidence that the code it names does not behave so".to_owned(),
+    }
+}
+
+/// Phase 2 for a finding of one reviewer that others support in round 2: their support counts in the cross-examination,
+/// so there is no bonus besides.
+fn supported(case: &Case<'_>) -> Draft {
+    let (score, _) = evidence::score(case.entries[0], case.evidence[0]);
+    let (raiser, supporters) = (&case.lead().model, case.supporters().join(", "));
+    Draft {
+        bonus: 0,
+        score: Some(score),
+        why: format!("raised by {raiser}, confirmed by {supporters}"),
+        ..agreed(case)
     }
 }
 
@@ -133,13 +227,14 @@ fn conflicted(case: &Case<'_>, conflict: Conflict) -> Draft {
     let clear = rival.is_none_or(|rival| sides[0].weight - rival.weight >= CLEARLY);
     let winner = sides[0].entry;
     let question = question(case, conflict, winner, rival.map_or(winner, |rival| rival.entry));
-    let all: Vec<u8> = case.entries.iter().chain(&case.deniers).map(|entry| entry.confidence).collect();
+    let stated = case.entries.iter().chain(&case.deniers).filter_map(|entry| entry.confidence);
+    let all: Vec<u8> = stated.collect();
     let mut draft = Draft {
         class: Class::Disputed,
         standing: Standing::Conflicted(conflict),
         agreement: None,
         severity: case.highest_severity(),
-        original: all.iter().copied().min().unwrap_or(0),
+        original: case.lowest_confidence(),
         bonus: 0,
         bonus_name: "conflict resolved",
         score: None,
@@ -170,7 +265,7 @@ fn conflicted(case: &Case<'_>, conflict: Conflict) -> Draft {
     } else if conflict == Conflict::Cause {
         draft.severity = case.severity();
         let sum: usize = all.iter().map(|confidence| usize::from(*confidence)).sum();
-        draft.original = u8::try_from((sum + all.len() / 2) / all.len()).unwrap_or(100);
+        draft.original = (sum + all.len() / 2).checked_div(all.len()).and_then(|mean| u8::try_from(mean).ok());
         draft.class = Class::Accepted;
         draft.agreement = Some(Agreement::ConflictResolved);
         draft.why = "the reviewers diagnose one place differently; both may be right in part".to_owned();
@@ -226,10 +321,14 @@ fn unique(case: &Case<'_>) -> Draft {
     if extraordinary {
         notes.push("extraordinary claim requiring extraordinary evidence".to_owned());
     }
-    let lacks = entry.severity == Level::Critical && !(entry.confidence >= 85 && case.evidence[0].is_concrete());
+    if entry.confidence.is_none() {
+        notes.push(evidence::UNSTATED.to_owned());
+    }
+    let sure = entry.confidence.is_some_and(|sure| sure >= 85);
+    let lacks = entry.severity == Level::Critical && !(sure && case.evidence[0].is_concrete());
     let (class, why) = match (accepted, lacks) {
         (true, false) => {
-            notes.push(format!("single source: {name}"));
+            notes.push(format!("{SINGLE}{name}"));
             (Class::Accepted, format!("only {name} says so, and its evidence scores {score}"))
         }
         (true, true) => (
@@ -256,17 +355,14 @@ fn unique(case: &Case<'_>) -> Draft {
     }
 }
 
-/// Whether a finding of one reviewer is accepted, and what its confidence changes by: the score decides, from 60 up the
-/// table's row adjusts.
-fn unique_decision(confidence: u8, score: i32) -> (bool, i32) {
+/// Whether a finding of one reviewer is accepted, and what its confidence changes by: the score decides both (phase 4).
+/// Below 40 the table asks for exceptional evidence.
+fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
-        (0..40, 5..) => (true, -5),
-        (0..40, _) => (false, 0),
-        (80.., 3..) => (true, -5),
-        (60..80, 3..) => (true, -15),
-        (40..60, 5..) => (true, -5),
-        (40..60, 3..) => (true, -15),
-        (40.., _) => (false, 0),
+        (_, 5..) => (true, -5),
+        (Some(0..40), _) => (false, 0),
+        (_, 3..) => (true, -15),
+        (_, _) => (false, 0),
     }
 }
 
@@ -295,6 +391,7 @@ fn after_debate(case: &Case<'_>, draft: &mut Draft) {
     let effect = &case.effect;
     if effect.is_withdrawn() {
         draft.class = Class::Rejected;
+        draft.agreement = None;
         draft.why = format!("{} withdrew it, and the cross-examination was negative", case.names().join(", "));
         draft.reversal = "new evidence that it happens".to_owned();
     } else if draft.class == Class::Accepted
@@ -312,22 +409,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_unique_findings() {
+    fn spec_21_the_score_alone_decides_unique_findings() {
         let rows = [
-            (80, 5, (true, -5)),
-            (80, 4, (true, -5)),
-            (80, 2, (false, 0)),
-            (79, 5, (true, -15)),
-            (60, 3, (true, -15)),
-            (60, 2, (false, 0)),
-            (59, 5, (true, -5)),
-            (59, 4, (true, -15)),
-            (40, 2, (false, 0)),
-            (39, 5, (true, -5)),
-            (39, 4, (false, 0)),
+            (Some(80), 5, (true, -5)),
+            (Some(80), 4, (true, -15)),
+            (Some(80), 2, (false, 0)),
+            (Some(79), 5, (true, -5)),
+            (Some(60), 3, (true, -15)),
+            (Some(60), 2, (false, 0)),
+            (Some(59), 5, (true, -5)),
+            (Some(59), 4, (true, -15)),
+            (Some(40), 2, (false, 0)),
+            (Some(39), 5, (true, -5)),
+            (Some(39), 4, (false, 0)),
+            (None, 5, (true, -5)),
+            (None, 3, (true, -15)),
+            (None, 2, (false, 0)),
         ];
         for (confidence, score, expected) in rows {
-            assert_eq!(unique_decision(confidence, score), expected, "{confidence} {score}");
+            assert_eq!(unique_decision(confidence, score), expected, "{confidence:?} {score}");
         }
     }
 }

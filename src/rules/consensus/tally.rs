@@ -37,7 +37,7 @@ pub struct Statistics {
     pub unique_findings_rejected: usize,
     /// Of one reviewer, and nobody else has said anything yet.
     pub unique_findings_uncorroborated: usize,
-    /// Of several reviewers, withdrawn by all of them.
+    /// Withdrawn by all who raised it.
     pub withdrawn: usize,
     /// Security findings looked up in a database of advisories.
     pub security_advisories_checked: usize,
@@ -136,6 +136,7 @@ impl Statistics {
     fn count(&mut self, decision: &Decision) {
         self.repeats_folded += decision.repeats.len();
         let row = match (decision.class, decision.standing) {
+            (Class::Rejected, _) if decision.withdrawn => &mut self.withdrawn,
             (Class::Disputed, _) => &mut self.disputes_unresolved,
             (Class::Uncorroborated, _) => &mut self.unique_findings_uncorroborated,
             (Class::Accepted | Class::Rejected, Standing::Conflicted(_)) => &mut self.conflicts_resolved,

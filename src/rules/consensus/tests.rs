@@ -27,7 +27,7 @@ fn merged(claims: &[Claim], policy: Policy) -> Consensus {
 
 /// Class, agreement, severity, confidence of each decision.
 fn rows(consensus: &Consensus) -> Vec<(Class, Option<Agreement>, Level, u8)> {
-    consensus.decisions.iter().map(|d| (d.class, d.agreement, d.severity, d.confidence)).collect()
+    consensus.decisions.iter().map(|d| (d.class, d.agreement, d.severity, d.confidence.expect("stated"))).collect()
 }
 
 const TITLE: &str = "Empty pool breaks acquire";
@@ -160,8 +160,8 @@ fn one_reviewer_alone() {
 fn reviewers_of_one_vendor_count_less() {
     let of =
         |a, b| merged(&[claim(a, 10, Level::High, 70, TITLE), claim(b, 10, Level::High, 70, TITLE)], Policy::Panel);
-    assert_eq!(of("opus", "gpt-5").decisions[0].confidence, 80);
-    assert_eq!(of("opus", "sonnet").decisions[0].confidence, 77);
+    assert_eq!(of("opus", "gpt-5").decisions[0].confidence, Some(80));
+    assert_eq!(of("opus", "sonnet").decisions[0].confidence, Some(77));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn the_table_of_advisories() {
         claim.checked.advisory = advisory.clone();
         let consensus = merged(&[claim], Policy::Panel);
         let decision = &consensus.decisions[0];
-        assert_eq!((decision.severity, decision.confidence), (severity, confidence), "{advisory:?}");
+        assert_eq!((decision.severity, decision.confidence), (severity, Some(confidence)), "{advisory:?}");
         assert_eq!(consensus.statistics.security_advisories_checked, checked, "{advisory:?}");
         assert_eq!(decision.notes.iter().find(|said| said.contains("RUSTSEC")).map(String::as_str), note);
     }

@@ -61,8 +61,11 @@ fn debate(claims: &[Claim], seeds: &[u8]) -> Debate {
     debate
 }
 
+/// The ids of a decision's members, and what was decided.
+type Said = (Vec<String>, Class, Level, Option<u8>, String);
+
 /// What an answer says, by the ids of its members.
-fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<(Vec<String>, Class, Level, u8, String)> {
+fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<Said> {
     let mut said: Vec<_> = consensus
         .decisions
         .iter()
