@@ -66,6 +66,10 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
             results.close();
             continue;
         }
+        if step.is_prose() && closing.is_form(step.text) {
+            draft.form_ends();
+            continue;
+        }
         draft.take(&step);
         match step.json {
             State::Found(object) => results.take(object, &mut draft),
@@ -78,6 +82,7 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
     }
     let (passed_over, is_broken) = (walk.passed_over(), walk.is_broken());
     drop(walk);
+    results.leave_out_prompt(&mut draft, closing.number());
     Ok(results.unite(draft, &closing, passed_over, is_broken))
 }
 
