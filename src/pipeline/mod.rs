@@ -33,14 +33,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-pub use plan::{PlanError, plan};
+pub use plan::{PlanError, judges, plan};
 pub use preview::{Preview, preview};
 pub use prune::{Pruned, prune};
 pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{Agent, AgentName, ExitReason, Outcome, RunId, Usage};
+use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::event::{Event, EventKind, Mode, Plan};
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::Engine;
@@ -221,19 +221,50 @@ pub async fn start(
     rest(engine).await
 }
 
-/// Carries on a run that was interrupted, or whose disputes were settled meanwhile.
+/// Carries on a run that was interrupted, or whose disputes were settled meanwhile. Disputes that stayed open because
+/// nobody was there to settle them are brought before whoever decides now; `judges` are called for them where the run was
+/// planned without any. `named` is the route that was named for all of them.
 ///
 /// # Errors
 /// As [`start`], and when the run was never started.
-pub async fn resume(setup: Setup, run: RunId) -> Result<Ended, RunError> {
+pub async fn resume(setup: Setup, run: RunId, named: Option<Route>, judges: Vec<Agent>) -> Result<Ended, RunError> {
+    let mut engine = reloaded(setup, run)?;
+    engine.append(EventKind::RunResumed);
+    let disputes = engine.state.stayed_open(named);
+    if !disputes.is_empty() {
+        engine.reopen(disputes, judges);
+    }
+    rest(engine).await
+}
+
+/// Brings disputes of a run that stayed open before whoever decides, and does nothing else: what is enforced is
+/// implemented when the run is carried on. Returns the disputes as they stand then.
+///
+/// # Errors
+/// As [`resume`].
+pub async fn settle(
+    setup: Setup,
+    run: RunId,
+    disputes: Vec<DisputeNumber>,
+    judges: Vec<Agent>,
+) -> Result<(Vec<Dispute>, Rest), RunError> {
+    let mut engine = reloaded(setup, run)?;
+    engine.only = Some(disputes.iter().copied().collect());
+    engine.reopen(disputes.clone(), judges);
+    let rest = engine.run().await?;
+    let settled = disputes.iter().filter_map(|number| engine.state.disputes.get(number)).cloned();
+    Ok((settled.collect(), rest))
+}
+
+/// A run as it was left.
+fn reloaded(setup: Setup, run: RunId) -> Result<Engine, RunError> {
     let state = State::of(&setup.journal.events(&run)?);
     let Some(plan) = &state.plan else { return Err(RunError::NotStarted(run)) };
     let mut engine = engine(setup, run, plan)?;
     engine.state = state;
     let root = engine.workspace.root().to_owned();
     engine.sources.load(engine.state.round(), Some(&root)).map_err(RunError::Sources)?;
-    engine.append(EventKind::RunResumed);
-    rest(engine).await
+    Ok(engine)
 }
 
 /// A recorded run, read from its events alone.
@@ -246,16 +277,23 @@ pub fn recorded(
     journal: &Journal,
     run: &RunId,
 ) -> Result<Recorded, RunError> {
-    let state = State::of(&journal.events(run)?);
+    let mut state = State::of(&journal.events(run)?);
+    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
+    // Without the kept code the report has no snippets; everything else is in the events.
+    drop(sources.load(state.round(), None));
+    if state.ended.is_none() && state.unmerged().next().is_some() {
+        let lists = planned_lists(&state, Policy::Panel);
+        let bench =
+            merge::Bench { state: &state, round: state.round(), lists: &lists, sources: &sources, workspace };
+        let merged = bench.merge(&journal.bindings()?);
+        merged.iter().for_each(|event| state.apply(event));
+    }
     let trees = Trees { workspace, state_dir };
     let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
     let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));
     let outcome = outcome::outcome(&state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
     add_repeated(&mut outcome, &state, journal)?;
-    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // Without the kept code the report has no snippets; everything else is in the events.
-    drop(sources.load(state.round(), None));
     Ok(Recorded { outcome, reviewed: Reviewed(sources) })
 }
 
@@ -271,23 +309,29 @@ pub fn decided_again(
     policy: Policy,
 ) -> Result<Vec<serde_json::Value>, RunError> {
     let state = State::of(&journal.events(run)?);
-    let plan = state.plan.as_ref().ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    state.plan.as_ref().ok_or_else(|| RunError::NotStarted(run.clone()))?;
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
     sources.load(state.round(), None).map_err(RunError::Sources)?;
-    let words = |keys: [&str; 2]| {
-        let lists = keys.into_iter().filter_map(|key| plan.settings.get(key)?.as_array()).flatten();
-        lists.filter_map(|word| word.as_str()).map(str::to_owned).collect()
-    };
-    let lists = merge::Lists {
-        mandatory: words(["review.opinions.mandatory", "review.issues.mandatory"]),
-        optional: words(["review.opinions.optional", "review.issues.optional"]),
-        policy,
-    };
+    let lists = planned_lists(&state, policy);
     let decided = (1..=state.round()).map(|round| {
         let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };
         debate::Merged::of(&bench).json(policy, Extras { id: Some(&run.0) })
     });
     Ok(decided.collect())
+}
+
+/// What is mandatory and what is optional by the settings that a run was planned with.
+fn planned_lists(state: &State, policy: Policy) -> merge::Lists {
+    let words = |keys: [&str; 2]| {
+        let settings = state.plan.as_ref().map(|plan| &plan.settings);
+        let lists = keys.into_iter().filter_map(|key| settings?.get(key)?.as_array()).flatten();
+        lists.filter_map(|word| word.as_str()).map(str::to_owned).collect()
+    };
+    merge::Lists {
+        mandatory: words(["review.opinions.mandatory", "review.issues.mandatory"]),
+        optional: words(["review.opinions.optional", "review.issues.optional"]),
+        policy,
+    }
 }
 
 /// The id of the tree as the last recorded call of the coder left it, or as it was kept before the first.
@@ -348,6 +392,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         watch: Watch::default(),
         gates: Vec::new(),
         unwritten: Vec::new(),
+        only: None,
         docket: None,
     })
 }
@@ -356,9 +401,12 @@ async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
     let rest = engine.run().await?;
     let trees = Trees { workspace: &engine.workspace, state_dir: &engine.state_dir };
     let changes = Redaction::from(engine.settings.redaction).changes(trees.all_changes(&engine.state)?);
-    let outcome = outcome::outcome(&engine.state, &engine.run, engine.exit(), engine.millis(), changes);
+    // What was found before the run was stopped is shown, though nothing is merged before everybody has answered.
+    let shown = if rest == Rest::Stopped { engine.merged_so_far() } else { None };
+    let state = shown.as_ref().unwrap_or(&engine.state);
+    let outcome = outcome::outcome(state, &engine.run, engine.exit(), engine.millis(), changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
-    add_repeated(&mut outcome, &engine.state, &engine.journal)?;
+    add_repeated(&mut outcome, state, &engine.journal)?;
     outcome.proof.caps = engine.settings.budget.caps;
     outcome.notices.extend(budget_notices(&engine, rest));
     if rest == Rest::OverBudget {

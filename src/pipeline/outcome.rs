@@ -147,7 +147,7 @@ fn notices(state: &State) -> Vec<String> {
     let mut notices = state.notices.clone();
     notices.extend(not_reviewed(state));
     for verified in state.verified.iter().filter(|verified| !verified.passed) {
-        notices.push(format!("`{}` fails on the coder's edits", verified.command));
+        notices.push(format!("`{}` {}", verified.command, Outcome::VERIFY_FAILS));
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {

@@ -3,6 +3,7 @@
 mod agents;
 mod config;
 mod consensus;
+mod contradiction;
 mod dialog;
 mod disputes;
 mod golden;
@@ -15,4 +16,5 @@ mod shop;
 mod steering;
 mod support;
 mod vote;
+mod waiting;
 mod watch;
