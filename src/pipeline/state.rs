@@ -426,7 +426,7 @@ impl State {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
         let waits = |dispute: &&Dispute| match (named, dispute.route) {
-            (Some(Route::Judge), Some(Route::Judge)) => !judged(dispute.number) && dispute.rulings.len() > 0,
+            (Some(Route::Judge), Some(Route::Judge)) => !judged(dispute.number) && !dispute.rulings.is_empty(),
             (Some(_), _) => true,
             (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
             (None, Some(Route::Human)) => !self.chosen.contains(&dispute.number),
