@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use glee::domain::{
-    AgentName, Anchor, Answer, Disposition, Dispute, DisputeNumber, Finding, FindingId, RawFinding, Response,
-    Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Tag,
+    AgentName, Anchor, Answer, Disposition, DisputeNumber, Finding, FindingId, Objector, RawFinding, Response,
+    Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Sides, Tag,
 };
 use glee::event::{EventKind, Mode, Plan, Settlement};
 use glee::journal::{DisputeFilter, Journal, RulingFilter};
@@ -31,6 +31,7 @@ fn plan() -> EventKind {
         steered_by: None,
         own: Vec::new(),
         staged: None,
+        on_dispute: None,
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }
@@ -74,7 +75,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         evidence: vec!["src/names.rs:1".into()],
     };
     let number = DisputeNumber(number);
-    let dispute = Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
+    let dispute = Sides { finding, objection, objector: Objector::Coder }.numbered(number);
     let mut events = vec![EventKind::DisputeOpened { dispute: Box::new(dispute) }];
     if !number.0.is_multiple_of(10) {
         let by = || Ruler::Judge { name: AgentName::from("claude-judge") };

@@ -69,6 +69,9 @@ pub struct Plan {
     /// What is done about the index after the coder's edits, where what is staged is under review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Staged>,
+    /// The route that was named on the command line for every dispute (`--on-dispute`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_dispute: Option<Route>,
 }
 
 /// What is done about the index where what is staged is under review.
@@ -236,6 +239,21 @@ pub enum EventKind {
     DisputeOpened {
         /// The dispute, as it stands at its beginning.
         dispute: Box<Dispute>,
+    },
+    /// Disputes that stayed open are brought again before whoever decides.
+    DisputesReopened {
+        /// The disputes.
+        disputes: Vec<DisputeNumber>,
+        /// Judges that were not a part of the run's plan.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        judges: Vec<Agent>,
+    },
+    /// A finding repeats one whose dispute stayed open in an earlier run: the dispute goes on here, under its number.
+    DisputeCarriedOn {
+        /// The dispute, about the finding of this run.
+        dispute: Box<Dispute>,
+        /// The run that it was opened in; how it ends is recorded there as well.
+        from: RunId,
     },
     /// The way to settle a dispute is chosen.
     RouteChosen {

@@ -96,6 +96,8 @@ pub(super) fn dispute() -> Task {
         objection: serde_json::from_value(objection).expect("an objection"),
         route: None,
         rulings: Vec::new(),
+        objector: crate::domain::Objector::Coder,
+        discarded_by: None,
         disposition: None,
     };
     Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new() }

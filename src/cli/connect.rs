@@ -7,10 +7,11 @@ use super::change::{Target, say};
 use super::error::{CommandError, CommandResult};
 use super::load::{self, Places};
 use crate::agents::locate;
+use crate::config::edit::EditError;
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use crate::config::settings::Settings;
 use crate::config::{self, edit};
-use crate::domain::{ExitReason, Role};
+use crate::domain::{Agent, ExitReason, Role};
 
 /// Arguments of `glee connect`.
 #[derive(Debug, clap::Args)]
@@ -26,7 +27,8 @@ Glee knows claude, codex, gemini, opencode, qwen and copilot, and brings builtin
 builtin:fixer (a coder) and builtin:referee (a judge). Any other program is connected with --command:
 it reads the prompt on stdin and answers in prose, or with --adapter json in JSON.")]
 pub(crate) struct Args {
-    /// A program that Glee knows, an embedded agent, or any name together with --command
+    /// A program that Glee knows, an embedded agent, the name of a connected agent, whose program takes a further role, or
+    /// any name together with --command
     agent: String,
     /// What it is to do: coder, reviewer, judge or aggregator
     #[arg(long)]
@@ -59,18 +61,43 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let role = role(args)?;
-    let command = command(args, role)?;
-    let name = args.name.clone().unwrap_or_else(|| default_name(&args.agent, role));
-    let entry = entry(args, &name, role, &command)?;
     let (places, loaded) = load::settings(globals, Vec::new())?;
-    if loaded.settings.agents.iter().any(|agent| agent.name.0 == name) {
-        return Err(CommandError::usage(format!("there is already an agent `{name}`")).hint(format!(
-            "give this one another name with `--name <name>`, or remove that one: `glee disconnect {name}`"
-        )));
+    let agents = &loaded.settings.agents;
+    let twin = agents.iter().find(|agent| agent.name.0 == args.agent);
+    let name = match (&args.name, twin) {
+        (Some(name), _) => name.clone(),
+        // It has this role: what is given is changed.
+        (None, Some(twin)) if twin.role == role => args.agent.clone(),
+        (None, _) => default_name(&args.agent, role),
+    };
+    let known = agents.iter().find(|agent| agent.name.0 == name);
+    if let Some(other) = known.filter(|known| known.role != role) {
+        return Err(CommandError::usage(format!("there is already an agent `{name}`, a {}", other.role)).hint(
+            format!(
+                "give this one another name with `--name <name>`, or remove that one: `glee disconnect {name}`"
+            ),
+        ));
     }
     let target = Target::of(&places, args.user)?;
-    target.change(&places, globals, |text| edit::add_agent(text, &entry))?;
-    say(globals, &format!("`{name}` is connected as {role} ({})", target.name));
+    match known {
+        Some(known) => {
+            let update = update(args, known, role)?;
+            if update.is_empty() {
+                say(globals, &format!("`{name}` is connected as {role} already; nothing to change"));
+                return Ok(ExitReason::Clean);
+            }
+            target.change(&places, globals, |text| changed(text, &name, &update))?;
+            say(globals, &format!("`{name}` is updated ({}): {}", target.name, words(&update)));
+        }
+        None => {
+            let entry = match twin.filter(|_| args.command.is_none()) {
+                Some(twin) => further(args, twin, &name, role)?,
+                None => entry(args, &name, role, &command(args, role)?)?,
+            };
+            target.change(&places, globals, |text| edit::add_agent(text, &entry))?;
+            say(globals, &format!("`{name}` is connected as {role} ({})", target.name));
+        }
+    }
     if let Some(tip) = specialise(args, &name, role) {
         say(globals, &tip);
     }
@@ -78,6 +105,74 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     warn_if_missing(&places, globals, &loaded.settings, &name);
     say(globals, &next_step(&loaded.settings));
     Ok(ExitReason::Clean)
+}
+
+/// The entry of a connected agent's program in a further role: its command, adapter, model and variables.
+fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
+    let command = command_line(twin, role)?;
+    let mut entry = entry(args, name, role, &command)?;
+    let mut keep = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            entry.entry(key.to_owned()).or_insert(value);
+        }
+    };
+    let is_told = config::typed("agents.a.command", &command).is_ok() && !twin.is_embedded();
+    keep("adapter", is_told.then(|| json!(twin.adapter)));
+    keep("model", twin.model.as_ref().map(|model| json!(model)));
+    keep("env", (!twin.env.is_empty()).then(|| json!(twin.env)));
+    Ok(entry)
+}
+
+/// The command of a connected agent as it is written down; an embedded agent has one role.
+fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
+    if !agent.is_embedded() {
+        return Ok(
+            shlex::try_join(agent.command.iter().map(String::as_str)).unwrap_or_else(|_| agent.command.join(" "))
+        );
+    }
+    let name = &agent.name;
+    Err(CommandError::usage(format!("`{name}` is embedded, has the role {}, and cannot be a {role}", agent.role))
+        .hint(format!("connect a program that can: `glee connect <agent> --role {role}`")))
+}
+
+/// What a second `connect` changes in an agent that is connected already: what it names, and is not so yet.
+fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, CommandError> {
+    let name = known.name.0.as_str();
+    let mut update = entry(args, name, role, args.command.as_deref().unwrap_or("claude"))?;
+    for key in ["name", "role"] {
+        update.remove(key);
+    }
+    if args.command.is_none() {
+        update.remove("command");
+    }
+    let is = |key: &str, value: &Value| match key {
+        "command" => value.as_str().and_then(shlex::split).is_some_and(|words| words == known.command),
+        "adapter" => *value == json!(known.adapter),
+        "domain" => *value == json!(known.domain),
+        "focus" => *value == json!(known.focus),
+        "model" => *value == json!(known.model),
+        _ => false,
+    };
+    update.retain(|key, value| !is(key, value));
+    Ok(update)
+}
+
+/// The text of a file with the keys of an agent changed; an agent that another file connects is added by its name.
+fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
+    let set =
+        |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
+    match update.iter().try_fold(text.to_owned(), set) {
+        Err(EditError::NoAgent(_)) => {
+            let mut entry = Map::from_iter([("name".to_owned(), json!(name))]);
+            entry.extend(update.clone());
+            edit::add_agent(text, &entry)
+        }
+        changed => changed,
+    }
+}
+
+fn words(update: &Map<String, Value>) -> String {
+    update.iter().map(|(key, value)| format!("{key} = {}", config::flow(value))).collect::<Vec<_>>().join(", ")
 }
 
 fn role(args: &Args) -> Result<Role, CommandError> {

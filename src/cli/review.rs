@@ -80,7 +80,7 @@ pub(crate) struct Args {
 
 /// `--on-dispute`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RouteArg {
+pub(super) enum RouteArg {
     /// Ask the AI judge
     Judge,
     /// Leave it to a person
@@ -234,6 +234,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
     plan.steered_by = base;
     plan.staged = args.staged_use();
+    plan.on_dispute = chosen;
     let agents = sitting::agents(&plan, workspace.root())?;
     let Some(begun) = begun else {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);

@@ -7,12 +7,15 @@ mod undo;
 use clap::Subcommand;
 
 use super::error::{CommandError, CommandResult};
+use super::review::RouteArg;
 use super::sitting::{self, FormatArg, Sitting};
 use super::{Globals, history};
-use crate::domain::{ExitReason, RunId};
-use crate::event::{EventKind, Mode};
+use crate::agents::Agents;
+use crate::config::settings::Settings;
+use crate::domain::{Agent, ExitReason, Role, Route, RunId};
+use crate::event::{Event, EventKind, Mode, Plan};
 use crate::journal::{Journal, RunRow};
-use crate::pipeline::{self, Recorded};
+use crate::pipeline::{self, PlanError, Recorded};
 use crate::protocol::{printable, secrets};
 use crate::report::Format;
 use crate::ui::stream;
@@ -28,6 +31,7 @@ Examples:
   glee runs undo 5f3a91c2    take back what its coder did, file by file
   glee runs undo --redo      bring back what that undo replaced
   glee runs resume           carry on the last run that was interrupted or waited for a person
+  glee runs resume --on-dispute judge   let the judge rule on what waits
   glee runs replay           decide the last run again from its record, without asking anybody")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -59,11 +63,14 @@ enum Command {
     },
     /// Take back what the coder of a run did, file by file
     Undo(undo::Args),
-    /// Carry on a run that was interrupted, or whose disputes were settled meanwhile
+    /// Carry on a run that was interrupted, or whose disputes wait or were settled meanwhile
     Resume {
         /// A run: its id, the first or last digits of it, or `last`
         #[arg(value_name = "RUN", default_value = "last")]
         run: String,
+        /// Settle every dispute that waits this way, without asking for it [default: what the run was started with]
+        #[arg(long, value_enum, value_name = "ROUTE")]
+        on_dispute: Option<RouteArg>,
         /// The form of the report
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
         format: FormatArg,
@@ -80,7 +87,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::Show { run, format }) => show(globals, run, (*format).into()),
         Some(Command::Diff { run }) => diff(globals, run),
         Some(Command::Undo(args)) => undo::run(args, globals),
-        Some(Command::Resume { run, format }) => resume(globals, run, (*format).into()),
+        Some(Command::Resume { run, on_dispute, format }) => {
+            resume(globals, run, on_dispute.map(Route::from), (*format).into())
+        }
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
     }
@@ -196,13 +205,42 @@ fn diff(globals: &Globals, text: &str) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
+fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -> CommandResult {
     secrets::prepare();
-    let mut workspace = sitting::workspace(globals)?;
+    let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
-    refuse_pruned(&journal, &run)?;
-    let events = journal.events(&run).map_err(sitting::journal_error)?;
+    let recalled = recall(globals, workspace, &journal, &run, named)?;
     drop(journal);
+    refuse_undone(&recalled.events, &run)?;
+    refuse_changed(&recalled.workspace, &recalled.events, &run)?;
+    let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
+    let agents = programs(&plan, &judges, &workspace)?;
+    let sitting = Sitting { format, mode: plan.mode, chosen, globals };
+    sitting::resume(&sitting, workspace, settings, agents, run, named, judges)
+}
+
+/// A recorded run with what it takes to go on.
+pub(super) struct Recalled {
+    pub(super) workspace: Workspace,
+    pub(super) settings: Settings,
+    pub(super) plan: Plan,
+    events: Vec<Event>,
+    /// The route for disputes that was named, now or when the run was started.
+    pub(super) chosen: Option<Route>,
+    /// The judges to call, where the run was planned without any.
+    pub(super) judges: Vec<Agent>,
+}
+
+/// Recalls a run. `named` is the route for its disputes that is named now.
+pub(super) fn recall(
+    globals: &Globals,
+    mut workspace: Workspace,
+    journal: &Journal,
+    run: &RunId,
+    named: Option<Route>,
+) -> Result<Recalled, CommandError> {
+    refuse_pruned(journal, run)?;
+    let events = journal.events(run).map_err(sitting::journal_error)?;
     let plan = events.iter().find_map(|event| match &event.kind {
         EventKind::RunStarted { plan } => Some((**plan).clone()),
         _ => None,
@@ -218,12 +256,31 @@ fn resume(globals: &Globals, text: &str, format: Format) -> CommandResult {
         (None, None) => None,
     };
     let steering = steering.transpose().map_err(sitting::workspace_error)?;
-    let (settings, _) = sitting::settings(globals, Vec::new(), &mut workspace, steering.as_ref())?;
-    refuse_undone(&events, &run)?;
-    refuse_changed(&workspace, &events, &run)?;
-    let agents = sitting::agents(&plan, workspace.root())?;
-    let sitting = Sitting { format, mode: plan.mode, chosen: None, globals };
-    sitting::resume(&sitting, workspace, settings, agents, run)
+    let chosen = named.or(plan.on_dispute);
+    let flags = chosen.map(|route| ("review.on_dispute.default".to_owned(), route.as_str().into()));
+    let (settings, _) = sitting::settings(globals, flags.into_iter().collect(), &mut workspace, steering.as_ref())?;
+    let planned = plan.agents.iter().any(|agent| agent.role == Role::Judge);
+    let judges: Vec<Agent> = if planned {
+        Vec::new()
+    } else {
+        let judges = pipeline::judges(&settings);
+        judges
+            .map_err(|error| CommandError::usage(error.to_string()).hint_if(error.hint()))?
+            .into_iter()
+            .cloned()
+            .collect()
+    };
+    if named == Some(Route::Judge) && !planned && judges.is_empty() {
+        let error = PlanError::NoJudge;
+        return Err(CommandError::usage(error.to_string()).hint_if(error.hint()));
+    }
+    Ok(Recalled { workspace, settings, plan, events, chosen, judges })
+}
+
+/// The programs of a run's agents and of judges that are called for it.
+pub(super) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> Result<Agents, CommandError> {
+    let all: Vec<Agent> = plan.agents.iter().chain(judges).cloned().collect();
+    sitting::programs(&all, &plan.backups, workspace.root())
 }
 
 /// What was pruned can only be read.

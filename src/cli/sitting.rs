@@ -13,7 +13,7 @@ use super::interrupt::{self, Loop};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, own_process, sandbox};
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, paths, scripts};
-use crate::domain::{Agent, ExitReason, Outcome, Route, RunId};
+use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
 use crate::event::{CallId, Event, Mode, Plan};
 use crate::journal::JournalError;
@@ -221,10 +221,55 @@ pub(crate) fn resume(
     settings: Settings,
     agents: Agents,
     run: RunId,
+    named: Option<Route>,
+    judges: Vec<Agent>,
 ) -> CommandResult {
     let workspace = Arc::new(workspace);
     let history = Opening::not_begun();
-    sit(sitting, workspace, settings, agents, history, &run.clone(), |setup| Box::pin(pipeline::resume(setup, run)))
+    sit(sitting, workspace, settings, agents, history, &run.clone(), |setup| {
+        Box::pin(pipeline::resume(setup, run, named, judges))
+    })
+}
+
+/// Settles disputes of a run that stayed open, and does nothing else. Returns them as they stand then, and whether a
+/// person or a signal stopped it.
+pub(crate) fn settle(
+    sitting: &Sitting<'_>,
+    workspace: Workspace,
+    settings: Settings,
+    agents: Agents,
+    run: RunId,
+    disputes: Vec<DisputeNumber>,
+    judges: Vec<Agent>,
+) -> Result<(Vec<Dispute>, bool), CommandError> {
+    require_sandbox(&settings)?;
+    let workspace = Arc::new(workspace);
+    let state_dir = state_dir()?;
+    refuse_inside(&workspace, &state_dir)?;
+    let _lock = workspace.lock(&state_dir, &run).map_err(workspace_error)?;
+    let journal = Opening::not_begun().opened(sitting.globals, &workspace)?;
+    let terminal = Terminal::new(screen(sitting.globals));
+    let decider = decider(sitting, &settings, &terminal);
+    let sink = Box::new(Progress::new(&terminal));
+    let (ended, _) = attend(settings.budget.wall, &terminal, None, |stop| {
+        pipeline::settle(
+            Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop },
+            run,
+            disputes,
+            judges,
+        )
+    })?;
+    let (disputes, rest) = ended.map_err(run_error)?;
+    Ok((disputes, rest == Rest::Stopped))
+}
+
+/// Who decides disputes: the route that was named, a person, or the default.
+fn decider(sitting: &Sitting<'_>, settings: &Settings, terminal: &Terminal) -> Box<dyn Decider> {
+    match (sitting.globals.interactive(), sitting.chosen) {
+        (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(terminal) }),
+        (true, None) if settings.review.prompt_user => Box::new(Dialog::new(terminal)),
+        (true, None) | (false, _) => Box::new(Unattended::new(terminal)),
+    }
 }
 
 type Running = std::pin::Pin<Box<dyn Future<Output = Result<Ended, RunError>>>>;
@@ -247,11 +292,7 @@ fn sit(
     };
     let journal = history.opened(sitting.globals, &workspace)?;
     let terminal = Terminal::new(screen(sitting.globals));
-    let decider: Box<dyn Decider> = match (sitting.globals.interactive(), sitting.chosen) {
-        (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(&terminal) }),
-        (true, None) if settings.review.prompt_user => Box::new(Dialog::new(&terminal)),
-        (true, None) | (false, _) => Box::new(Unattended::new(&terminal)),
-    };
+    let decider = decider(sitting, &settings, &terminal);
     let sink: Box<dyn EventSink> = match sitting.format {
         Format::Jsonl => Box::new(JsonLines::new()),
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
@@ -265,10 +306,10 @@ fn sit(
     })?;
     let mut ended = ended.map_err(run_error)?;
     if ended.rest == Rest::Stopped {
-        // At a dialog the person has interrupted it.
+        // At a dialog the person has stopped it, which ends the program as Ctrl-C does.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!(
-            "the run was stopped early; carry it on with `glee runs resume {}`",
+            "the run was stopped early, and what was done is kept; carry it on with `glee runs resume {}`",
             ended.outcome.run.short()
         ));
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, Response, RulingRecord};
+use super::{Finding, Response, Ruler, RulingRecord};
 
 /// The number of a dispute, counted from 1 within one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -96,6 +96,66 @@ impl Disposition {
     }
 }
 
+/// Who, or what, stands against a finding in dispute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Objector {
+    /// The coder disagrees.
+    #[default]
+    Coder,
+    /// Reviewers contradict each other; no coder was asked.
+    Reviewers,
+    /// Nobody: one reviewer alone says so, or its evidence is challenged; no coder was asked.
+    Unconfirmed,
+    /// An earlier finding of the run, which it asks to undo.
+    Earlier,
+}
+
+impl Objector {
+    /// Whether it is the coder.
+    pub fn is_coder(&self) -> bool {
+        *self == Self::Coder
+    }
+
+    /// What stands against the finding, in a few words that begin a line.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Coder => "The coder objects",
+            Self::Reviewers => "Reviewers contradict each other",
+            Self::Unconfirmed => "Not confirmed",
+            Self::Earlier => "It undoes an earlier finding",
+        }
+    }
+}
+
+/// A finding and what stands against it: a dispute that has no number yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sides {
+    /// The finding.
+    pub finding: Finding,
+    /// The objection.
+    pub objection: Response,
+    /// Whose it is.
+    pub objector: Objector,
+}
+
+impl Sides {
+    /// The dispute under a number, as it stands at its beginning.
+    pub fn numbered(self, number: DisputeNumber) -> Dispute {
+        let Self { finding, objection, objector } = self;
+        Dispute {
+            number,
+            finding,
+            objection,
+            objector,
+            route: None,
+            rulings: Vec::new(),
+            disposition: None,
+            discarded_by: None,
+        }
+    }
+}
+
 /// A dispute with everything a judge or a person needs to settle it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dispute {
@@ -103,8 +163,11 @@ pub struct Dispute {
     pub number: DisputeNumber,
     /// The finding in dispute.
     pub finding: Finding,
-    /// The coder's objection.
+    /// The objection: the coder's, or what stands against the finding where no coder was asked.
     pub objection: Response,
+    /// Whose objection it is.
+    #[serde(default, skip_serializing_if = "Objector::is_coder")]
+    pub objector: Objector,
     /// The way chosen to settle it; absent until somebody chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
@@ -114,6 +177,9 @@ pub struct Dispute {
     /// How it ended; absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
+    /// Who discarded the finding, where it was discarded without a ruling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded_by: Option<Ruler>,
 }
 
 impl Dispute {

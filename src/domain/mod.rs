@@ -24,7 +24,7 @@ pub use advised::Advised;
 pub use agent::{Agent, AgentName, Role};
 pub use consensus::{Class, Corroboration, Position};
 pub use debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
-pub use dispute::{Disposition, Dispute, DisputeNumber, Route};
+pub use dispute::{Disposition, Dispute, DisputeNumber, Objector, Route, Sides};
 pub use failing::FailureKind;
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
 pub use location::{Location, meanings};

@@ -343,6 +343,9 @@ impl Outcome {
     /// The version of the form that this program writes.
     pub const SCHEMA: u32 = 1;
 
+    /// How the notice ends that names a command of `review.verify` that failed.
+    pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
+
     /// The finding with an id.
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {
         self.findings.iter().find(|finding| finding.finding.id == id)

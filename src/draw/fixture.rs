@@ -70,6 +70,8 @@ pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: 
         objection,
         route: None,
         rulings: Vec::new(),
+        objector: crate::domain::Objector::Coder,
+        discarded_by: None,
         disposition: None,
     }
 }
@@ -158,6 +160,7 @@ pub(crate) fn started() -> EventKind {
         steered_by: None,
         own: Vec::new(),
         staged: None,
+        on_dispute: None,
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }

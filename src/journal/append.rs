@@ -7,14 +7,15 @@ use super::open::fault;
 use super::view::{self, json, time};
 use super::{Journal, JournalError, chain};
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, Finding, Grounds, Response, Ruler, Ruling, RulingRecord, RulingWord, RunId,
+    Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
+    RunId, Sides,
 };
 use crate::event::{Event, EventKind, Settlement};
 
 /// The end of the chain, and the run that grows at it.
 struct Tail<'a> {
     db: &'a Connection,
-    run: &'a RunId,
+    run: RunId,
     at: Timestamp,
     seq: i64,
     events: i64,
@@ -42,7 +43,28 @@ impl Journal {
         self.write(run, |tail| kinds.into_iter().map(|kind| Ok(tail.push(kind)?)).collect())
     }
 
-    /// Opens a dispute under the next free number.
+    /// Appends several events to a run, and others to the runs that are named with them: all of them or, with an error,
+    /// none. Returns the events of `run`.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_with(
+        &mut self,
+        run: &RunId,
+        kinds: impl IntoIterator<Item = EventKind>,
+        elsewhere: Vec<(RunId, EventKind)>,
+    ) -> Result<Vec<Event>, JournalError> {
+        self.write(run, |tail| {
+            let events = kinds.into_iter().map(|kind| Ok(tail.push(kind)?)).collect::<Result<Vec<_>, Refusal>>()?;
+            for (run, kind) in elsewhere {
+                tail.turn_to(run)?;
+                tail.push(kind)?;
+            }
+            Ok(events)
+        })
+    }
+
+    /// Opens a dispute on a coder's objection under the next free number.
     ///
     /// # Errors
     /// As [`Self::append`].
@@ -52,7 +74,8 @@ impl Journal {
         finding: Finding,
         objection: Response,
     ) -> Result<Event, JournalError> {
-        let mut events = self.open_disputes(run, std::iter::once((finding, objection)))?;
+        let sides = Sides { finding, objection, objector: Objector::Coder };
+        let mut events = self.open_disputes(run, [sides])?;
         Ok(events.pop().expect("one dispute makes one event"))
     }
 
@@ -64,16 +87,14 @@ impl Journal {
     pub fn open_disputes(
         &mut self,
         run: &RunId,
-        sides: impl IntoIterator<Item = (Finding, Response)>,
+        sides: impl IntoIterator<Item = Sides>,
     ) -> Result<Vec<Event>, JournalError> {
         self.write(run, |tail| {
             let first: i64 =
                 tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
-            let opened = (first.unsigned_abs()..).zip(sides).map(|(number, (finding, objection))| {
-                let number = DisputeNumber(number);
-                let dispute =
-                    Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
-                Ok(tail.push(EventKind::DisputeOpened { dispute: Box::new(dispute) })?)
+            let opened = (first.unsigned_abs()..).zip(sides).map(|(number, sides)| {
+                let dispute = Box::new(sides.numbered(DisputeNumber(number)));
+                Ok(tail.push(EventKind::DisputeOpened { dispute })?)
             });
             opened.collect()
         })
@@ -141,16 +162,23 @@ impl From<rusqlite::Error> for Refusal {
 }
 
 impl<'a> Tail<'a> {
-    fn of(db: &'a Transaction<'_>, run: &'a RunId) -> rusqlite::Result<Self> {
+    fn of(db: &'a Transaction<'_>, run: &RunId) -> rusqlite::Result<Self> {
         let (events, hash) = db
             .prepare_cached("SELECT events, hash FROM chain")?
             .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let seq = db
-            .prepare_cached("SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1")?
-            .query_row([&run.0], |row| row.get(0))?;
         let now = Timestamp::now();
         let at = now.round(Unit::Microsecond).unwrap_or(now);
-        Ok(Self { db, run, at, seq, events, hash })
+        let mut tail = Self { db, run: run.clone(), at, seq: 0, events, hash };
+        tail.turn_to(run.clone())?;
+        Ok(tail)
+    }
+
+    /// Lets what is pushed next belong to a run.
+    fn turn_to(&mut self, run: RunId) -> rusqlite::Result<()> {
+        let last = "SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1";
+        self.seq = self.db.prepare_cached(last)?.query_row([&run.0], |row| row.get(0))?;
+        self.run = run;
+        Ok(())
     }
 
     fn push(&mut self, kind: EventKind) -> rusqlite::Result<Event> {

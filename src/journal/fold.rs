@@ -19,6 +19,9 @@ pub(super) fn dispute(number: DisputeNumber, events: impl IntoIterator<Item = Ev
                     settlement: None,
                 });
             }
+            (EventKind::DisputesReopened { disputes, .. }, Some(record)) if disputes.contains(&number) => {
+                record.dispute.route = None;
+            }
             (EventKind::RouteChosen { dispute, route, .. }, Some(record)) if dispute == number => {
                 record.dispute.route = Some(route);
             }
@@ -28,6 +31,8 @@ pub(super) fn dispute(number: DisputeNumber, events: impl IntoIterator<Item = Ev
             (EventKind::DisputeSettled { dispute, settlement }, Some(record)) if dispute == number => {
                 record.settled_at = Some(at);
                 record.dispute.disposition = Some(settlement.disposition.clone());
+                let is_discarded = settlement.disposition == crate::domain::Disposition::Discarded;
+                record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
                 record.settlement = Some(settlement);
             }
             _ => {}

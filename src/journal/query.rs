@@ -12,8 +12,7 @@ use crate::event::Event;
 
 /// Which of a run's events to read.
 const ALL: &str = "run = ?1";
-const OF_DISPUTES: &str =
-    "run = ?1 AND kind IN ('dispute_opened', 'route_chosen', 'ruling_given', 'dispute_settled')";
+const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled')";
 
 impl Journal {
     /// The events of a run, in order; empty for an unknown run.

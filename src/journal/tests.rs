@@ -35,6 +35,7 @@ fn started(target: &str) -> EventKind {
             steered_by: None,
             own: Vec::new(),
             staged: None,
+            on_dispute: None,
         }),
     }
 }

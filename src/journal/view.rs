@@ -84,6 +84,8 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::BeforeImage { .. }
         | EventKind::TreeChanged { .. }
         | EventKind::RouteChosen { .. }
+        | EventKind::DisputesReopened { .. }
+        | EventKind::DisputeCarriedOn { .. }
         | EventKind::Verified { .. }
         | EventKind::AdvisoriesAsked { .. }
         | EventKind::Notice { .. }

@@ -173,8 +173,11 @@ impl Desk<'_> {
         if let Some(source) = self.sources.file(1, path) {
             return Some(source.text.clone());
         }
-        let (_, tree) = self.state.before.as_ref()?;
-        self.text_at(tree, path)
+        match &self.state.before {
+            Some((_, tree)) => self.text_at(tree, path),
+            // No coder has begun: the tree is as it was.
+            None => self.trees.workspace.read(path),
+        }
     }
 
     fn recheck(&self, call: &CallId) -> Task {

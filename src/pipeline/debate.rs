@@ -109,7 +109,7 @@ impl State {
         })
     }
 
-    fn examinations(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Examined)> {
+    pub(crate) fn examinations(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Examined)> {
         self.calls.iter().filter(move |(id, _)| id.purpose == Purpose::Examine { round }).flat_map(|(id, call)| {
             let answers = match &call.answer {
                 CallAnswer::Examine { examinations, .. } => examinations.as_slice(),
@@ -119,7 +119,7 @@ impl State {
         })
     }
 
-    fn defences(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Defended)> {
+    pub(crate) fn defences(&self, round: u32) -> impl Iterator<Item = (&AgentName, &Defended)> {
         self.calls.iter().filter(move |(id, _)| id.purpose == Purpose::Defend { round }).flat_map(|(id, call)| {
             let answers = match &call.answer {
                 CallAnswer::Defend { defences } => defences.as_slice(),

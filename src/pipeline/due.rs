@@ -31,9 +31,12 @@ pub(crate) enum Step {
     RecordTree(CallId),
     /// Open the dispute about a finding.
     OpenDispute(FindingId),
+    /// Carry on the dispute of an earlier run that a finding repeats.
+    CarryOn(FindingId),
     /// Choose the way to settle a dispute.
     Choose(DisputeNumber),
-    /// Send a dispute that no coder began to the judge, or to a person where there is none.
+    /// Send a dispute to the judge that the configuration leaves findings of its kind to, or to a person where there is
+    /// none.
     Send(DisputeNumber),
     /// Check a judge's answer and turn it into a ruling.
     Rule(DisputeNumber),
@@ -66,6 +69,7 @@ impl Step {
             | Self::Keep
             | Self::RecordTree(_)
             | Self::OpenDispute(_)
+            | Self::CarryOn(_)
             | Self::Verify { .. }
             | Self::NextRound { .. }
             | Self::Finish => None,
@@ -80,6 +84,7 @@ impl Step {
             | Self::Keep
             | Self::RecordTree(_)
             | Self::OpenDispute(_)
+            | Self::CarryOn(_)
             | Self::Choose(_)
             | Self::AskPerson(_)
             | Self::Verify { .. }
@@ -253,6 +258,12 @@ fn disputes(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumber>) ->
     if !unopened.is_empty() {
         return unopened;
     }
+    if policy.mode == Mode::Arbitrate {
+        let left_open: Vec<Step> = state.left_open().map(Step::CarryOn).collect();
+        if !left_open.is_empty() {
+            return left_open;
+        }
+    }
     let open = state.disputes.values().filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
     let mut steps: Vec<Step> = Vec::new();
     let mut asks = false;
@@ -279,13 +290,13 @@ pub(crate) fn of_dispute(state: &State, policy: &Policy, dispute: &Dispute) -> V
     #[cfg(test)]
     LOOKED_AT.set(LOOKED_AT.get() + 1);
     let number = dispute.number;
-    let is_judged_first = || state.is_judged_first(&dispute.finding);
+    let is_reopened = state.reopened.contains(&number);
     // Without `--arbitrate`, a coder's objection stays open.
-    if policy.mode != Mode::Arbitrate && !is_judged_first() {
+    if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
     }
-    let step = match (dispute.rulings.last(), dispute.route) {
-        (None, None) if is_judged_first() => Step::Send(number),
+    let step = match (state.last_ruling(dispute), dispute.route) {
+        (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => Step::Send(number),
         (None, None) => Step::Choose(number),
         (None, Some(Route::Discard)) => Step::Settle(number),
         (None, Some(Route::Human)) => Step::AskPerson(number),
@@ -302,14 +313,12 @@ pub(crate) fn of_dispute(state: &State, policy: &Policy, dispute: &Dispute) -> V
 
 /// Asks the judges of the run side by side; when all have answered, their ruling is due.
 fn judges(state: &State, dispute: DisputeNumber) -> Vec<Step> {
-    if state.agents(Role::Judge).next().is_none() {
+    if state.judges().next().is_none() {
         return vec![Step::AskPerson(dispute)];
     }
     let invalid = |call: &Call| matches!(call.answer, CallAnswer::Invalid { .. });
-    let asks: Vec<Step> = state
-        .agents(Role::Judge)
-        .filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid))
-        .collect();
+    let asks: Vec<Step> =
+        state.judges().filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid)).collect();
     if asks.is_empty() { vec![Step::Rule(dispute)] } else { asks }
 }
 
@@ -386,9 +395,9 @@ fn next_round(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
     Vec::new()
 }
 
-/// The way of a dispute that no coder began: the judge, or a person where there is none.
+/// The way of a dispute that is sent: the judge, or a person where there is none.
 pub(crate) fn sent(state: &State, dispute: DisputeNumber) -> EventKind {
-    let has_judge = state.agents(Role::Judge).next().is_some();
+    let has_judge = state.judges().next().is_some();
     EventKind::RouteChosen { dispute, route: if has_judge { Route::Judge } else { Route::Human }, by_person: false }
 }
 
@@ -396,7 +405,7 @@ pub(crate) fn sent(state: &State, dispute: DisputeNumber) -> EventKind {
 pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::event::Settlement> {
     use crate::event::Settlement;
     let dispute = state.disputes.get(&number)?;
-    let ruled = dispute.rulings.last().and_then(|record| {
+    let ruled = state.last_ruling(dispute).and_then(|record| {
         let disposition = crate::rules::disputes::disposition(&record.ruling)?;
         Some(Settlement { disposition, by: record.by.clone(), reason: record.ruling.rationale.clone() })
     });
@@ -490,6 +499,7 @@ mod tests {
                 steered_by: None,
                 own: Vec::new(),
                 staged: None,
+                on_dispute: None,
             };
             let policy =
                 Policy { mode, recheck: true, rounds: 1, verify: 0, repairs: REPAIRS, escalate_to: Route::Human };
@@ -562,6 +572,8 @@ mod tests {
                 objection,
                 route: None,
                 rulings: Vec::new(),
+                objector: crate::domain::Objector::Coder,
+                discarded_by: None,
                 disposition: None,
             };
             self.event(EventKind::DisputeOpened { dispute: Box::new(dispute) })
@@ -773,7 +785,9 @@ mod tests {
         play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(3, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[]);
-        assert_eq!(play.due(), [Step::Finish]);
+        assert_eq!(play.due(), [Step::CarryOn(FindingId(2))], "what an earlier run left open goes on in this one");
+        play.policy.mode = Mode::Fix;
+        assert_eq!(play.due(), [Step::Finish], "where disputes are settled");
     }
 
     #[test]

@@ -20,9 +20,9 @@ use futures_util::stream::FuturesUnordered;
 use crate::agents::command::Checked;
 use crate::agents::{Agents, Opener, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RunId};
+use crate::domain::{Agent, DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RulingWord, RunId};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose, Transcript};
-use crate::journal::{Binding, Journal};
+use crate::journal::{Binding, Journal, JournalError};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::Called;
 use crate::pipeline::due::{self, Policy, Step};
@@ -62,6 +62,8 @@ pub(crate) struct Engine {
     pub(crate) gates: Vec<Opener>,
     /// What happened and is not on the disk yet.
     pub(crate) unwritten: Vec<EventKind>,
+    /// The disputes that are settled, and nothing else is done; `None` where the run goes on as a whole.
+    pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     /// The disputes that have to be looked at; `None` where everything has to be.
     pub(crate) docket: Option<Docket>,
 }
@@ -120,7 +122,7 @@ impl Engine {
             if work.is_empty() || stopped && only_a_person {
                 return Ok(match stopped {
                     true => Rest::Stopped,
-                    false if self.is_held_back(&policy, &parked) => Rest::OverBudget,
+                    false if self.only.is_none() && self.is_held_back(&policy, &parked) => Rest::OverBudget,
                     false => Rest::Ended,
                 });
             }
@@ -212,6 +214,7 @@ impl Engine {
             }
             // All at once: they are numbered in one transaction.
             Step::OpenDispute(_) => self.open_disputes()?,
+            Step::CarryOn(finding) => self.carry_on(*finding)?,
             Step::Send(dispute) => self.append(due::sent(&self.state, *dispute)),
             Step::Rule(dispute) => self.rule(*dispute),
             Step::Settle(dispute) => {
@@ -239,9 +242,26 @@ impl Engine {
         if self.unwritten.is_empty() {
             return Ok(false);
         }
-        let events = self.journal.append_all(&self.run, std::mem::take(&mut self.unwritten))?;
+        let kinds = std::mem::take(&mut self.unwritten);
+        let elsewhere = kinds.iter().flat_map(|kind| self.for_earlier_run(kind)).collect();
+        let events = self.journal.append_with(&self.run, kinds, elsewhere)?;
         self.tell(&events);
         Ok(true)
+    }
+
+    /// How a dispute of an earlier run ended in this one, as that run records it.
+    fn for_earlier_run(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
+        let EventKind::DisputeSettled { dispute: number, .. } = kind else { return Vec::new() };
+        let (Some((run, before)), Some(dispute)) =
+            (self.state.carried.get(number), self.state.disputes.get(number))
+        else {
+            return Vec::new();
+        };
+        let by_person = self.state.chosen.contains(number);
+        let route = dispute.route.map(|route| EventKind::RouteChosen { dispute: *number, route, by_person });
+        let rulings = dispute.rulings.iter().skip(*before).cloned();
+        let rulings = rulings.map(|ruling| EventKind::RulingGiven { dispute: *number, ruling });
+        route.into_iter().chain(rulings).chain([kind.clone()]).map(|kind| (run.clone(), kind)).collect()
     }
 
     fn tell(&self, events: &[Event]) {
@@ -284,7 +304,7 @@ impl Engine {
                 self.decider = Some(decider);
                 let Some(choice) = choice else { return Ok(true) };
                 let undecided = self.state.disputes.values().filter(|other| {
-                    other.is_open() && other.route.is_none() && !self.state.is_judged_first(&other.finding)
+                    other.is_open() && other.route.is_none() && !self.state.is_sent_to_judge(&other.finding)
                 });
                 let chosen: Vec<DisputeNumber> =
                     undecided.map(|other| other.number).filter(|n| choice.for_all || *n == dispute).collect();
@@ -363,6 +383,16 @@ impl Engine {
         Ok(())
     }
 
+    /// The state with the findings of those reviewers who have answered, where others have not; nothing is recorded.
+    pub(crate) fn merged_so_far(&self) -> Option<State> {
+        self.state.unmerged().next()?;
+        let lists = self.lists();
+        let merged = self.bench(self.state.round(), &lists).merge(&self.bindings);
+        let mut state = self.state.clone();
+        merged.iter().for_each(|event| state.apply(event));
+        Some(state)
+    }
+
     fn conclude(&mut self, round: u32) {
         let lists = self.lists();
         let bench = self.bench(round, &lists);
@@ -385,14 +415,41 @@ impl Engine {
 
     fn open_disputes(&mut self) -> Result<(), RunError> {
         let due: Vec<FindingId> = due::unopened(&self.state).collect();
-        let sides = due.into_iter().map(|id| {
-            let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
-            (finding, self.state.objection(id))
-        });
+        let sides = due.into_iter().map(|id| self.state.sides(id));
         let events = self.journal.open_disputes(&self.run, sides)?;
         events.iter().for_each(|event| self.state.apply(&event.kind));
         self.docket = None;
         self.tell(&events);
+        Ok(())
+    }
+
+    /// Brings disputes that stayed open before whoever decides, with judges where the run has none.
+    pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) {
+        let has_judge = self.state.judges().next().is_some();
+        let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };
+        self.append(EventKind::DisputesReopened { disputes, judges });
+    }
+
+    /// Carries on the dispute of an earlier run that a finding repeats, unless it was settled meanwhile.
+    fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
+        let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
+        let record = self.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
+        let mut dispute = record.dispute;
+        self.append(match dispute.disposition.take() {
+            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number, disposition },
+            None => {
+                dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
+                dispute.objection.finding = finding;
+                // A judge that left it to a person is asked again only where that is named.
+                let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
+                let escalated =
+                    dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
+                if is_named || !escalated {
+                    dispute.route = None;
+                }
+                EventKind::DisputeCarriedOn { dispute: Box::new(dispute), from: record.run }
+            }
+        });
         Ok(())
     }
 

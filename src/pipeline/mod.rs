@@ -34,14 +34,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-pub use plan::{PlanError, plan};
+pub use plan::{PlanError, judges, plan};
 pub use preview::{Preview, preview};
 pub use prune::{Pruned, prune};
 pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{Agent, AgentName, ExitReason, Outcome, RunId, Usage};
+use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::event::{Event, EventKind, Mode, Plan};
 use crate::files;
 use crate::journal::{Journal, JournalError};
@@ -224,19 +224,50 @@ pub async fn start(
     rest(engine).await
 }
 
-/// Carries on a run that was interrupted, or whose disputes were settled meanwhile.
+/// Carries on a run that was interrupted, or whose disputes were settled meanwhile. Disputes that stayed open because
+/// nobody was there to settle them are brought before whoever decides now; `judges` are called for them where the run was
+/// planned without any. `named` is the route that was named for all of them.
 ///
 /// # Errors
 /// As [`start`], and when the run was never started.
-pub async fn resume(setup: Setup, run: RunId) -> Result<Ended, RunError> {
+pub async fn resume(setup: Setup, run: RunId, named: Option<Route>, judges: Vec<Agent>) -> Result<Ended, RunError> {
+    let mut engine = reloaded(setup, run)?;
+    engine.append(EventKind::RunResumed);
+    let disputes = engine.state.stayed_open(named);
+    if !disputes.is_empty() {
+        engine.reopen(disputes, judges);
+    }
+    rest(engine).await
+}
+
+/// Brings disputes of a run that stayed open before whoever decides, and does nothing else: what is enforced is
+/// implemented when the run is carried on. Returns the disputes as they stand then.
+///
+/// # Errors
+/// As [`resume`].
+pub async fn settle(
+    setup: Setup,
+    run: RunId,
+    disputes: Vec<DisputeNumber>,
+    judges: Vec<Agent>,
+) -> Result<(Vec<Dispute>, Rest), RunError> {
+    let mut engine = reloaded(setup, run)?;
+    engine.only = Some(disputes.iter().copied().collect());
+    engine.reopen(disputes.clone(), judges);
+    let rest = engine.run().await?;
+    let settled = disputes.iter().filter_map(|number| engine.state.disputes.get(number)).cloned();
+    Ok((settled.collect(), rest))
+}
+
+/// A run as it was left.
+fn reloaded(setup: Setup, run: RunId) -> Result<Engine, RunError> {
     let state = State::of(&setup.journal.events(&run)?);
     let Some(plan) = &state.plan else { return Err(RunError::NotStarted(run)) };
     let mut engine = engine(setup, run, plan)?;
     engine.state = state;
     let root = engine.workspace.root().to_owned();
     engine.sources.load(engine.state.round(), Some(&root)).map_err(RunError::Sources)?;
-    engine.append(EventKind::RunResumed);
-    rest(engine).await
+    Ok(engine)
 }
 
 /// A recorded run, read from its events alone.
@@ -249,16 +280,24 @@ pub fn recorded(
     journal: &Journal,
     run: &RunId,
 ) -> Result<Recorded, RunError> {
-    let state = State::of(&journal.events(run)?);
+    let mut state = State::of(&journal.events(run)?);
+    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
+    // Without the kept code the report has no snippets; everything else is in the events.
+    drop(sources.load(state.round(), None));
+    let plan = state.plan.clone().filter(|_| state.ended.is_none() && state.unmerged().next().is_some());
+    if let Some(plan) = plan {
+        let lists = merge::Lists::recorded(&plan, Policy::Panel);
+        let bench =
+            merge::Bench { state: &state, round: state.round(), lists: &lists, sources: &sources, workspace };
+        let merged = bench.merge(&journal.bindings()?);
+        merged.iter().for_each(|event| state.apply(event));
+    }
     let trees = Trees { workspace, state_dir };
     let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
     let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));
     let outcome = outcome::outcome(&state, run, exit, millis, changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
     add_repeated(&mut outcome, &state, journal)?;
-    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // Without the kept code the report has no snippets; everything else is in the events.
-    drop(sources.load(state.round(), None));
     Ok(Recorded { outcome, reviewed: Reviewed(sources) })
 }
 
@@ -364,6 +403,7 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         watch: Watch::default(),
         gates: Vec::new(),
         unwritten: Vec::new(),
+        only: None,
         docket: None,
     })
 }
@@ -372,9 +412,12 @@ async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
     let rest = engine.run().await?;
     let trees = Trees { workspace: &engine.workspace, state_dir: &engine.state_dir };
     let changes = Redaction::from(engine.settings.redaction).changes(trees.all_changes(&engine.state)?);
-    let outcome = outcome::outcome(&engine.state, &engine.run, engine.exit(), engine.millis(), changes);
+    // What was found before the run was stopped is shown, though nothing is merged before everybody has answered.
+    let shown = if rest == Rest::Stopped { engine.merged_so_far() } else { None };
+    let state = shown.as_ref().unwrap_or(&engine.state);
+    let outcome = outcome::outcome(state, &engine.run, engine.exit(), engine.millis(), changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
-    add_repeated(&mut outcome, &engine.state, &engine.journal)?;
+    add_repeated(&mut outcome, state, &engine.journal)?;
     outcome.proof.caps = engine.settings.budget.caps;
     outcome.notices.extend(budget_notices(&engine, rest));
     if rest == Rest::OverBudget {

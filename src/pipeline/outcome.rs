@@ -156,7 +156,7 @@ fn notices(state: &State) -> Vec<String> {
             1 => ", also after the coder tried once more".to_owned(),
             tries => format!(", also after the coder tried {tries} times more"),
         };
-        notices.push(format!("`{}` fails on the coder's edits{tried}", verified.command));
+        notices.push(format!("`{}` {}{tried}", verified.command, Outcome::VERIFY_FAILS));
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {

@@ -16,6 +16,9 @@ pub enum PlanError {
     /// No connected agent has a role that the run needs.
     #[error("no agent has the role `{0}`")]
     MissingRole(Role),
+    /// Disputes are left to a judge, nobody can be asked, and there is none.
+    #[error("no agent has the role `judge`, and disputes are left to it")]
+    NoJudge,
     /// `agents.<name>.backup` names nobody who could answer in the agent's place.
     #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
     Backup {
@@ -60,6 +63,11 @@ impl PlanError {
             Self::MissingRole(role) => format!(
                 "assign one with `glee connect <agent> --role {role}`, or set everything up with `glee init`"
             ),
+            Self::NoJudge => {
+                "assign one with `glee connect <agent> --role judge`, or settle disputes without one: `--on-dispute \
+                 human|discard`, or `glee config set review.on_dispute.default human|discard`"
+                    .to_owned()
+            }
             Self::Panel(_) => {
                 "name three with `glee config set review.judge.panel \"[a, b, c]\"`, or none with `glee config unset \
                  review.judge.panel`"
@@ -114,8 +122,11 @@ pub fn plan(
         let judges = judges(settings)?;
         let asked = asks && settings.review.prompt_user;
         let needed = mode == Mode::Arbitrate && settings.review.on_dispute == Route::Judge && !asked;
-        if judges.is_empty() && (validates || needed) {
+        if judges.is_empty() && validates {
             return Err(PlanError::MissingRole(Role::Judge));
+        }
+        if judges.is_empty() && needed {
+            return Err(PlanError::NoJudge);
         }
         agents.extend(judges.into_iter().cloned());
     }
@@ -135,6 +146,7 @@ pub fn plan(
         steered_by: None,
         own: Vec::new(),
         staged: None,
+        on_dispute: None,
     })
 }
 
@@ -188,7 +200,10 @@ pub(super) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
 }
 
 /// The panel, or the first judge, or nobody.
-fn judges(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
+///
+/// # Errors
+/// When `review.judge.panel` does not name three connected judges.
+pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.panel;
     if panel.is_empty() {

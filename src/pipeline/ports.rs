@@ -41,10 +41,14 @@ pub struct Question {
     pub dispute: Dispute,
     /// The code, where the finding names a place that exists.
     pub excerpt: Option<Excerpt>,
+    /// The code that the objection cites.
+    pub cited: Vec<Excerpt>,
     /// The name of the connected judge; without one the route `judge` is not offered.
     pub judge: Option<String>,
     /// The route that is preselected.
     pub default: Route,
+    /// `review.on_dispute.default`, or what the command line says instead.
+    pub configured: Route,
     /// How many disputes wait behind this one; "same for all" is offered when there are any.
     pub waiting: usize,
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Role, Route, Ruler, RunId,
+    Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Response, Route, Ruler, RunId,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::journal::{Binding, Journal};
@@ -66,6 +66,14 @@ pub fn replay(
     let mut plan = plan;
     plan.settings.clone_from(&settings.flat);
     replay.take(EventKind::RunStarted { plan: Box::new(plan) });
+    replay.state.called_judges.clone_from(&replay.record.called_judges);
+    replay.state.reopened = replay
+        .record
+        .reopened
+        .iter()
+        .filter(|number| !replay.record.carried.contains_key(number))
+        .copied()
+        .collect();
     replay.take(EventKind::AdvisoriesAsked { answers: replay.record.advised.clone() });
     for text in replay.record.notices.clone() {
         replay.take(EventKind::Notice { text });
@@ -88,7 +96,8 @@ pub fn replay(
 fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> {
     let ruled: BTreeMap<DisputeNumber, &Disposition> =
         record.ruled.values().map(|(number, disposition)| (*number, disposition)).collect();
-    let open: BTreeSet<DisputeNumber> = record.still_disputed.values().copied().collect();
+    let open: BTreeSet<DisputeNumber> =
+        record.still_disputed.values().chain(record.carried.keys()).copied().collect();
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
@@ -239,6 +248,7 @@ impl Replay<'_> {
             Step::RecordTree(call) => vec![self.tree(call)],
             // Opened all at once.
             Step::OpenDispute(_) => Vec::new(),
+            Step::CarryOn(finding) => self.carried_on(*finding).into_iter().collect(),
             Step::Choose(dispute) => vec![self.choice(*dispute)],
             Step::Send(dispute) => vec![due::sent(&self.state, *dispute)],
             Step::AskPerson(dispute) => self.person(*dispute),
@@ -378,29 +388,50 @@ impl Replay<'_> {
         let mut last = self.record.disputes.keys().chain(&taken).max().map_or(0, |number| number.0);
         let mut opened = Vec::new();
         for id in due::unopened(&self.state) {
-            let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run").clone();
-            let known = same.places(&finding).into_iter().rev().map(|place| recorded[place].number);
+            let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run");
+            let known = same.places(finding).into_iter().rev().map(|place| recorded[place].number);
             let number = known.into_iter().find(|number| !taken.contains(number)).unwrap_or_else(|| {
                 last += 1;
                 DisputeNumber(last)
             });
             taken.insert(number);
-            let objection = self.state.objection(id);
-            let dispute =
-                Dispute { number, finding, objection, route: None, rulings: Vec::new(), disposition: None };
-            opened.push(EventKind::DisputeOpened { dispute: Box::new(dispute) });
+            let mut dispute = Box::new(self.state.sides(id).numbered(number));
+            // Where the same sides stand against each other, what was said stays as it was recorded.
+            let recorded = self.record.disputes.get(&number).filter(|recorded| {
+                self.record.is_judged_first(&recorded.finding) == self.state.is_judged_first(&dispute.finding)
+            });
+            if let Some(recorded) = recorded {
+                dispute.objector = recorded.objector;
+                dispute.objection = Response { finding: id, ..recorded.objection.clone() };
+            }
+            opened.push(EventKind::DisputeOpened { dispute });
         }
         opened.into_iter().for_each(|event| self.take(event));
     }
 
-    /// The way that a person chose in the run, else the configured one.
+    /// The dispute of an earlier run that went on in this one, as it stood then.
+    fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
+        let number = self.state.still_disputed.get(&finding)?;
+        let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
+        let route = known.route.filter(|_| !self.record.ruled_before.contains_key(number));
+        let mut dispute = Dispute { route, disposition: None, discarded_by: None, ..known.clone() };
+        dispute.rulings.truncate(*rulings);
+        dispute.finding = self.state.finding(finding)?.clone();
+        dispute.objection.finding = finding;
+        Some(EventKind::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() })
+    }
+
+    /// The way that a person chose in the run; else the one taken then, where the default is the same; else the
+    /// configured one.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
-        let chosen = self.record.chosen.contains(&dispute);
-        let known = self.record.disputes.get(&dispute).and_then(|known| known.route).filter(|_| chosen);
         let configured = self.settings.review.on_dispute;
-        let nobody = configured == Route::Judge && self.state.agents(Role::Judge).next().is_none();
+        let by_person = self.record.chosen.contains(&dispute);
+        let then = self.record.plan.as_ref().and_then(|plan| plan.settings.get("review.on_dispute.default"));
+        let is_taken = by_person || then.is_some_and(|then| then == configured.as_str());
+        let known = self.record.disputes.get(&dispute).and_then(|known| known.route).filter(|_| is_taken);
+        let nobody = configured == Route::Judge && self.state.judges().next().is_none();
         let route = known.unwrap_or(if nobody { Route::Human } else { configured });
-        EventKind::RouteChosen { dispute, route, by_person: known.is_some() }
+        EventKind::RouteChosen { dispute, route, by_person }
     }
 
     /// What a person ruled in the run, or later.

@@ -3,10 +3,11 @@
 //! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
 //! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
 
+use std::fmt;
+
 use crate::config::settings::ReviewSettings;
 use crate::domain::{
-    AgentName, DisputeNumber, Finding, PanelVote, Role, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
-    Untrusted,
+    AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag, Untrusted,
 };
 use crate::event::{CallAnswer, Purpose};
 use crate::pipeline::asks::Desk;
@@ -20,6 +21,16 @@ pub(crate) struct Reference {
     pub(crate) path: String,
     /// The lines, if any were named.
     pub(crate) lines: Option<(u32, u32)>,
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lines {
+            None => write!(f, "{}", self.path),
+            Some((first, last)) if first == last => write!(f, "{}:{first}", self.path),
+            Some((first, last)) => write!(f, "{}:{first}-{last}", self.path),
+        }
+    }
 }
 
 /// The places that a text refers to: words that look like a path, with or without a line or a test name.
@@ -65,7 +76,7 @@ pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, review: &ReviewSettin
     let state = desk.state;
     let purpose = Purpose::Judge { dispute };
     let judges: Vec<Said<'_>> = state
-        .agents(Role::Judge)
+        .judges()
         .map(|judge| {
             let last = state.last_call(&judge.name, &purpose);
             (judge.name.clone(), last.map(|(_, call)| &call.answer))

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
     Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
-    FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Severity, Skip,
-    Spent, Told, Usage,
+    FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
+    RulingRecord, RunId, Severity, Skip, Spent, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -81,6 +81,14 @@ pub(crate) struct State {
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     /// The last dispute about each finding.
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
+    /// Disputes that stayed open and were brought before whoever decides again.
+    pub(crate) reopened: BTreeSet<DisputeNumber>,
+    /// How many rulings a dispute had when it was reopened: these decide it no longer.
+    pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
+    /// Disputes that were opened in an earlier run: in which, and how many rulings they had then.
+    pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
+    /// Judges that were called when disputes were reopened.
+    pub(crate) called_judges: Vec<Agent>,
     /// Disputes whose route a person chose.
     pub(crate) chosen: BTreeSet<DisputeNumber>,
     /// Commands of `review.verify` that ran on the tree as it stands now.
@@ -184,6 +192,7 @@ impl State {
             | EventKind::WatchResumed { .. }
             | EventKind::IssueClosed { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, disposition } => {
+                self.still_disputed.remove(finding);
                 self.ruled.insert(*finding, (*dispute, disposition.clone()));
             }
             EventKind::StillDisputed { finding, dispute } => {
@@ -207,6 +216,30 @@ impl State {
                 self.disputed.insert(dispute.finding.id, dispute.number);
                 self.disputes.insert(dispute.number, (**dispute).clone());
             }
+            EventKind::DisputesReopened { disputes, judges } => {
+                for number in disputes {
+                    let Some(dispute) = self.disputes.get_mut(number) else { continue };
+                    dispute.route = None;
+                    self.ruled_before.insert(*number, dispute.rulings.len());
+                    self.reopened.insert(*number);
+                    self.chosen.remove(number);
+                    // A judge that is asked again answers again.
+                    self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: *number });
+                }
+                self.called_judges.extend(judges.iter().cloned());
+            }
+            EventKind::DisputeCarriedOn { dispute, from } => {
+                let (id, number) = (dispute.finding.id, dispute.number);
+                self.still_disputed.remove(&id);
+                self.disputed.insert(id, number);
+                // What a judge has left to a person goes on with the person.
+                if dispute.route.is_none() {
+                    self.ruled_before.insert(number, dispute.rulings.len());
+                }
+                self.reopened.insert(number);
+                self.carried.insert(number, (from.clone(), dispute.rulings.len()));
+                self.disputes.insert(number, (**dispute).clone());
+            }
             EventKind::RouteChosen { dispute, route, by_person } => {
                 if *by_person {
                     self.chosen.insert(*dispute);
@@ -223,6 +256,8 @@ impl State {
             EventKind::DisputeSettled { dispute, settlement } => {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.disposition = Some(settlement.disposition.clone());
+                    let is_discarded = settlement.disposition == Disposition::Discarded;
+                    dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
                 }
                 self.lower(*dispute);
             }
@@ -396,6 +431,44 @@ impl State {
         self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
     }
 
+    /// The judges of the run, those too that were called when disputes were reopened.
+    pub(crate) fn judges(&self) -> impl Iterator<Item = &Agent> {
+        self.agents(Role::Judge).chain(&self.called_judges)
+    }
+
+    /// The last ruling on a dispute since it was opened or reopened.
+    pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
+        let before = self.ruled_before.get(&dispute.number).copied().unwrap_or_default();
+        dispute.rulings.get(before..)?.last()
+    }
+
+    /// The open disputes of the run that a person or a judge is to be asked about when it is carried on: all, where a
+    /// route is `named` for them that was not taken already; else those for which nobody chose a way, or that the
+    /// default left to a person.
+    pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
+        let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
+        let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
+        let waits = |dispute: &&Dispute| match (named, dispute.route) {
+            (Some(Route::Judge), Some(Route::Judge)) => !judged(dispute.number) && !dispute.rulings.is_empty(),
+            (Some(_), _) => true,
+            (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
+            (None, Some(Route::Human)) => !self.chosen.contains(&dispute.number),
+            (None, Some(Route::Judge | Route::Discard)) => false,
+        };
+        self.disputes
+            .values()
+            .filter(|dispute| dispute.is_open())
+            .filter(waits)
+            .map(|dispute| dispute.number)
+            .collect()
+    }
+
+    /// Findings whose dispute stayed open in an earlier run and does not go on in this one yet, one for each dispute.
+    pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
+        let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
+        self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
+    }
+
     /// The finding with an id.
     pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {
         self.place(id).map(|index| &self.findings[index])
@@ -496,6 +569,15 @@ impl State {
         }
     }
 
+    /// Whether a finding that is judged before any coder sees it goes to the judge without a choice: because
+    /// `review.consensus.validate` or the policy `specification` leaves it to the judge. Where a run settles disputes,
+    /// reviewers that contradict each other are a dispute as any other: whoever decides those decides it.
+    pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
+        let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
+        let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
+        self.is_judged_first(finding) && !(arbitrates && contradicted)
+    }
+
     /// Whether the coder's last answer is `IMPLEMENTED` and the code at the anchor changed with it.
     pub(crate) fn is_done(&self, id: FindingId) -> bool {
         self.says_implemented(id) && self.is_touched(id)
@@ -514,7 +596,12 @@ impl State {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            return FindingState::Disputed { dispute: *dispute };
+            // It may go on in this run, for another finding that repeats it.
+            let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
+            return match ended {
+                None => FindingState::Disputed { dispute: *dispute },
+                Some(disposition) => FindingState::AlreadyRuled { dispute: *dispute, disposition },
+            };
         }
         if let Some((dispute, disposition)) = self.ruled.get(&id)
             && (disposition.closes() || !self.says_implemented(id))

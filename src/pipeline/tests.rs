@@ -295,7 +295,8 @@ fn a_person_decides_later_and_the_run_is_carried_on() {
     let after = bench.resume(&run, objecting(&bench));
     assert_eq!(after.asked(), ["c respond"], "no completed call is repeated");
     assert_eq!(after.ended.outcome.exit, ExitReason::Clean);
-    assert_eq!(after.heard.events[..3], ["run_resumed", "ruling_given", "dispute_settled"]);
+    let told = ["run_resumed", "disputes_reopened", "route_chosen", "ruling_given", "dispute_settled"];
+    assert_eq!(after.heard.events[..5], told, "what the default left to a person is chosen again");
 }
 
 #[test]

@@ -133,9 +133,19 @@ impl<'a> Closing<'a> {
         true
     }
 
-    fn read(&self, line: &str) -> Option<u64> {
+    /// Whether a line of prose is the closing line as the prompt shows it, its number not filled in.
+    pub(super) fn is_form(&self, line: &str) -> bool {
+        self.count_of(line.trim()).is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
+    }
+
+    /// The nonce and what stands for the number.
+    fn count_of<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str)> {
         let (nonce, rest) = line.strip_prefix(self.name)?.strip_prefix(" nonce=")?.split_once(' ')?;
-        let digits = rest.strip_prefix(self.count)?.strip_prefix('=')?;
+        Some((nonce, rest.strip_prefix(self.count)?.strip_prefix('=')?))
+    }
+
+    fn read(&self, line: &str) -> Option<u64> {
+        let (nonce, digits) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         // A number beyond all bounds is still a number, and a wrong one.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))

@@ -70,6 +70,10 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
             results.close();
             continue;
         }
+        if step.is_prose() && closing.is_form(step.text) {
+            draft.form_ends();
+            continue;
+        }
         draft.take(&step);
         match step.json {
             State::Found(object) => results.take(object, &mut draft),
@@ -83,6 +87,7 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
     let (passed_over, is_broken) = (walk.passed_over(), walk.is_broken());
     let fault = walk.fault().map(str::to_owned);
     drop(walk);
+    results.leave_out_prompt(&mut draft, closing.number());
     let mut answer = results.unite(draft, &closing, passed_over, is_broken);
     if !answer.status.is_complete() {
         answer.problem = Some(problem(&answer, fault, &closing));

@@ -103,23 +103,8 @@ pub(super) fn is_placeholder(rest: &str) -> bool {
 
 fn is_between_groups(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let small = ["in", "at", "on", "of", "for", "line", "lines"];
+    let small = ["in", "at", "on", "of", "for", "line", "lines", "confidence"];
     words.into_iter().all(|word| small.contains(&word))
-}
-
-/// The example lines of the prompt: an agent that repeats its prompt does not find them.
-const EXAMPLES: [(&str, &str); 6] = [
-    ("MUST", "Fix SQL injection vulnerability in query builder"),
-    ("MUST", "Add authentication check before accessing user data"),
-    ("HIGH", "Memory leak in connection pool - objects never released"),
-    ("SHOULD", "Consider using async/await for I/O operations"),
-    ("MEDIUM", "Function exceeds 50 lines, consider splitting"),
-    ("LOW", "Variable 'x' could have more descriptive name"),
-];
-
-/// Whether a tag and a whole title, both without markup, are one of the prompt's example lines.
-pub(super) fn is_example(word: &str, title: &str) -> bool {
-    EXAMPLES.iter().any(|(tag, example)| tag.eq_ignore_ascii_case(word) && *example == title)
 }
 
 /// The text behind a mark and its place: without a place at the front and the separators around it.

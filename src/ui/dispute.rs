@@ -76,7 +76,10 @@ impl Decider for Dialog {
             let for_all = match question.waiting {
                 0 => false,
                 waiting => {
-                    let all = format!("the same for {} that wait", draw::count(waiting, "more dispute"));
+                    let all = match waiting {
+                        1 => "the same for the other dispute that waits".to_owned(),
+                        many => format!("the same for the {many} other disputes that wait"),
+                    };
                     let items = ["only this dispute", all.as_str()];
                     let Some(which) = (Menu { items: &items, cursor: 0, escape: STOPS }).ask(term, look)? else {
                         return Ok(None);
@@ -157,8 +160,9 @@ fn unattended(question: &Question) -> String {
         Route::Discard => "disputed findings are discarded",
     };
     let route = preselected(question);
-    let missing = if route == question.default { "" } else { " (no judge is connected)" };
-    format!("note: nobody is asked how to settle disputes; the default is `{route}`{missing}: {outcome}")
+    let configured = question.configured;
+    let missing = if route == configured { "" } else { ", and no judge is connected" };
+    format!("note: nobody is asked how to settle disputes; the default is `{configured}`{missing}: {outcome}")
 }
 
 /// The routes that are offered, in the order of the specification.
@@ -226,13 +230,23 @@ fn sheet(look: Look, question: &Question) -> String {
         let _ = writeln!(sheet, "\n{}", snippet::code(look, Tone::of(&finding.raw.severity), &code));
     }
 
-    let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, "The coder objects"));
+    let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, dispute.objector.heading()));
     paragraph(&mut sheet, look, &dispute.objection.text);
     for evidence in &dispute.objection.evidence {
         push(&mut sheet, look, &format!("  {}", look.paint(Tone::Key, "evidence:")), &printable::line(evidence));
     }
-    if dispute.objection.evidence.is_empty() {
+    if dispute.objection.evidence.is_empty() && dispute.objector.is_coder() {
         let _ = writeln!(sheet, "  {}", look.paint(Tone::Faint, "no evidence given"));
+    }
+    for cited in &question.cited {
+        let code = Code {
+            file: &cited.file,
+            text: &cited.text,
+            first_line: cited.first_line,
+            lines: cited.lines,
+            quoted: String::new(),
+        };
+        let _ = writeln!(sheet, "\n{}", snippet::code(look, Tone::Key, &code));
     }
     for record in &dispute.rulings {
         let by = match &record.by {
@@ -307,6 +321,8 @@ mod tests {
             }),
             judge: judge.map(str::to_owned),
             default,
+            configured: default,
+            cited: Vec::new(),
             waiting: 0,
         }
     }
@@ -381,7 +397,7 @@ mod tests {
         assert_eq!(takes(None, Route::Judge), route(Route::Human));
         assert_eq!(
             unattended(&question(None, Route::Judge)),
-            "note: nobody is asked how to settle disputes; the default is `human` (no judge is connected): \
+            "note: nobody is asked how to settle disputes; the default is `judge`, and no judge is connected: \
              disputes stay open; settle them with `glee disputes resolve`"
         );
     }

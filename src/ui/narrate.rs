@@ -3,8 +3,8 @@
 //! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
 
 use crate::domain::{
-    AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Role, Ruler, RulingRecord,
-    RulingWord, Tag,
+    AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector, Role, Ruler,
+    RulingRecord, RulingWord, Tag,
 };
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};
@@ -139,6 +139,8 @@ impl Narrator {
             }
             EventKind::TreeChanged { call, changes, .. } => self.changed(look, &call.agent, changes),
             EventKind::DisputeOpened { dispute } => vec![self.dispute(look, dispute)],
+            EventKind::DisputesReopened { .. } => Vec::new(),
+            EventKind::DisputeCarriedOn { dispute, .. } => vec![self.dispute(look, dispute)],
             // Who chose it knows, and a default taken is said once by whoever takes it.
             EventKind::RouteChosen { dispute, route, by_person } if verbose => {
                 let who = if *by_person { "chosen by you" } else { "the configured default" };
@@ -288,8 +290,14 @@ impl Narrator {
         let coder = self.coder.as_ref().map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0));
         let severity = printable::line(&finding.raw.severity.to_string());
         let place = finding.raw.location().map(|place| format!("{} ", printable::line(&place.to_string())));
+        let sides = match dispute.objector {
+            Objector::Coder => format!("{coder} objects to"),
+            Objector::Reviewers => "reviewers contradict each other about".to_owned(),
+            Objector::Unconfirmed => "nobody else has confirmed".to_owned(),
+            Objector::Earlier => "an earlier finding asked for the opposite of".to_owned(),
+        };
         let line = format!(
-            "{} {}: {coder} objects to {} {} {}{}",
+            "{} {}: {sides} {} {} {}{}",
             look.paint(Tone::Warn, look.glyph(Glyph::Attention)),
             look.paint(Tone::Strong, &format!("Dispute {}", dispute.number)),
             finding.id,

@@ -37,6 +37,8 @@ fn question(judge: Option<&str>, default: Route, waiting: usize) -> Question {
         excerpt: Some(Excerpt { file: "tag.py".to_owned(), first_line: 1, text: text.to_owned(), lines: (2, 2) }),
         judge: judge.map(str::to_owned),
         default,
+        configured: default,
+        cited: Vec::new(),
         waiting,
     }
 }
@@ -182,7 +184,7 @@ fn arrows_and_digits_choose() {
 #[test]
 fn one_answer_for_all_that_wait() {
     let mut pty = Pty::open("many");
-    pty.expect("Esc").send("3").expect("2. the same for 2 more disputes that wait").send("2");
+    pty.expect("Esc").send("3").expect("2. the same for the 2 other disputes that wait").send("2");
     assert_eq!(pty.result(), chosen("Discard", true));
 }
 

@@ -568,9 +568,48 @@ fn connect_refuses_what_cannot_work_and_writes_nothing() {
     }
     out(&sandbox, &["connect", "claude", "--role", "judge"]);
     assert_eq!(
-        refused(&sandbox, &["connect", "claude", "--role", "judge"]),
-        "error: there is already an agent `claude-judge`\nhint: give this one another name with `--name <name>`, or remove that one: `glee disconnect claude-judge`\n"
+        refused(&sandbox, &["connect", "codex", "--role", "reviewer", "--name", "claude-judge"]),
+        "error: there is already an agent `claude-judge`, a judge\nhint: give this one another name with `--name <name>`, or remove that one: `glee disconnect claude-judge`\n"
     );
+}
+
+#[test]
+fn spec_05_the_program_of_a_connected_agent_takes_a_further_role() {
+    let sandbox = Sandbox::new();
+    let mine = ["connect", "mine", "--role", "reviewer", "--name", "mine", "--command", "./mine.sh --fast"];
+    sandbox.glee(&[&mine[..], &["--adapter", "json", "--model", "small"]].concat());
+    let said = sandbox.glee(&["connect", "mine", "--role", "judge"]);
+    assert!(said.stderr.contains("`mine-judge` is connected as judge"), "{said}");
+    let listed = sandbox.glee(&["config", "list"]).stdout;
+    for line in [
+        "agents.mine-judge.command = ./mine.sh --fast",
+        "agents.mine-judge.adapter = json",
+        "agents.mine-judge.model = small",
+        "agents.mine.role = reviewer",
+    ] {
+        assert!(listed.contains(line), "{line}\n{listed}");
+    }
+    // An embedded agent has one role.
+    sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer"]);
+    assert!(refused(&sandbox, &["connect", "rules", "--role", "judge"]).contains("cannot be a judge"));
+}
+
+#[test]
+fn spec_05_connect_of_what_is_connected_updates_it() {
+    let sandbox = Sandbox::new();
+    sandbox.glee(&["connect", "codex", "--role", "reviewer", "--focus", "security"]);
+    let said = sandbox.glee(&["connect", "codex", "--role", "reviewer", "--model", "large"]);
+    assert!(said.stderr.contains("`codex-reviewer` is updated"), "{said}");
+    let listed = sandbox.glee(&["config", "list"]).stdout;
+    assert!(listed.contains("agents.codex-reviewer.model = large"), "{listed}");
+    assert!(listed.contains("agents.codex-reviewer.focus = [security]"), "what is not named stays: {listed}");
+    assert_eq!(listed.matches("codex-reviewer.role").count(), 1, "{listed}");
+    // The agent's own name does as well.
+    sandbox.glee(&["connect", "codex-reviewer", "--role", "reviewer", "--focus", "speed"]);
+    let listed = sandbox.glee(&["config", "list"]).stdout;
+    assert!(listed.contains("agents.codex-reviewer.focus = [speed]"), "{listed}");
+    let same = sandbox.glee(&["connect", "codex", "--role", "reviewer", "--model", "large"]);
+    assert!(same.stderr.contains("nothing to change"), "{same}");
 }
 
 #[test]

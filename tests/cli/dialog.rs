@@ -42,18 +42,18 @@ echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
 "#;
 
 /// Dismisses, citing the code; has no opinion where `app.py` says so.
-const JUDGE: &str = r#"#!/bin/sh
+pub(crate) const JUDGE: &str = r#"#!/bin/sh
 word=DISMISS
 if grep -q unclear app.py; then word=ESCALATE; fi
 echo "app.py:1 is private"
 echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$word"
 "#;
 
-const ONE: &str = "def _load(text):\n    return eval(text)\n";
-const TWO: &str = "def _load(text):\n    return eval(text)\n\n\ndef _scale(by):\n    return eval(by)\n";
+pub(crate) const ONE: &str = "def _load(text):\n    return eval(text)\n";
+pub(crate) const TWO: &str = "def _load(text):\n    return eval(text)\n\n\ndef _scale(by):\n    return eval(by)\n";
 
 /// A committed project with these agents; the judge only where one is wanted.
-fn project(app: &str, judge: Option<&str>) -> Sandbox {
+pub(crate) fn project(app: &str, judge: Option<&str>) -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.env("TERM", "xterm-256color").git_init();
     sandbox.write("app.py", app);
@@ -193,7 +193,7 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
         .expect("Dispute 1")
         .expect("Esc")
         .send("1")
-        .expect("2. the same for 1 more dispute")
+        .expect("2. the same for the other dispute that waits")
         .expect("Esc")
         .send("1");
     one_by_one.expect("Dispute 2").expect("How to resolve?").expect("Esc").send("3");
@@ -206,7 +206,7 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
     all.expect("Dispute 1")
         .expect("Esc")
         .send("1")
-        .expect("2. the same for 1 more dispute")
+        .expect("2. the same for the other dispute that waits")
         .expect("Esc")
         .send("2");
     let (code, shown) = all.end();
@@ -234,7 +234,7 @@ fn left_open_it_waits_and_is_settled_later() {
     pty.expect("How to resolve?").expect("Esc").send("1").expect("3. Leave it open").expect("Esc").send("3");
     let (code, shown) = pty.end();
     assert_eq!(code, 3, "{shown}");
-    has(&shown, &["! 1 dispute waits for you", "glee disputes resolve 1 enforce|dismiss --reason \"...\""]);
+    has(&shown, &["! 1 dispute waits for you", "glee disputes resolve 1 judge|discard|enforce|dismiss"]);
     let resolved = sandbox.glee(&["disputes", "resolve", "1", "dismiss", "--reason", "private"]);
     assert_eq!(resolved.code, 0, "{resolved}");
 }
@@ -247,6 +247,7 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
     let (code, shown) = key.end();
     assert_eq!(code, 130, "{shown}");
     has(&shown, &["glee runs resume"]);
+    assert!(!shown.contains("signal"), "{shown}");
 
     let sandbox = project(ONE, Some(JUDGE));
     let mut ruling = Pty::arbitrate(&sandbox);
@@ -287,4 +288,44 @@ fn nobody_is_asked_without_a_terminal_or_where_it_is_not_wanted() {
         assert_eq!(code, 0, "{shown}");
         assert!(!shown.contains("How to resolve?"), "{shown}");
     }
+}
+
+#[test]
+fn spec_07_stopped_in_the_dialog_says_what_waits_and_how_to_go_on() {
+    for key in ["\x1b", "\x03"] {
+        let sandbox = project(ONE, Some(JUDGE));
+        let mut pty = Pty::arbitrate(&sandbox);
+        pty.expect("How to resolve?").expect("Esc").until_it_reads().send(key);
+        let (code, shown) = pty.end();
+        assert_eq!(code, 130, "{shown}");
+        has(&shown, &["Stopped by you: 1 dispute waits", "glee runs resume", "glee disputes resolve 1"]);
+        assert!(!shown.contains("signal"), "no signal came: {shown}");
+    }
+}
+
+#[test]
+fn spec_07_what_finished_reviewers_found_is_shown_and_kept_when_a_run_is_stopped() {
+    let sandbox = project(ONE, Some(JUDGE));
+    sandbox.script(
+        "slow.sh",
+        "#!/bin/sh\nif [ -e ready ]; then echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"; exit; fi\nsleep 600\n",
+    );
+    let slow = ["connect", "slow", "--role", "reviewer", "--name", "slow", "--command", "./slow.sh"];
+    assert_eq!(sandbox.glee(&slow).code, 0);
+    let mut pty = Pty::open(&sandbox, &["review", "app.py", "--arbitrate"]);
+    pty.expect("1 finding").send("\x03");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 130, "{shown}");
+    has(&shown, &["Stopped by you: 1 mandatory finding is open", "MUST[F1]", "glee runs resume"]);
+    assert!(!shown.contains("signal"), "{shown}");
+    let kept = sandbox.glee(&["runs", "show"]);
+    assert!(kept.stdout.contains("MUST[F1]"), "{kept}");
+    // Carried on, only who has not answered is asked again.
+    sandbox.write("ready", "");
+    let resumed = sandbox.glee(&["runs", "resume"]);
+    assert_eq!(resumed.code, 0, "{resumed}");
+    assert!(
+        !resumed.stderr.contains("lens   reviewing") && resumed.stdout.contains("DISMISS by scales"),
+        "{resumed}"
+    );
 }

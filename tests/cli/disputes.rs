@@ -35,6 +35,7 @@ fn plan() -> Plan {
         steered_by: None,
         own: Vec::new(),
         staged: None,
+        on_dispute: None,
     }
 }
 
@@ -115,7 +116,7 @@ fn lists_the_newest_first() {
     2  [TIME]  HIGH  ESCALATE, open    claude-judge  src/db.rs:2 Title 2\u{1b}[2J
     1  [TIME]  MUST  DISMISS, refuted  claude-judge  src/db.rs:1 Title 1\u{1b}[2J
     --- stderr
-    To settle an open one: `glee disputes show 3`, then `glee disputes resolve 3 enforce|dismiss`
+    To settle an open one: `glee disputes show 3`, then `glee disputes resolve 3`
     ");
 }
 
@@ -155,7 +156,7 @@ fn a_bad_filter_is_a_usage_error() {
 fn no_history_is_said_kindly_and_makes_none() {
     let sandbox = Sandbox::new();
     let output = sandbox.glee(&["disputes"]);
-    assert_eq!((output.code, output.stdout.as_str()), (0, "No disputes yet: coder and reviewers agree.\n"));
+    assert_eq!((output.code, output.stdout.as_str()), (0, "No disputes yet: nothing was reviewed.\n"));
     let output = sandbox.glee(&["disputes", "verify"]);
     assert_eq!((output.code, output.stdout.as_str()), (0, "No history yet: nothing to verify.\n"));
     let output = sandbox.glee(&["disputes", "resolve", "1", "enforce"]);

@@ -3,6 +3,7 @@
 mod agents;
 mod config;
 mod consensus;
+mod contradiction;
 mod debate;
 mod dialog;
 mod disputes;
@@ -17,4 +18,5 @@ mod shop;
 mod steering;
 mod support;
 mod vote;
+mod waiting;
 mod watch;

@@ -9,10 +9,11 @@ use jiff::{Span, Timestamp, Zoned};
 use serde::Serialize;
 
 use super::{look, outcome, print_json, when};
-use crate::cli::error::CommandResult;
+use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::{Globals, history};
 use crate::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
 use crate::draw::{self, Look, Tone};
+use crate::event::Mode;
 use crate::journal::{DisputeFilter, DisputeRow, RulingFilter};
 use crate::protocol::printable;
 use crate::ui::stream;
@@ -93,11 +94,7 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         print_json(&Listing { schema: 1, disputes: &rows })?;
     } else if rows.is_empty() {
         let filtered = DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
-        stream::out(if filtered {
-            "No dispute is like that.\n"
-        } else {
-            "No disputes yet: coder and reviewers agree.\n"
-        })?;
+        stream::out(if filtered { "No dispute is like that.\n" } else { nothing(globals)? })?;
     } else {
         stream::out(&table(&rows, look(globals)))?;
         if !globals.quiet {
@@ -105,6 +102,17 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         }
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
+}
+
+/// Why there is no dispute: agreement is said only where a coder could have disagreed.
+fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
+    let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
+    let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
+    Ok(match (runs.is_empty(), answered) {
+        (true, _) => "No disputes yet: nothing was reviewed.\n",
+        (false, false) => "No disputes yet: no coder was asked about a mandatory finding.\n",
+        (false, true) => "No disputes yet: coder and reviewers agree.\n",
+    })
 }
 
 /// Reads a date or a time (local unless it says otherwise), or an age.
@@ -189,7 +197,7 @@ fn next_steps(rows: &[DisputeRow], older: bool, recent: u32) -> String {
     if let Some(open) = rows.iter().find(|row| row.disposition.is_none()) {
         let number = open.number;
         text.push_str(&format!(
-            "To settle an open one: `glee disputes show {number}`, then `glee disputes resolve {number} enforce|dismiss`\n"
+            "To settle an open one: `glee disputes show {number}`, then `glee disputes resolve {number}`\n"
         ));
     }
     text

@@ -1,27 +1,46 @@
-//! `glee disputes resolve`: a person's ruling on an open dispute.
+//! `glee disputes resolve`: settle open disputes, at the dialog or by a word.
+//!
+//! A person's own word is recorded at once. At the dialog and for the judge the dispute's run is opened again, for its
+//! disputes alone: what is enforced is implemented when the run is carried on.
 
 use clap::ValueEnum;
 
 use super::outcome;
 use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::runs::{self, Recalled};
+use crate::cli::sitting::{self, Sitting};
 use crate::cli::{Globals, history};
-use crate::domain::{Disposition, DisputeNumber, ExitReason};
-use crate::journal::JournalError;
-use crate::protocol::printable;
+use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
+use crate::event::Mode;
+use crate::journal::{DisputeFilter, JournalError};
+use crate::protocol::{printable, secrets};
+use crate::report::Format;
 use crate::ui::stream;
 
 /// Arguments of `glee disputes resolve`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  glee disputes resolve 7              see the finding, the code and the objection, and choose
+  glee disputes resolve 7 judge        ask the judge
   glee disputes resolve 7 enforce
   glee disputes resolve 7 dismiss --reason 'the value is a constant'
-  glee disputes resolve 7 dismiss --as deferred --ref issue-12")]
+  glee disputes resolve 7 dismiss --as deferred --ref issue-12
+  glee disputes resolve --all          one after the other
+
+Exit codes: 0 settled, 3 it still waits for a person.")]
 pub(super) struct Args {
     /// The dispute's number
-    number: u64,
-    /// Must the coder implement the finding?
+    #[arg(required_unless_present = "all")]
+    number: Option<u64>,
+    /// How to settle it; without a word, the dialog asks
     #[arg(value_enum)]
-    ruling: Word,
+    word: Option<Word>,
+    /// Every open dispute, one after the other
+    #[arg(long, conflicts_with = "number")]
+    all: bool,
+    /// The same as WORD, for --all
+    #[arg(long = "by", value_enum, value_name = "WORD", conflicts_with = "word")]
+    by: Option<Word>,
     /// Why
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     reason: String,
@@ -35,6 +54,10 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Word {
+    /// The AI judge rules
+    Judge,
+    /// The reviewer's opinion is discarded, without a word on its content
+    Discard,
     /// The coder must implement the finding
     Enforce,
     /// The finding does not hold, or not now
@@ -59,41 +82,157 @@ enum Kind {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let number = DisputeNumber(args.number);
-    let disposition = disposition(args)?;
-    // Looked at first, so that a wrong number makes no history where there is none.
-    let known = history::read_here(globals, |journal| journal.dispute(number))?;
-    match known {
-        Some((_, Some(damage))) => return Err(damage),
-        Some((Some(_), None)) => {}
-        Some((None, None)) | None => return Err(JournalError::UnknownDispute(number).into()),
-    }
-    let ended = printable::line(&outcome(&disposition));
-    let run = history::open_here(globals)?.resolve(number, disposition, args.reason.clone())?;
-    let word = match args.ruling {
-        Word::Enforce => "ENFORCE",
-        Word::Dismiss => "DISMISS",
+    let word = args.word.or(args.by);
+    let own = match word {
+        Some(Word::Discard | Word::Enforce | Word::Dismiss) => disposition(args, word)?,
+        Some(Word::Judge) | None => None,
     };
-    stream::out(&format!("Dispute {number}: {word} by you, {ended}.\n"))?;
-    if !globals.quiet {
-        let next = match args.ruling {
-            Word::Enforce => "to have the coder implement it",
-            Word::Dismiss => "to bring the run to its end",
-        };
-        stream::err(&format!("Next: `glee runs resume {}` {next}\n", printable::line(run.short())));
+    if own.is_none() && (args.disposition.is_some() || args.reference.is_some() || !args.reason.is_empty()) {
+        return Err(CommandError::usage("`--reason`, `--as` and `--ref` go with a ruling of your own")
+            .hint("for example `glee disputes resolve 7 dismiss --reason 'the value is a constant'`"));
     }
-    Ok(ExitReason::Clean)
+    let disputes = wanted(args, globals)?;
+    if disputes.is_empty() {
+        stream::out("No dispute waits.\n")?;
+        return Ok(ExitReason::Clean);
+    }
+    match own {
+        Some(disposition) => {
+            for (number, _) in &disputes {
+                rule(globals, *number, &disposition, &args.reason)?;
+            }
+            Ok(ExitReason::Clean)
+        }
+        None => settle(globals, &disputes, word.map(|_| Route::Judge)),
+    }
 }
 
-fn disposition(args: &Args) -> Result<Disposition, CommandError> {
-    let kind = match (args.ruling, args.disposition) {
-        (Word::Enforce, None) if args.reference.is_none() => return Ok(Disposition::Enforced),
-        (Word::Enforce, _) => {
+/// The open disputes that are meant, the oldest first, each with its run.
+fn wanted(args: &Args, globals: &Globals) -> Result<Vec<(DisputeNumber, RunId)>, CommandError> {
+    let Some(number) = args.number.map(DisputeNumber) else {
+        let filter = DisputeFilter { open_only: true, ..DisputeFilter::default() };
+        let rows = match history::read_here(globals, |journal| journal.disputes(&filter))? {
+            Some((_, Some(damage))) => return Err(damage),
+            Some((rows, None)) => rows,
+            None => Vec::new(),
+        };
+        return Ok(rows.into_iter().rev().map(|row| (row.number, row.run)).collect());
+    };
+    // Looked at first, so that a wrong number makes no history where there is none.
+    match history::read_here(globals, |journal| journal.dispute(number))? {
+        Some((_, Some(damage))) => Err(damage),
+        Some((Some(record), None)) => match record.dispute.disposition {
+            Some(disposition) => Err(JournalError::AlreadySettled { number, disposition }.into()),
+            None => Ok(vec![(number, record.run)]),
+        },
+        Some((None, None)) | None => Err(JournalError::UnknownDispute(number).into()),
+    }
+}
+
+/// Records a person's own word.
+fn rule(
+    globals: &Globals,
+    number: DisputeNumber,
+    disposition: &Disposition,
+    reason: &str,
+) -> Result<(), CommandError> {
+    let ended = printable::line(&outcome(disposition));
+    let run = history::open_here(globals)?.resolve(number, disposition.clone(), reason.to_owned())?;
+    let word = match disposition {
+        Disposition::Enforced => "ENFORCE by you, ",
+        Disposition::Discarded => "",
+        _ => "DISMISS by you, ",
+    };
+    let by = if word.is_empty() { " by you" } else { "" };
+    stream::out(&format!("Dispute {number}: {word}{ended}{by}.\n"))?;
+    next(globals, &run, *disposition == Disposition::Enforced);
+    Ok(())
+}
+
+fn next(globals: &Globals, run: &RunId, enforced: bool) {
+    if !globals.quiet {
+        let next = if enforced { "to have the coder implement it" } else { "to bring the run to its end" };
+        stream::err(&format!("Next: `glee runs resume {}` {next}\n", printable::line(run.short())));
+    }
+}
+
+/// Brings disputes before a person at the dialog, or before the judge; those of a run at once.
+fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
+    if named.is_none() && !globals.interactive() {
+        return Err(CommandError::usage("how to resolve? Nobody can be asked here")
+            .hint(format!("say it: `glee disputes resolve {} judge|discard|enforce|dismiss`", disputes[0].0)));
+    }
+    secrets::prepare();
+    let mut exit = ExitReason::Clean;
+    let mut runs: Vec<&RunId> = disputes.iter().map(|(_, run)| run).collect();
+    runs.dedup();
+    let mut done: Vec<&RunId> = Vec::new();
+    for run in runs {
+        if done.contains(&run) {
+            continue;
+        }
+        done.push(run);
+        let numbers = disputes.iter().filter(|(_, of)| of == run).map(|(number, _)| *number).collect();
+        let workspace = sitting::workspace(globals)?;
+        let (journal, run) = runs::find(globals, &workspace, &run.0)?;
+        let recalled = runs::recall(globals, workspace, &journal, &run, named);
+        drop(journal);
+        let Recalled { workspace, settings, plan, judges, .. } = recalled?;
+        let agents = runs::programs(&plan, &judges, &workspace)?;
+        let sitting = Sitting { format: Format::Text, mode: Mode::Arbitrate, chosen: named, globals };
+        let (settled, stopped) =
+            sitting::settle(&sitting, workspace, settings, agents, run.clone(), numbers, judges)?;
+        for dispute in &settled {
+            stream::out(&told(dispute))?;
+            if dispute.is_open() {
+                exit = exit.strongest(ExitReason::DisputeOpen);
+            }
+        }
+        let ended = settled.iter().filter(|dispute| !dispute.is_open());
+        if ended.clone().next().is_some() {
+            next(
+                globals,
+                &run,
+                ended.into_iter().any(|dispute| dispute.disposition == Some(Disposition::Enforced)),
+            );
+        }
+        if stopped {
+            break;
+        }
+    }
+    Ok(exit)
+}
+
+/// How a dispute stands now, in a line.
+fn told(dispute: &Dispute) -> String {
+    let number = dispute.number;
+    let by = dispute.rulings.last().map(|last| format!("{} by {}", last.ruling.ruling, last.by));
+    let ruled = match (&dispute.disposition, by) {
+        (Some(Disposition::Discarded), _) => "discarded by you".to_owned(),
+        (Some(ended), Some(by)) => format!("{by}, {}", outcome(ended)),
+        (Some(ended), None) => outcome(ended),
+        (None, Some(by)) => format!("{by}, it still waits"),
+        (None, None) => "it still waits".to_owned(),
+    };
+    format!("Dispute {number}: {}.\n", printable::line(&ruled))
+}
+
+/// What a person's own word makes of the finding; `None` where it is no ruling of a person.
+fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, CommandError> {
+    let kind = match (word, args.disposition) {
+        (Some(Word::Judge) | None, _) => return Ok(None),
+        (Some(Word::Enforce), None) if args.reference.is_none() => return Ok(Some(Disposition::Enforced)),
+        (Some(Word::Discard), None) if args.reference.is_none() => return Ok(Some(Disposition::Discarded)),
+        (Some(Word::Enforce | Word::Discard), _) => {
             return Err(CommandError::usage("`--as` and `--ref` say what a dismissed finding is")
                 .hint("leave them away, or rule `dismiss`"));
         }
-        (Word::Dismiss, kind) => kind.unwrap_or(Kind::Refuted),
+        (Some(Word::Dismiss), kind) => kind.unwrap_or(Kind::Refuted),
     };
+    dismissed(args, kind).map(Some)
+}
+
+fn dismissed(args: &Args, kind: Kind) -> Result<Disposition, CommandError> {
     let reference = args.reference.as_deref().map(str::trim).filter(|text| !text.is_empty());
     match (kind, reference) {
         (Kind::Deferred, Some(reference)) => Ok(Disposition::Deferred { reference: reference.to_owned() }),

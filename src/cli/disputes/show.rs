@@ -58,7 +58,8 @@ impl Page {
         let mut page = Self { look: Look { width: look.width.min(WIDEST), ..look }, text: String::new() };
         page.head(record);
         page.finding(&record.dispute.finding);
-        page.section("Objection");
+        let objector = record.dispute.objector;
+        page.section(if objector.is_coder() { "Objection" } else { objector.heading() });
         page.body(2, &record.dispute.objection.text);
         for evidence in &record.dispute.objection.evidence {
             page.body(2, &evidence.labelled("Evidence: "));
@@ -129,7 +130,7 @@ impl Page {
             }
             _ => {
                 self.text.push('\n');
-                self.line(&format!("Settle it: `glee disputes resolve {number} enforce|dismiss --reason <text>`"));
+                self.line(&format!("Settle it: `glee disputes resolve {number}`, or in a word: `judge`, `discard`, `enforce`, `dismiss`"));
             }
         }
     }

@@ -59,6 +59,13 @@ impl Engine {
         parked: &BTreeSet<DisputeNumber>,
         running: &BTreeSet<Step>,
     ) -> Option<Step> {
+        if let Some(only) = &self.only {
+            let open = only.iter().filter(|number| !parked.contains(number));
+            let open =
+                open.filter_map(|number| self.state.disputes.get(number)).filter(|dispute| dispute.is_open());
+            let mut steps = open.flat_map(|dispute| due::of_dispute(&self.state, policy, dispute));
+            return steps.find(|step| !running.contains(step) && self.can_start(step, running));
+        }
         if let Some(docket) = &mut self.docket {
             let mut docket = std::mem::take(docket);
             let found = self.next_of(&mut docket, policy, parked, running);

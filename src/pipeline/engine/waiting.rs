@@ -6,20 +6,27 @@ use std::sync::Arc;
 
 use super::{Done, Engine, Work};
 use crate::agents::{Gate, Session};
-use crate::domain::{DisputeNumber, Role, Route};
+use crate::domain::{Dispute, DisputeNumber, Route};
 use crate::event::{CallId, EventKind};
 use crate::pipeline::RunError;
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::{self, Call};
 use crate::pipeline::due::Step;
-use crate::pipeline::ports::Question;
+use crate::pipeline::ports::{Excerpt, Question};
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::resolve;
 use crate::protocol::prompts;
 use crate::protocol::request::Request;
+use crate::workspace::blocks;
+
+/// The places that are shown of what an objection cites, and the lines around each.
+const CITED: usize = 4;
+const AROUND: u32 = 1;
 
 impl Engine {
     pub(super) fn ask(&mut self, step: &Step, id: &CallId) -> Result<Work, RunError> {
-        let agent = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == id.agent);
+        let mut known = self.state.plan.iter().flat_map(|plan| &plan.agents).chain(&self.state.called_judges);
+        let agent = known.find(|agent| agent.name == id.agent);
         let agent = agent.expect("a call that is due names an agent of the plan");
         let agent = call::equipped(&self.settings, agent);
         let changed = self.scripts.changed(&agent);
@@ -82,18 +89,36 @@ impl Engine {
         }))
     }
 
+    /// The code that the objection to a finding cites as evidence.
+    fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {
+        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
+        let round = dispute.finding.round;
+        let references = dispute.objection.evidence.iter().flat_map(|said| resolve::references(said.as_written()));
+        let found = references.filter_map(|found| {
+            let (first, last) = found.lines?;
+            let text = desk.shown_text(round, &found.path)?;
+            let cut = blocks::excerpt(&text, first, Some(last), AROUND)?;
+            Some(Excerpt { file: found.path, first_line: cut.first_line, text: cut.text, lines: cut.lines })
+        });
+        found.take(CITED).collect()
+    }
+
     fn question(&self, dispute: DisputeNumber) -> Option<Question> {
         let dispute = self.state.disputes.get(&dispute)?;
-        let judges: Vec<&str> = self.state.agents(Role::Judge).map(|judge| judge.name.0.as_str()).collect();
+        let judges: Vec<&str> = self.state.judges().map(|judge| judge.name.0.as_str()).collect();
         let judge = (!judges.is_empty()).then(|| judges.join(", "));
         let configured = self.settings.review.on_dispute;
         let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
-        let undecided = self.state.disputes.values().filter(|other| other.is_open() && other.route.is_none());
+        let undecided = self.state.disputes.values().filter(|other| {
+            other.is_open() && other.route.is_none() && !self.state.is_sent_to_judge(&other.finding)
+        });
         Some(Question {
             excerpt: self.sources.excerpt(&dispute.finding),
+            cited: self.cited(dispute),
             dispute: dispute.clone(),
             judge,
             default,
+            configured,
             waiting: undecided.filter(|other| other.number != dispute.number).count(),
         })
     }

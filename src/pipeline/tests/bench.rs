@@ -178,7 +178,7 @@ impl Bench {
     pub(super) fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
-        let ended = block_on(resume(self.setup(&runner, &heard), run.clone())).unwrap();
+        let ended = block_on(resume(self.setup(&runner, &heard), run.clone(), None, Vec::new())).unwrap();
         if ended.rest == Rest::Ended {
             self.decide_again(&ended);
         }

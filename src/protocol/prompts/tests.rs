@@ -67,6 +67,8 @@ fn dispute() -> Dispute {
         },
         route: None,
         rulings: Vec::new(),
+        objector: crate::domain::Objector::Coder,
+        discarded_by: None,
         disposition: None,
     }
 }

@@ -135,6 +135,11 @@ fn another_nonce_is_never_complete() {
             assert_eq!((read.status, read.findings.len()), (status, 5), "{name}");
             continue;
         }
+        // Nor does a prompt end with the form of a closing line that is not its own.
+        if name.starts_with("22_") {
+            assert_eq!((read.status, read.findings.len()), (status, 8), "{name}");
+            continue;
+        }
         check(&name, &expected, status, &read);
     }
 }

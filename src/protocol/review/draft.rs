@@ -33,6 +33,16 @@ pub(super) struct Draft<'a> {
     /// All findings, also those that are not kept.
     count: u64,
     previous: Previous,
+    form: Option<Form>,
+}
+
+/// The findings in prose that stand before the form of the closing line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    /// Those that are kept.
+    pub(super) kept: usize,
+    /// All.
+    pub(super) count: u64,
 }
 
 /// A stretch of the text, up to the next one's start.
@@ -90,6 +100,7 @@ impl<'a> Draft<'a> {
             weight: 0,
             count: 0,
             previous: Previous::Other,
+            form: None,
         }
     }
 
@@ -107,6 +118,32 @@ impl<'a> Draft<'a> {
     pub(super) fn close(&mut self) {
         if self.last().owner != Owner::Notes {
             self.begin(Owner::Notes, self.text.len());
+        }
+    }
+
+    /// Notes that the closing line stands here as the prompt shows it, without a number: up to here the agent may have
+    /// repeated its prompt.
+    pub(super) fn form_ends(&mut self) {
+        self.close();
+        self.form = Some(Form { kept: self.findings.len(), count: self.count });
+    }
+
+    /// What stands before the form of the closing line, where it may be a repeated prompt: examples name no place.
+    pub(super) fn form(&self) -> Option<Form> {
+        self.form
+            .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))
+    }
+
+    /// Makes notes of the findings before the form of the closing line.
+    pub(super) fn forget(&mut self, form: Form) {
+        self.count -= form.count;
+        self.findings.drain(..form.kept);
+        for segment in &mut self.segments {
+            segment.owner = match segment.owner {
+                Owner::Finding(number) if number >= form.kept => Owner::Finding(number - form.kept),
+                Owner::Row(number) if number >= form.kept => Owner::Row(number - form.kept),
+                Owner::Notes | Owner::Finding(_) | Owner::Row(_) => Owner::Notes,
+            };
         }
     }
 
@@ -307,9 +344,6 @@ fn item(line: &str, paths: &Paths) -> Option<Item> {
         return None;
     }
     let title = markdown::plain(title);
-    if place.is_none() && tag::is_example(mark.word, &title) {
-        return None;
-    }
     let mut finding = RawFinding {
         severity: Severity { tag, raw: mark.word.to_owned() },
         title: shorten(title).into(),

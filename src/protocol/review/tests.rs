@@ -114,11 +114,6 @@ fn one_line_at_a_time() {
         ("| [MUST] | = required |", None),
         ("[HIGH] ...", None),
         ("[HIGH] <script> is not escaped", Some("HIGH|<script> is not escaped")),
-        ("- **[must]** Fix SQL injection vulnerability in query builder", None),
-        (
-            "[LOW] Fix SQL injection vulnerability in query builder",
-            Some("LOW|Fix SQL injection vulnerability in query builder"),
-        ),
         (
             "[MUST] src/db.rs:4 Fix SQL injection vulnerability in query builder",
             Some("MUST|Fix SQL injection vulnerability in query builder|src/db.rs:4"),
@@ -140,6 +135,55 @@ fn one_line_at_a_time() {
         let expected: Vec<_> = expected.into_iter().map(str::to_owned).collect();
         assert_eq!(findings(line), expected, "{line}");
     }
+}
+
+/// The specification's own example of an answer, word for word.
+#[test]
+fn spec_01_the_examples_of_the_specification_are_findings() {
+    let examples = "[MUST] Fix SQL injection vulnerability in query builder\n\
+                    [MUST] Add authentication check before accessing user data\n\
+                    [HIGH] Memory leak in connection pool - objects never released\n\
+                    [SHOULD] Consider using async/await for I/O operations\n\
+                    [MEDIUM] Function exceeds 50 lines, consider splitting\n\
+                    [LOW] Variable 'x' could have more descriptive name\n";
+    let answer = read(&format!("{examples}GLEE-REVIEW-END nonce=abc findings=6\n"));
+    assert_eq!((answer.status, answer.findings.len()), (AnswerStatus::Complete, 6));
+    assert_eq!(
+        findings(examples),
+        [
+            "MUST|Fix SQL injection vulnerability in query builder",
+            "MUST|Add authentication check before accessing user data",
+            "HIGH|Memory leak in connection pool - objects never released",
+            "SHOULD|Consider using async/await for I/O operations",
+            "MEDIUM|Function exceeds 50 lines, consider splitting",
+            "LOW|Variable 'x' could have more descriptive name",
+        ]
+    );
+}
+
+/// What an agent repeats of a prompt ends with the closing line as the prompt shows it, its number not filled in.
+#[test]
+fn spec_01_a_repeated_prompt_ends_with_the_form_of_the_closing_line() {
+    let echo = "[MUST] Name the thing\n[LOW] Name another\nGLEE-REVIEW-END nonce=abc findings=<n>\n";
+    let titles = |text: &str| {
+        let answer = read(text);
+        let titles: Vec<_> = answer.findings.iter().map(|found| found.title.as_written().to_owned()).collect();
+        (answer.status, titles.join(", "))
+    };
+    let answered = format!("{echo}[HIGH] src/a.rs:3 Close it\n  now\nGLEE-REVIEW-END nonce=abc findings=1");
+    assert_eq!(titles(&answered), (AnswerStatus::Complete, "Close it".to_owned()));
+    assert_eq!(read(&answered).notes, "[MUST] Name the thing\n\n[LOW] Name another");
+    // Where the numbers do not say that the prompt was repeated, or places are named, nothing is left out.
+    let all = |last: &str| (AnswerStatus::Incomplete, format!("Name the thing, Name another{last}"));
+    assert_eq!(titles(echo), all(""));
+    assert_eq!(titles(&format!("{echo}GLEE-REVIEW-END nonce=abc findings=0")), all(""));
+    assert_eq!(titles(&answered.replace("findings=1", "findings=2")), all(", Close it"));
+    assert_eq!(titles(&answered.replace("abc findings=<n>", "xyz findings=<n>")), all(", Close it"));
+    assert_eq!(titles(&answered.replace("Name another", "src/b.rs:2 Name another")), all(", Close it"));
+    // A result in JSON behind the repeated prompt counts as well.
+    let json = r#"{"findings":[{"severity":"low","title":"b"}]}"#;
+    let json = format!("{echo}{json}\nGLEE-REVIEW-END nonce=abc findings=1");
+    assert_eq!(titles(&json), (AnswerStatus::Complete, "b".to_owned()));
 }
 
 #[test]

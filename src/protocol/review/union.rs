@@ -66,6 +66,22 @@ impl<'a> Results<'a> {
         self.is_signed_end = self.is_last;
     }
 
+    /// Leaves a repeated prompt out: what stands before the form of the closing line, where the closing line that is
+    /// filled in announces just the findings behind it. `number` is what that line announces.
+    pub(super) fn leave_out_prompt(&mut self, draft: &mut Draft<'_>, number: Option<u64>) {
+        let Some(form) = draft.form() else { return };
+        let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();
+        let behind = draft.count() - form.count + results;
+        if behind == 0 || number != Some(behind) || self.blocks.iter().any(|block| block.read < form.count) {
+            return;
+        }
+        draft.forget(form);
+        for block in &mut self.blocks {
+            block.kept -= form.kept;
+            block.read -= form.count;
+        }
+    }
+
     /// Puts everything together. `is_broken`: there is JSON with findings that cannot be read.
     pub(super) fn unite(
         mut self,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{Disposition, Dispute, Outcome, RulingWord, Untrusted};
+use crate::domain::{Disposition, Dispute, Objector, Outcome, RulingWord, Untrusted};
 use crate::draw::{Look, Tone};
 use crate::protocol::printable;
 
@@ -48,7 +48,14 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
             let _ = writeln!(text, "    {}{line}", look.paint(tone, &format!("{name:<NAMES$}")));
         }
     };
-    say("objection", Tone::Faint, &dispute.objection.text, 4);
+    // What several reviewers said takes more lines than one coder's objection.
+    let (name, most) = match dispute.objector {
+        Objector::Coder => ("objection", 4),
+        Objector::Reviewers => ("reviewers", 12),
+        Objector::Unconfirmed => ("alone", 12),
+        Objector::Earlier => ("undoes", 4),
+    };
+    say(name, Tone::Faint, &dispute.objection.text, most);
     for evidence in &dispute.objection.evidence {
         say("evidence", Tone::Faint, evidence, 2);
     }
@@ -76,7 +83,10 @@ fn ending(dispute: &Dispute) -> (Tone, &'static str, String) {
         None => (Tone::Warn, "OPEN", "waits for you".to_owned()),
         Some(Disposition::Enforced) => (Tone::Bad, "ENFORCED", String::new()),
         Some(Disposition::Refuted) => (Tone::Good, "DISMISSED", "refuted".to_owned()),
-        Some(Disposition::Discarded) => (Tone::Minor, "DISCARDED", String::new()),
+        Some(Disposition::Discarded) => {
+            let by = dispute.discarded_by.as_ref().map(|by| format!("by {by}"));
+            (Tone::Minor, "DISCARDED", by.unwrap_or_default())
+        }
         Some(Disposition::AcceptedRisk) => (Tone::Warn, "DISMISSED", "accepted risk".to_owned()),
         Some(Disposition::Deferred { reference }) => (Tone::Warn, "DISMISSED", format!("deferred to {reference}")),
         Some(Disposition::Duplicate { of }) => (Tone::Good, "DISMISSED", format!("duplicate of {of}")),

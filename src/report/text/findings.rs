@@ -19,11 +19,20 @@ pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
         (raw.file.is_none(), raw.file.clone(), !is_full(finding, options.detail), raw.line, finding.finding.id)
     });
     let asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
+    let run = Run { outcome, asked };
     findings
         .chunk_by(|a, b| a.finding.raw.file == b.finding.raw.file)
-        .map(|group| file(group, asked, options))
+        .map(|group| file(group, run, options))
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// What is told of a finding from the run as a whole.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    outcome: &'a Outcome,
+    /// Whether a coder was asked.
+    asked: bool,
 }
 
 /// Whether a finding is shown with its code.
@@ -33,7 +42,7 @@ fn is_full(finding: &SettledFinding, detail: Detail) -> bool {
     detail == Detail::Full || was_mandatory && !settled_before
 }
 
-fn file(group: &[&SettledFinding], asked: bool, options: &RenderOptions<'_>) -> String {
+fn file(group: &[&SettledFinding], run: Run<'_>, options: &RenderOptions<'_>) -> String {
     let look = options.look;
     let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
     let name = path.map_or_else(|| "General".to_owned(), printable::line);
@@ -45,7 +54,7 @@ fn file(group: &[&SettledFinding], asked: bool, options: &RenderOptions<'_>) -> 
     for finding in full {
         let round = finding.finding.round;
         let source = sources.entry(round).or_insert_with(|| path.and_then(|path| (options.source)(path, round)));
-        let _ = writeln!(text, "\n{}", diagnostic(finding, source.as_deref(), asked, options));
+        let _ = writeln!(text, "\n{}", diagnostic(finding, source.as_deref(), run, options));
     }
     if !short.is_empty() {
         text.push('\n');
@@ -56,7 +65,7 @@ fn file(group: &[&SettledFinding], asked: bool, options: &RenderOptions<'_>) -> 
     let place_width = places.iter().map(|place| draw::columns(place)).max().unwrap_or(0);
     for ((finding, tag), place) in short.iter().zip(&tags).zip(&places) {
         let raw = &finding.finding.raw;
-        let state = state(look, finding, asked).map_or_else(String::new, |note| {
+        let state = state(look, finding, run).map_or_else(String::new, |note| {
             let what =
                 if note.text.is_empty() { note.name.to_owned() } else { format!("{}: {}", note.name, note.text) };
             look.paint(Tone::Faint, &printable::line(&what))
@@ -84,7 +93,7 @@ fn line_of(finding: &SettledFinding) -> String {
     finding.finding.raw.line.map_or_else(String::new, |line| format!("line {line}"))
 }
 
-fn diagnostic(finding: &SettledFinding, source: Option<&str>, asked: bool, options: &RenderOptions<'_>) -> String {
+fn diagnostic(finding: &SettledFinding, source: Option<&str>, run: Run<'_>, options: &RenderOptions<'_>) -> String {
     let look = options.look;
     let raw = &finding.finding.raw;
     let heading = Heading {
@@ -99,7 +108,7 @@ fn diagnostic(finding: &SettledFinding, source: Option<&str>, asked: bool, optio
         let end = raw.end_line.unwrap_or(line);
         Code { file, text: excerpt.unwrap_or(""), first_line: line, lines: (line, end), quoted }
     });
-    snippet::diagnostic(look, &heading, code.as_ref(), &notes(finding, asked, options))
+    snippet::diagnostic(look, &heading, code.as_ref(), &notes(finding, run, options))
 }
 
 /// The lines from `first` to `last`, each with its end.
@@ -111,7 +120,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> Vec<Note> {
+fn notes(finding: &SettledFinding, run: Run<'_>, options: &RenderOptions<'_>) -> Vec<Note> {
     let look = options.look;
     let raw = &finding.finding.raw;
     let mut notes = Vec::new();
@@ -161,7 +170,7 @@ fn notes(finding: &SettledFinding, asked: bool, options: &RenderOptions<'_>) -> 
     if let Some(earlier) = finding.finding.reverses {
         add("reversal", Tone::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
     }
-    notes.extend(state(look, finding, asked));
+    notes.extend(state(look, finding, run));
     notes
 }
 
@@ -200,15 +209,23 @@ fn now_was(finding: &SettledFinding) -> String {
     })
 }
 
+/// Who discarded a disputed finding; nothing where the coder did, who may discard what is optional.
+fn discarded(outcome: &Outcome, finding: &SettledFinding) -> Option<String> {
+    let disputes = &outcome.disputes;
+    let dispute = disputes.iter().find(|dispute| dispute.finding.id == finding.finding.id)?;
+    let by = dispute.discarded_by.as_ref()?;
+    Some(format!("by {by} in dispute {}", dispute.number))
+}
+
 /// Where a finding stands; nothing for an open one that nobody was asked to do anything about.
-fn state(look: Look, finding: &SettledFinding, asked: bool) -> Option<Note> {
+fn state(look: Look, finding: &SettledFinding, run: Run<'_>) -> Option<Note> {
     let said =
         finding.response.as_ref().map(|response| printable::block(&response.text.trimmed())).unwrap_or_default();
     let raisers = list(&finding.finding.raised_by);
     let and =
         |fact: String| if said.is_empty() { fact } else { format!("{said} {} {fact}", look.glyph(Glyph::Dot)) };
     let (name, tone, text) = match &finding.state {
-        FindingState::Open if !asked && finding.lowered.is_none() => return None,
+        FindingState::Open if !run.asked && finding.lowered.is_none() => return None,
         FindingState::Open if finding.lowered.is_some() => ("open", Tone::Warn, now_was(finding)),
         FindingState::Open => ("open", Tone::Bad, String::from("nobody has answered it")),
         FindingState::Unanswered => ("open", Tone::Bad, String::from("the coder gave no answer")),
@@ -221,7 +238,7 @@ fn state(look: Look, finding: &SettledFinding, asked: bool) -> Option<Note> {
         }
         FindingState::NotResolved => ("not resolved", Tone::Bad, and(format!("{raisers} checked the change"))),
         FindingState::Resolved => ("fixed", Tone::Good, and(format!("checked by {raisers}"))),
-        FindingState::Discarded => ("discarded", Tone::Minor, said),
+        FindingState::Discarded => ("discarded", Tone::Minor, discarded(run.outcome, finding).unwrap_or(said)),
         FindingState::Disputed { dispute } => ("disputed", Tone::Warn, format!("dispute {dispute} waits for you")),
         FindingState::Enforced { dispute } => {
             ("enforced", Tone::Bad, format!("by dispute {dispute}, not implemented yet"))

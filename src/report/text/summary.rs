@@ -54,6 +54,11 @@ fn conclusion(outcome: &Outcome) -> (Glyph, Tone, String) {
         }
         ExitReason::Clean => (Glyph::Done, Tone::Good, "Nothing mandatory is open".to_owned()),
         ExitReason::FindingsOpen => bad(match blocking {
+            0 => {
+                let failing = outcome.notices.iter().find(|notice| notice.contains(Outcome::VERIFY_FAILS));
+                let why = failing.map_or("the run does not pass: see the notes", String::as_str);
+                format!("Nothing mandatory is open, but {}", printable::line(why))
+            }
             1 => "1 mandatory finding is open".to_owned(),
             many => format!("{many} mandatory findings are open"),
         }),
@@ -79,11 +84,36 @@ fn conclusion(outcome: &Outcome) -> (Glyph, Tone, String) {
         }
         ExitReason::ReadOnlyViolation => bad("An agent changed what it may only read".to_owned()),
         ExitReason::Budget => bad("The budget or a rate limit is reached".to_owned()),
-        ExitReason::Signal(number) => bad(format!("Interrupted by signal {number}")),
+        // Ctrl-C, and Esc at a dialog, where no signal came.
+        ExitReason::Signal(2) => (
+            Glyph::Attention,
+            Tone::Warn,
+            format!("Stopped by you{}", waiting(open, blocking.saturating_sub(open))),
+        ),
+        ExitReason::Signal(number) => {
+            bad(format!("Interrupted by signal {number}{}", waiting(open, blocking.saturating_sub(open))))
+        }
         ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted => {
             bad("The run could not be done".to_owned())
         }
     }
+}
+
+/// What waits in a run that was stopped.
+fn waiting(disputes: usize, findings: usize) -> String {
+    let disputes = match disputes {
+        0 => String::new(),
+        1 => "1 dispute waits".to_owned(),
+        many => format!("{many} disputes wait"),
+    };
+    let findings = match findings {
+        0 => String::new(),
+        1 => "1 mandatory finding is open".to_owned(),
+        many => format!("{many} mandatory findings are open"),
+    };
+    // What is disputed is not counted twice.
+    let waits: Vec<String> = [disputes, findings].into_iter().filter(|text| !text.is_empty()).collect();
+    if waits.is_empty() { String::new() } else { format!(": {}", waits.join(", ")) }
 }
 
 /// The numbers; the first five are always said, the others where they are not zero.
@@ -185,7 +215,7 @@ pub(super) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let mut steps: Vec<(String, &str)> = Vec::new();
     let open: Vec<_> = outcome.disputes.iter().filter(|dispute| dispute.is_open()).collect();
     for dispute in open.iter().take(NAMED) {
-        let command = format!("glee disputes resolve {} enforce|dismiss --reason \"...\"", dispute.number);
+        let command = format!("glee disputes resolve {} judge|discard|enforce|dismiss", dispute.number);
         steps.push((command, "settle the dispute"));
     }
     if open.len() > NAMED {
