@@ -54,6 +54,7 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::Watch;
+use crate::private;
 use crate::protocol::prompts::PromptError;
 use crate::rules::budget;
 use crate::rules::consensus::{Extras, Policy};
@@ -364,7 +365,7 @@ fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBu
 }
 
 fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(to)?;
+    private::folder(to)?;
     let entries = match std::fs::read_dir(from) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -372,7 +373,7 @@ fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
     for entry in entries {
         let file = entry?.path();
         if let (Some(name), Some("md")) = (file.file_name(), file.extension().and_then(|ending| ending.to_str())) {
-            std::fs::write(to.join(name), files::read(&file)?)?;
+            private::write(&to.join(name), &files::read(&file)?)?;
         }
     }
     Ok(())

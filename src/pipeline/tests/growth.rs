@@ -40,7 +40,8 @@ fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
 fn is_linear(route: Route, ruling: &'static str) {
     let ((few, _), (many, left)) = (disputed(60, route, ruling), disputed(120, route, ruling));
     assert!(cfg!(not(feature = "astgrep")) || few.parsed == 1 && many.parsed == 1, "{few:?} {many:?}");
-    assert!(many.looked_at <= 2 * few.looked_at + 20, "{few:?} {many:?}");
+    // How often depends on which judge answers first as well; four times would be quadratic.
+    assert!(many.looked_at <= 3 * few.looked_at, "{few:?} {many:?}");
     assert!(many.looked_at <= 8 * 120, "{many:?}");
     assert!(many.events <= 2 * few.events, "{few:?} {many:?}");
     assert!(left.ended.outcome.disputes.iter().all(|dispute| !dispute.is_open()));
