@@ -28,6 +28,9 @@ pub enum RulingError {
          `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`"
     )]
     Missing,
+    /// What was to be the ruling is no JSON: what the parser says, with line and column.
+    #[error("{0}")]
+    Malformed(String),
     /// A ruling is there, but not at the end.
     #[error("text follows the ruling, which has to be the last thing in the answer")]
     TextBehind,
@@ -132,7 +135,11 @@ pub fn parse<R: BufRead>(
     if walk.passed_over() {
         return Ok(Err(RulingError::TooLarge));
     }
-    Ok(docket.decide().map(|claimed| reasons.complete(claimed)))
+    let decided = docket.decide().map(|claimed| reasons.complete(claimed));
+    Ok(decided.map_err(|error| match (error, walk.fault()) {
+        (RulingError::Missing, Some(fault)) => RulingError::Malformed(fault.to_owned()),
+        (error, _) => error,
+    }))
 }
 
 /// What a ruling has to name.

@@ -29,6 +29,9 @@ pub enum StageError {
     /// There is neither an object nor a closing line with the nonce.
     #[error("the answer has no JSON object with the `nonce` that was given")]
     Missing,
+    /// What was to be the object is no JSON: what the parser says, with line and column.
+    #[error("{0}")]
+    Malformed(String),
     /// There are several, and they differ.
     #[error("the answer has several JSON objects with the `nonce`, and they differ")]
     Several,
@@ -64,7 +67,9 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
                 content: text(&Value::Object(object)),
                 json: true,
             })),
-            Err(StageError::Missing) if found.closed && !found.prose.trim().is_empty() => {
+            Err(StageError::Missing | StageError::Malformed(_))
+                if found.closed && !found.prose.trim().is_empty() =>
+            {
                 Ok(Said::Position(StageAnswer {
                     content: found.prose.trim().into(),
                     json: false,
@@ -102,6 +107,8 @@ pub(super) struct Found {
     /// Whether text follows the last of them.
     text_behind: bool,
     too_large: bool,
+    /// What is wrong with JSON that was to be the answer.
+    fault: Option<String>,
     prose: String,
     /// Whether the closing line was there, with the number of the one answer.
     closed: bool,
@@ -111,7 +118,7 @@ impl Found {
     fn object(&self) -> Result<Map<String, Value>, StageError> {
         match self.objects.as_slice() {
             [] if self.too_large => Err(StageError::TooLarge),
-            [] => Err(StageError::Missing),
+            [] => Err(self.fault.clone().map_or(StageError::Missing, StageError::Malformed)),
             [first, others @ ..] if others.iter().all(|other| other == first) => Ok(first.clone()),
             _ => Err(StageError::Several),
         }
@@ -162,6 +169,7 @@ pub(super) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
         found.take(object.bytes, nonce);
     }
     found.too_large = walk.passed_over();
+    found.fault = walk.fault().map(str::to_owned);
     found.closed &= closing.number() == Some(1);
     Ok(found)
 }

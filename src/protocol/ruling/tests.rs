@@ -78,7 +78,6 @@ fn only_the_end_of_the_answer_rules() {
         (format!("```json\n[{ENFORCE}]\n```"), Err(RulingError::Missing)),
         (String::new(), Err(RulingError::Missing)),
         ("ENFORCE".to_owned(), Err(RulingError::Missing)),
-        (ENFORCE.replace('}', ",}"), Err(RulingError::Missing)),
     ] {
         assert_eq!(word(&text), expected, "{text}");
     }
@@ -176,4 +175,14 @@ fn reads_why_the_coders_own_evidence_counts() {
     for (text, expected) in rows {
         assert_eq!(why(&text).as_deref(), expected, "{text}");
     }
+}
+
+#[test]
+fn spec_22_a_judge_is_told_where_its_json_ends_to_be_json() {
+    let error = |text: &str| read(text).expect_err(text).to_string();
+    let comma = error(&format!("I have looked.\n{}", ENFORCE.replace('}', ",}")));
+    assert!(comma.contains("line 2") && comma.contains("column"), "{comma}");
+    let quote = error("{\"nonce\": \"abc\",\n \"dispute\": 3,\n \"ruling\": ENFORCE}\n");
+    assert!(quote.contains("line 3"), "{quote}");
+    assert_eq!(read("Nothing."), Err(RulingError::Missing));
 }

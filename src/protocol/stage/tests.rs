@@ -199,3 +199,13 @@ fn a_repeated_prompt_is_no_answer() {
         }
     }
 }
+
+#[test]
+fn spec_22_an_answer_that_is_no_json_is_told_its_line_and_column() {
+    for task in [stage(&["a"]), aggregate(), arbitrate()] {
+        let told = error("Here:\n{\"nonce\": \"n1\",\n \"a\": 1,}\n", &task);
+        assert!(told.contains("line 3") && told.contains("column"), "{told}");
+    }
+    let prose = position("{\"nonce\": \"n1\", \"a\": }\nDo this.\nGLEE-STAGE-END nonce=n1 answers=1\n", &[]);
+    assert!(!prose.json);
+}
