@@ -96,7 +96,7 @@ impl Engine {
         let references = dispute.objection.evidence.iter().flat_map(|said| resolve::references(said.as_written()));
         let found = references.filter_map(|found| {
             let (first, last) = found.lines?;
-            let text = desk.shown_text(round, &found.path)?;
+            let text = Redaction::from(self.settings.redaction).text(&desk.shown_text(round, &found.path)?);
             let cut = blocks::excerpt(&text, first, Some(last), AROUND)?;
             Some(Excerpt { file: found.path, first_line: cut.first_line, text: cut.text, lines: cut.lines })
         });
