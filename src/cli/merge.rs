@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -89,7 +88,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
     drop(text);
     bench.answer(&mut dossier, Form::Pretty, &mut io::stdout().lock())?;
-    std::mem::forget(dossier);
     Ok(ExitReason::Clean)
 }
 
@@ -160,9 +158,6 @@ impl Bench {
         }
         self.tree.check(dossier)?;
         let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
-        // One answer is the last thing the program does: to free a million strings one by one takes longer than to leave
-        // them to the system.
-        let merged = ManuallyDrop::new(merged);
         let extras = Extras { id: dossier.id.as_deref() };
         let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
         let mut lines = Lines { rest: Vec::new(), out };
@@ -171,10 +166,6 @@ impl Bench {
             Form::Line => serde_json::to_writer(&mut lines, &answer),
         };
         let written = written.map_err(io::Error::from).and_then(|()| lines.end());
-        drop(answer);
-        if let Form::Line = form {
-            drop(ManuallyDrop::into_inner(merged));
-        }
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             written => Ok(written.map(|()| true)?),
