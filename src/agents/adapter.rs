@@ -154,6 +154,12 @@ pub trait Adapter: Send + Sync {
         Some(line.to_owned())
     }
 
+    /// What the agent itself says in a line of stdout, and not what its tools bring: text whose lines end as the agent
+    /// ends them, a whole message with the end of a line. `None` where it says nothing.
+    fn said(&self, line: &str) -> Option<String> {
+        Some(format!("{line}\n"))
+    }
+
     /// What its lines are: none of those that it prints before its model has said a word is its first output.
     fn marks(&self) -> Marks {
         Marks::default()

@@ -91,6 +91,14 @@ impl Adapter for Claude {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_own = event.get("parent_tool_use_id").is_none_or(Value::is_null);
+        (is_own && text(&event, "/type") == Some("assistant")).then(|| {
+            blocks(&event).filter_map(|block| text(block, "/text")).map(|text| format!("{text}\n")).collect()
+        })
+    }
+
     fn marks(&self) -> Marks {
         Marks { mute: Some(&[r#"{"type":"system""#]), vain: None }
     }

@@ -89,6 +89,13 @@ impl Adapter for Codex {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_said =
+            text(&event, "/type") == Some("item.completed") && text(&event, "/item/type") == Some("agent_message");
+        is_said.then(|| text(&event, "/item/text").map(|text| format!("{text}\n")))?
+    }
+
     fn counts_sessions(&self) -> bool {
         true
     }

@@ -70,6 +70,12 @@ impl Adapter for Copilot {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_said = text(&event, "/type") == Some("assistant.message");
+        is_said.then(|| text(&event, "/data/content").map(|text| format!("{text}\n")))?
+    }
+
     fn marks(&self) -> Marks {
         Marks {
             mute: Some(&[

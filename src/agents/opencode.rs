@@ -59,6 +59,12 @@ impl Adapter for Opencode {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_said = text(&event, "/type") == Some("text");
+        is_said.then(|| text(&event, "/part/text").map(|text| format!("{text}\n")))?
+    }
+
     /// Where its service breaks an answer off it begins the step anew, without a word and without an end.
     fn marks(&self) -> Marks {
         Marks { mute: Some(&[r#"{"type":"step_start""#]), vain: Some(r#""reason":"unknown""#) }

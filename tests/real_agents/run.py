@@ -115,37 +115,37 @@ def whole_job(scene: Scene) -> list[Rule]:
 
 
 def watched(program: Program, server: Server) -> list[str]:
-    """A watch: a coder does what it is told, its answer is a milestone, and a reviewer approves of the edit."""
+    """A watch: a coder does what it is told and tells a milestone, a reviewer approves of the edit, and the watch ends."""
     with Scene(program, server) as scene:
         scene.connect("reviewer", "coder")
         read = {"do": "read", "path": str(scene.tree / "app.py")}
         safe = '    return db.execute("select * from users where name = ?", (name,)).fetchone()'
+        milestone = json.dumps({"type": "milestone", "summary": "The name is a parameter now."})
         work = asked("You are coder. You work in the tree", "GLEE-WORK-END")
         peer = r'You are reviewer. Other agents work.*\+ .*name,\).*"nonce": "(?P<nonce>[0-9a-f]{32})"'
         result = {"nonce": r"\g<nonce>", "type": "review_result", "reviewer": "reviewer",
                   "payload": {"verdict": "approved", "summary": "A parameter now.", "issues": []}}
         server.rules([
             {"match": {"prompt": work}, "steps": [says("I read it.", read), says("Now.", change(scene, 5, safe)),
-                                                  says("The name is a parameter.\nGLEE-WORK-END nonce=\\g<nonce> answers=1")]},
+                                                  says(f"The name is a parameter.\n{milestone}\nGLEE-WORK-END nonce=\\g<nonce> answers=1")]},
             *structured(peer, result, "Reviewed."),
         ])
         watch = [str(GLEE), "watch", "--agents", "coder", "--task", "coder=Pass the name as a parameter."]
+        # One cycle for the milestone and for the answer, however long the program takes to end.
+        env = {**scene.env, "GLEE_WATCH_SETTLE": "8s"}
         with tempfile.TemporaryFile("w+") as told:
-            process = subprocess.Popen(watch, cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL, stderr=told, text=True)
-            status: dict[str, Any] = {}
-            until = time.monotonic() + 90
-            while status.get("last_action") is None and time.monotonic() < until and process.poll() is None:
-                time.sleep(0.3)
-                asked_for = subprocess.run([str(GLEE), "watch", "status", "--json"], cwd=scene.tree, env=scene.env,
-                                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-                status = json.loads(asked_for.stdout or "{}")
-            subprocess.run([str(GLEE), "watch", "stop"], cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL,
-                           capture_output=True, check=False)
-            code = process.wait(60)
+            process = subprocess.Popen(watch, cwd=scene.tree, env=env, stdin=subprocess.DEVNULL, stderr=told, text=True)
+            try:
+                code = process.wait(90)
+            finally:
+                process.kill()
+            asked_for = subprocess.run([str(GLEE), "watch", "status", "--json"], cwd=scene.tree, env=scene.env,
+                                       stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            status = json.loads(asked_for.stdout or "{}")
             told.seek(0)
             shown = told.read()
         seen = (code, status.get("last_action"), status.get("events"))
-        return [*left(scene), *([] if seen == (0, "continue", 2) else [f"{seen}\n{shown}"]),
+        return [*left(scene), *([] if seen == (0, "continue", 3) else [f"{seen}\n{shown}"]),
                 *([] if "(name,)" in scene.read("app.py") else ["app.py is as it was"])]
 
 
