@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::heads::Marks;
 use super::program::Program;
 use super::talk::Talk;
-use crate::domain::{Agent, FailureKind, Told, Usage};
+use crate::domain::{Agent, Effort, FailureKind, Told, Usage};
 use crate::protocol::request::Request;
 
 /// One question, with everything that a command line is made from.
@@ -173,6 +173,12 @@ pub trait Adapter: Send + Sync {
     /// Whether it tells the tokens of a whole session, not those of the last call.
     fn counts_sessions(&self) -> bool {
         false
+    }
+
+    /// The program's word for how hard its model is to think; `None` where it cannot be told.
+    fn effort(&self, effort: Effort) -> Option<&'static str> {
+        let _ = effort;
+        None
     }
 
     /// What the program is asked to find out which flags it has: arguments that print help and do nothing.
