@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{
     Action, Advised, Agent, AgentEvent, AgentName, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
     DisputeNumber, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution, ReviewRequest, Role, Route,
-    Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Told, Trigger, Untrusted, Usage, WatchPlan,
-    WatchStatus,
+    Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage,
+    WatchPlan, WatchStatus,
 };
 
 /// One thing that happened in a run.
@@ -209,6 +209,9 @@ pub enum EventKind {
         dispute: DisputeNumber,
         /// How it was settled.
         disposition: Disposition,
+        /// The tag that the ruling gave it and that is optional in this run: the finding is open under it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        new_tag: Option<Tag>,
     },
     /// A finding repeats one whose dispute still waits for a person; no second dispute is opened.
     StillDisputed {

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::heads::Marks;
 use super::program::Program;
 use super::talk::Talk;
-use crate::domain::{Agent, FailureKind, Told, Usage};
+use crate::domain::{Agent, Effort, FailureKind, Told, Usage};
 use crate::protocol::request::Request;
 
 /// One question, with everything that a command line is made from.
@@ -154,6 +154,12 @@ pub trait Adapter: Send + Sync {
         Some(line.to_owned())
     }
 
+    /// What the agent itself says in a line of stdout, and not what its tools bring: text whose lines end as the agent
+    /// ends them, a whole message with the end of a line. `None` where it says nothing.
+    fn said(&self, line: &str) -> Option<String> {
+        Some(format!("{line}\n"))
+    }
+
     /// What its lines are: none of those that it prints before its model has said a word is its first output.
     fn marks(&self) -> Marks {
         Marks::default()
@@ -167,6 +173,12 @@ pub trait Adapter: Send + Sync {
     /// Whether it tells the tokens of a whole session, not those of the last call.
     fn counts_sessions(&self) -> bool {
         false
+    }
+
+    /// The program's word for how hard its model is to think; `None` where it cannot be told.
+    fn effort(&self, effort: Effort) -> Option<&'static str> {
+        let _ = effort;
+        None
     }
 
     /// What the program is asked to find out which flags it has: arguments that print help and do nothing.

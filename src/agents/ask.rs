@@ -14,6 +14,7 @@ use super::adapter::{AgentError, Body, Output, Query, Reading};
 use super::builtin;
 use super::cooldown::Cooldown;
 use super::detect::Known;
+use super::effort;
 use super::failure::RunError;
 use super::gate::Gate;
 use super::kind::AdapterKind;
@@ -152,6 +153,7 @@ impl Agents {
     /// # Errors
     /// For the first agent that could not be run; the message names it.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
+        agents.iter().chain(backups).try_for_each(effort::fits)?;
         let backup = |agent: &Agent| backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
         agents.iter().try_for_each(|agent| {
             let found = self.program(agent, root).map(drop);
@@ -306,6 +308,7 @@ impl Agents {
         recorded: &mut Option<Record>,
     ) -> Result<Asked, AgentError> {
         let agent = ask.agent;
+        effort::fits(agent)?;
         let adapter = kind.adapter();
         let root = Path::new(&ask.request.root);
         for kind in sandbox::programs(kind, &agent.command) {

@@ -7,10 +7,11 @@
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::effort;
 use super::heads::Marks;
 use super::schema::Form;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
-use crate::domain::{FailureKind, Role, Usage};
+use crate::domain::{Effort, FailureKind, Role, Usage};
 use jiff::Timestamp;
 
 /// The longest prompt it takes on stdin, in bytes.
@@ -56,8 +57,8 @@ impl Adapter for Claude {
         if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--json-schema")) {
             args.extend(["--json-schema".to_owned(), form.argument()]);
         }
-        if query.request.task.wants_effort() && query.program.names("--effort") {
-            args.extend(list(&["--effort", "high"]));
+        if let Some(effort) = effort::word(self, query, "--effort")? {
+            args.extend(list(&["--effort", effort]));
         }
         if let Some(session) = query.session {
             args.extend(["--resume".to_owned(), session.to_owned()]);
@@ -91,8 +92,20 @@ impl Adapter for Claude {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_own = event.get("parent_tool_use_id").is_none_or(Value::is_null);
+        (is_own && text(&event, "/type") == Some("assistant")).then(|| {
+            blocks(&event).filter_map(|block| text(block, "/text")).map(|text| format!("{text}\n")).collect()
+        })
+    }
+
     fn marks(&self) -> Marks {
         Marks { mute: Some(&[r#"{"type":"system""#]), vain: None }
+    }
+
+    fn effort(&self, effort: Effort) -> Option<&'static str> {
+        Some(effort.as_str())
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

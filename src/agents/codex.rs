@@ -10,7 +10,7 @@ use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
 use super::heads::Marks;
 use super::schema::Form;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
-use crate::domain::{FailureKind, Role, Usage};
+use crate::domain::{Effort, FailureKind, Role, Usage};
 
 /// The longest prompt it takes on stdin, in characters.
 const LONGEST: usize = 1_048_576;
@@ -44,8 +44,10 @@ impl Adapter for Codex {
         if role != Role::Coder {
             settings.push("web_search=\"disabled\"".to_owned());
         }
-        if query.request.task.wants_effort() {
-            settings.push("model_reasoning_effort=\"high\"".to_owned());
+        // A setting, which is in no help.
+        let effort = query.agent.effort.or(query.request.task.wants_effort().then_some(Effort::High));
+        if let Some(effort) = effort.and_then(|effort| self.effort(effort)) {
+            settings.push(format!("model_reasoning_effort=\"{effort}\""));
         }
         if let Some(provider) = provider(&query.agent.command) {
             settings.push(format!("model_providers.{provider}.request_max_retries=0"));
@@ -89,6 +91,13 @@ impl Adapter for Codex {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_said =
+            text(&event, "/type") == Some("item.completed") && text(&event, "/item/type") == Some("agent_message");
+        is_said.then(|| text(&event, "/item/text").map(|text| format!("{text}\n")))?
+    }
+
     fn counts_sessions(&self) -> bool {
         true
     }
@@ -102,6 +111,10 @@ impl Adapter for Codex {
             ]),
             vain: None,
         }
+    }
+
+    fn effort(&self, effort: Effort) -> Option<&'static str> {
+        Some(if effort == Effort::Max { "xhigh" } else { effort.as_str() })
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

@@ -6,9 +6,10 @@
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::effort;
 use super::heads::Marks;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
-use crate::domain::Role;
+use crate::domain::{Effort, Role};
 
 const SEES: [&str; 9] = [
     "COPILOT_PROVIDER_BASE_URL",
@@ -48,6 +49,10 @@ impl Adapter for Copilot {
         if let Some(session) = query.session {
             args.push(format!("--resume={session}"));
         }
+        if query.agent.effort.is_some() {
+            let effort = effort::word(self, query, "--reasoning-effort")?;
+            args.extend(effort.into_iter().flat_map(|effort| list(&["--reasoning-effort", effort])));
+        }
         if let Some(model) = &query.agent.model {
             args.extend(["--model".to_owned(), model.clone()]);
         }
@@ -70,6 +75,12 @@ impl Adapter for Copilot {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_said = text(&event, "/type") == Some("assistant.message");
+        is_said.then(|| text(&event, "/data/content").map(|text| format!("{text}\n")))?
+    }
+
     fn marks(&self) -> Marks {
         Marks {
             mute: Some(&[
@@ -80,6 +91,10 @@ impl Adapter for Copilot {
             ]),
             vain: None,
         }
+    }
+
+    fn effort(&self, effort: Effort) -> Option<&'static str> {
+        Some(effort.as_str())
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

@@ -68,6 +68,18 @@ impl Adapter for Gemini {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        match text(&event, "/type")? {
+            "message" if text(&event, "/role") == Some("assistant") => {
+                text(&event, "/content").map(ToOwned::to_owned)
+            }
+            // Its messages come in pieces; a tool ends one.
+            "tool_use" => Some("\n".to_owned()),
+            _ => None,
+        }
+    }
+
     fn marks(&self) -> Marks {
         Marks { mute: Some(&[r#"{"type":"init""#, r#""role":"user""#]), vain: None }
     }

@@ -31,6 +31,7 @@ mod codex;
 mod cooldown;
 mod copilot;
 mod detect;
+mod effort;
 mod gate;
 mod gemini;
 mod json;

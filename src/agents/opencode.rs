@@ -8,9 +8,10 @@
 use serde_json::Value;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::effort;
 use super::heads::Marks;
 use super::stream::{self, Dialect, Heard, Said, list, number, text};
-use crate::domain::{Role, Usage};
+use crate::domain::{Effort, Role, Usage};
 
 const CODER: &str = r#"{"permission":{"bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
 const REVIEWER: &str =
@@ -26,6 +27,10 @@ impl Adapter for Opencode {
         let mut args = list(&["run", "--pure", "--format", "json", "--title", "glee"]);
         if let Some(session) = query.session {
             args.extend(["-s".to_owned(), session.to_owned()]);
+        }
+        if query.agent.effort.is_some() {
+            let effort = effort::word(self, query, "--variant")?;
+            args.extend(effort.into_iter().flat_map(|effort| list(&["--variant", effort])));
         }
         if let Some(model) = &query.agent.model {
             args.extend(["-m".to_owned(), model.clone()]);
@@ -59,6 +64,12 @@ impl Adapter for Opencode {
         }
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        let is_said = text(&event, "/type") == Some("text");
+        is_said.then(|| text(&event, "/part/text").map(|text| format!("{text}\n")))?
+    }
+
     /// Where its service breaks an answer off it begins the step anew, without a word and without an end.
     fn marks(&self) -> Marks {
         Marks { mute: Some(&[r#"{"type":"step_start""#]), vain: Some(r#""reason":"unknown""#) }
@@ -66,6 +77,10 @@ impl Adapter for Opencode {
 
     fn loads(&self) -> &'static [&'static str] {
         &[".opencode/plugin", ".opencode/plugins"]
+    }
+
+    fn effort(&self, effort: Effort) -> Option<&'static str> {
+        Some(effort.as_str())
     }
 
     fn helps(&self) -> &'static [&'static [&'static str]] {

@@ -56,6 +56,10 @@ impl Adapter for Qwen {
         claude::Claude.telling(line)
     }
 
+    fn said(&self, line: &str) -> Option<String> {
+        claude::Claude.said(line)
+    }
+
     fn marks(&self) -> Marks {
         Marks { mute: Some(&[r#"{"type":"system""#]), vain: None }
     }

@@ -58,6 +58,10 @@ impl Adapter for Replay {
     fn telling(&self, line: &str) -> Option<String> {
         AdapterKind::PROGRAMS.iter().find_map(|kind| kind.adapter().telling(line))
     }
+
+    fn said(&self, line: &str) -> Option<String> {
+        AdapterKind::PROGRAMS.iter().find_map(|kind| kind.adapter().said(line))
+    }
 }
 
 /// Plays a record with another nonce. Returns the recorded exit code.

@@ -8,7 +8,7 @@ use super::adapter::{Invocation, Query};
 use super::kind::AdapterKind;
 use super::program::{Program, words};
 use super::samples;
-use crate::domain::{Agent, FailureKind, Role};
+use crate::domain::{Agent, Effort, FailureKind, Role};
 use crate::protocol::request::Task;
 
 const ROLES: [Role; 3] = [Role::Coder, Role::Reviewer, Role::Judge];
@@ -162,6 +162,71 @@ fn an_arbiter_thinks_hard_and_is_held_to_the_form_of_a_decision() {
     assert!(asked.contains("-c 'model_reasoning_effort=\"high\"'"), "{asked}");
     let schema = crate::agents::schema::Form::Decision.strict();
     assert_eq!(codex.files, [("/kept/decision-schema.json".into(), schema)]);
+}
+
+#[test]
+fn spec_14_an_effort_is_told_in_the_words_of_each_program() {
+    let said = |name: &str, effort: Effort, flags: Option<&str>| {
+        let mut agent = samples::agent("it", "", &[name]);
+        (agent.effort, agent.model) = (Some(effort), Some("m".to_owned()));
+        let mut program = Program::new("/bin/it");
+        program.words = flags.map(words);
+        let request = samples::request(&agent, task(Role::Reviewer));
+        AdapterKind::of(&agent).unwrap().adapter().command(&samples::query(&agent, &program, &request))
+    };
+    for (name, effort, told) in [
+        ("claude", Effort::High, "--effort high"),
+        ("claude", Effort::Max, "--effort max"),
+        ("codex", Effort::Low, "-c 'model_reasoning_effort=\"low\"'"),
+        ("codex", Effort::Max, "-c 'model_reasoning_effort=\"xhigh\"'"),
+        ("opencode", Effort::High, "--variant high"),
+        ("copilot", Effort::Medium, "--reasoning-effort medium"),
+    ] {
+        let line = line(&said(name, effort, None).unwrap());
+        assert!(line.contains(&format!("{told} ")) && line.matches(told).count() == 1, "{name}: {line}");
+    }
+    // The configured one is told to an arbiter too, in the place of the high one.
+    let mut agent = samples::agent("it", "", &["claude"]);
+    agent.effort = Some(Effort::Low);
+    let request = samples::request(&agent, samples::arbitrate());
+    let arbiter =
+        AdapterKind::Claude.adapter().command(&samples::query(&agent, &Program::new("/bin/it"), &request)).unwrap();
+    assert!(line(&arbiter).ends_with("--effort low"), "{}", line(&arbiter));
+    // A version that cannot be told is not asked.
+    let older = "--setting-sources --strict-mcp-config --tools --permission-mode";
+    let error = said("claude", Effort::High, Some(older)).unwrap_err();
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (FailureKind::BadFlags, "`/bin/it` has no `--effort`, by which it is told `agents.it.effort`")
+    );
+    assert!(said("claude", Effort::High, Some(&format!("{older} --effort"))).is_ok());
+}
+
+#[test]
+fn spec_14_who_cannot_be_told_is_refused_with_a_hint() {
+    for (adapter, fits) in [
+        ("claude", true),
+        ("codex", true),
+        ("opencode", true),
+        ("copilot", true),
+        ("replay", true),
+        ("gemini", false),
+        ("qwen", false),
+        ("acp", false),
+        ("text", false),
+        ("json", false),
+        ("builtin", false),
+    ] {
+        let mut agent = samples::agent("it", adapter, &["it"]);
+        assert_eq!(super::effort::fits(&agent), Ok(()));
+        agent.effort = Some(Effort::High);
+        let refused = super::effort::fits(&agent);
+        assert_eq!(refused.is_ok(), fits, "{adapter}: {refused:?}");
+        if let Err(error) = refused {
+            let hint = error.hint.unwrap();
+            assert!(hint.contains("agents.it.effort") && hint.contains("`claude`, `codex`"), "{hint}");
+        }
+    }
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub(crate) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
         domain: Vec::new(),
         focus: Vec::new(),
         model: None,
+        effort: None,
         env: Default::default(),
         timeout: None,
         backup: None,

@@ -31,10 +31,10 @@ impl Agents {
         talk: &dyn Talk,
         stands: watch::Receiver<bool>,
         stop: Stop,
-    ) -> String {
+    ) -> Result<(), String> {
         let program = match self.runner().find(&agent.command, root) {
             Ok(program) => program,
-            Err(error) => return error.to_string(),
+            Err(error) => return Err(error.to_string()),
         };
         let mut env = environment::allowed(&[], std::env::vars_os());
         let told = [("GLEE_AGENT", agent.name.0.as_str()), ("GLEE_ROLE", agent.role.as_str())];
@@ -58,8 +58,8 @@ impl Agents {
             stop,
         };
         match self.runner().run(job).await {
-            Ok(_) => "ended".to_owned(),
-            Err(failed) => failed.error.to_string(),
+            Ok(_) => Ok(()),
+            Err(failed) => Err(failed.error.to_string()),
         }
     }
 }

@@ -141,6 +141,7 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
     say("version", version.as_deref().unwrap_or("not asked, or not told"));
     for (name, value) in [
         ("model", agent.model.clone()),
+        ("effort", agent.effort.map(|effort| effort.as_str().to_owned())),
         ("backup", agent.backup.as_ref().map(ToString::to_string)),
         ("sets", Some(agent.env.keys().cloned().collect::<Vec<_>>().join(" ")).filter(|names| !names.is_empty())),
     ] {

@@ -51,6 +51,9 @@ struct Watch {
     /// Take in events from here too, a JSON object a line; `-`: standard input
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
+    /// Go on when the last started agent has ended
+    #[arg(long)]
+    stay: bool,
     /// Begin anew: no pause, no issue and no event of an earlier watch counts
     #[arg(long)]
     afresh: bool,

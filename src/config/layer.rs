@@ -376,7 +376,7 @@ mod tests {
             ),
             (
                 "agents: [a]\n",
-                "c.yml:1:10: `agents[0]` is made of keys, not a value | known here: name, command, adapter, role, domain, focus, model, env, timeout, backup, price",
+                "c.yml:1:10: `agents[0]` is made of keys, not a value | known here: name, command, adapter, role, domain, focus, model, effort, env, timeout, backup, price",
             ),
             (
                 "agents:\n  - rol: coder\n",

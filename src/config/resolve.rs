@@ -15,7 +15,7 @@ use super::settings::{
 };
 use super::suggest::closest;
 use super::units;
-use crate::domain::{Agent, AgentName, Caps, Price, Role, Route};
+use crate::domain::{Agent, AgentName, Caps, Effort, Price, Role, Route};
 use crate::rules::consensus::Policy;
 
 /// The layers above the built-in defaults, lowest first.
@@ -346,6 +346,7 @@ impl Resolved {
             domain: list("domain"),
             focus: list("focus"),
             model: text("model"),
+            effort: text("effort").and_then(|word| Effort::parse(&word)),
             env: get("env")
                 .and_then(Value::as_object)
                 .into_iter()
@@ -516,6 +517,7 @@ review: {issues: {mandatory: [HIGH]}}
             domain: Vec::new(),
             focus: Vec::new(),
             model: None,
+            effort: None,
             env: BTreeMap::new(),
             timeout: None,
             backup: None,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::kind::Kind;
 use super::yaml::Node;
+use crate::domain::Effort;
 
 /// One key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,6 +231,11 @@ pub(crate) const AGENT_KEYS: &[Key] = &[
     agent_key("domain", Kind::Words, "code a coder is for: path globs, languages, path components"),
     agent_key("focus", Kind::Words, "what a reviewer looks for"),
     agent_key("model", Kind::Model, "the model to ask for"),
+    agent_key(
+        "effort",
+        Kind::OneOf(&Effort::WORDS),
+        "how hard its model is to think, where its program can be told",
+    ),
     agent_key("env", Kind::Variables, "environment variables set for it"),
     agent_key("timeout", Kind::Time, "its own bound on one call's wall time"),
     agent_key("backup", Kind::Name, "who answers in its place when it is over its limits or missing"),

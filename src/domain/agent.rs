@@ -62,6 +62,40 @@ impl From<&str> for AgentName {
     }
 }
 
+/// How hard a model is to think before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// As much as most models do by themselves.
+    Medium,
+    /// Much; what an arbiter is asked for where nothing is configured.
+    High,
+    /// The most that the program knows a word for.
+    Max,
+}
+
+impl Effort {
+    /// The words of the configuration.
+    pub const WORDS: [&str; 4] = ["low", "medium", "high", "max"];
+
+    /// The word of the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Max => "max",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High, Self::Max].into_iter().find(|effort| effort.as_str() == word)
+    }
+}
+
 /// An agent as it is connected: who it is, what it may do, and what runs when it is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Agent {
@@ -82,6 +116,9 @@ pub struct Agent {
     /// The model to ask for, where the program has a choice.
     #[serde(default)]
     pub model: Option<String>,
+    /// How hard the program's model is to think, where the program can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// Environment variables set for it, on top of its adapter's allow-list; in the history only their names.
     #[serde(default)]
     pub env: std::collections::BTreeMap<String, String>,

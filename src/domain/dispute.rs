@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, Response, Ruler, RulingRecord};
+use super::{Finding, Response, Ruler, RulingRecord, Tag};
 
 /// The number of a dispute, counted from 1 within one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -186,5 +186,11 @@ impl Dispute {
     /// Whether nobody has settled it yet.
     pub fn is_open(&self) -> bool {
         self.disposition.is_none()
+    }
+
+    /// The tag that the ruling gave the finding, where it was right but not mandatory.
+    pub fn new_tag(&self) -> Option<Tag> {
+        let tag = self.rulings.last().and_then(|record| record.ruling.new_tag);
+        tag.filter(|_| self.disposition == Some(Disposition::NotMandatory))
     }
 }

@@ -21,7 +21,7 @@ mod untrusted;
 mod usage;
 
 pub use advised::Advised;
-pub use agent::{Agent, AgentName, Role};
+pub use agent::{Agent, AgentName, Effort, Role};
 pub use consensus::{Class, Corroboration, Position};
 pub use debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
 pub use dispute::{Disposition, Dispute, DisputeNumber, Objector, Route, Sides};

@@ -134,6 +134,7 @@ pub(crate) fn agent(name: &str, role: Role) -> Agent {
         domain: Vec::new(),
         focus: Vec::new(),
         model: None,
+        effort: None,
         env: std::collections::BTreeMap::new(),
         timeout: None,
         backup: None,

@@ -27,7 +27,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId,
+    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId, Tag,
     Untrusted,
 };
 use crate::event::{Mode, Settlement};
@@ -130,6 +130,8 @@ pub struct Binding {
     pub location: Option<Location>,
     /// How the dispute ended; absent while it is open.
     pub disposition: Option<Disposition>,
+    /// The tag that the ruling gave the finding, where it was right but not mandatory.
+    pub new_tag: Option<Tag>,
     /// Why.
     pub rationale: Untrusted,
 }

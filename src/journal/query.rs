@@ -7,7 +7,7 @@ use super::view::{from_json, from_json_or_null, from_time, from_time_or_null, ti
 use super::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, RulingFilter, RunRow, StageRow, fold,
 };
-use crate::domain::{DisputeNumber, Finding, FindingId, RulingWord, RunId};
+use crate::domain::{Disposition, DisputeNumber, Finding, FindingId, RulingWord, RunId};
 use crate::event::Event;
 
 /// Which of a run's events to read.
@@ -87,17 +87,26 @@ impl Journal {
     /// # Errors
     /// When the history cannot be read.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
-        self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
-            Ok(Binding {
-                dispute: number(row)?,
-                run: RunId(row.get("run")?),
-                anchor: from_json(row, "anchor")?,
-                title: row.get::<_, String>("title")?.into(),
-                location: from_json_or_null(row, "location")?,
-                disposition: from_json_or_null(row, "disposition")?,
-                rationale: row.get::<_, String>("rationale")?.into(),
-            })
-        })
+        let mut bindings =
+            self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
+                Ok(Binding {
+                    dispute: number(row)?,
+                    run: RunId(row.get("run")?),
+                    anchor: from_json(row, "anchor")?,
+                    title: row.get::<_, String>("title")?.into(),
+                    location: from_json_or_null(row, "location")?,
+                    disposition: from_json_or_null(row, "disposition")?,
+                    new_tag: None,
+                    rationale: row.get::<_, String>("rationale")?.into(),
+                })
+            })?;
+        for binding in &mut bindings {
+            if binding.disposition == Some(Disposition::NotMandatory) {
+                binding.new_tag =
+                    self.dispute(binding.dispute)?.and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
+            }
+        }
+        Ok(bindings)
     }
 
     /// The disputes that pass `filter`, the newest first.

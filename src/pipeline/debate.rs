@@ -318,7 +318,8 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
     let summary = summary + &alone;
     let report = DebateMessage::Message { recipient: LEAD.to_owned(), content, summary };
     let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
-    let ruled = merge::earlier(findings.iter().filter(|finding| !known.contains(&finding.id)), bindings);
+    let ruled =
+        merge::earlier(findings.iter().filter(|finding| !known.contains(&finding.id)), bindings, bench.lists);
     let notices = silent.iter().map(|name| EventKind::Notice { text: incomplete(name) }).collect::<Vec<_>>();
     let concluded = EventKind::DebateConcluded { round, findings, silent, report };
     let request_id = "debate-complete".to_owned();

@@ -774,12 +774,14 @@ mod tests {
                 finding: FindingId(1),
                 dispute: DisputeNumber(7),
                 disposition: Disposition::Refuted,
+                new_tag: None,
             })
             .event(EventKind::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
             .event(EventKind::AlreadyRuled {
                 finding: FindingId(3),
                 dispute: DisputeNumber(9),
                 disposition: Disposition::Enforced,
+                new_tag: None,
             });
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
         play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })

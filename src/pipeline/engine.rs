@@ -435,8 +435,9 @@ impl Engine {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
         let record = self.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
         let mut dispute = record.dispute;
+        let new_tag = dispute.new_tag();
         self.append(match dispute.disposition.take() {
-            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number, disposition },
+            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number, disposition, new_tag },
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;

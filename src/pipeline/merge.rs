@@ -89,7 +89,7 @@ impl Bench<'_> {
         for (number, finding) in (first..).zip(&mut findings) {
             finding.id = FindingId(number);
         }
-        let ruled = earlier(&findings, bindings);
+        let ruled = earlier(&findings, bindings, self.lists);
         std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
     }
 
@@ -459,7 +459,11 @@ fn reversed(state: &State, finding: &Finding) -> Option<FindingId> {
 ///
 /// A dispute binds one finding of a reviewer: a reviewer that names two problems means two, and a decision was on one.
 /// The surest pair is taken first, of equals the newest dispute.
-pub(crate) fn earlier<'a>(findings: impl IntoIterator<Item = &'a Finding>, bindings: &[Binding]) -> Vec<EventKind> {
+pub(crate) fn earlier<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    bindings: &[Binding],
+    lists: &Lists,
+) -> Vec<EventKind> {
     let findings: Vec<&Finding> = findings.into_iter().collect();
     let mut by_block: HashMap<(&str, &str), Vec<Read<'_>>> = HashMap::new();
     for binding in bindings {
@@ -487,7 +491,7 @@ pub(crate) fn earlier<'a>(findings: impl IntoIterator<Item = &'a Finding>, bindi
         pairs.extend(alike(index, anchor, free).filter(|pair| pair.0 < 1.0));
     }
     bound.take(pairs);
-    bound.by.into_iter().map(|(index, binding)| ruled(findings[index].id, binding)).collect()
+    bound.by.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, lists)).collect()
 }
 
 /// What a dispute binds, with its words read.
@@ -533,13 +537,19 @@ impl<'a> Bound<'a> {
     }
 }
 
-fn ruled(finding: FindingId, binding: &Binding) -> EventKind {
-    match &binding.disposition {
-        Some(disposition) => {
-            EventKind::AlreadyRuled { finding, dispute: binding.dispute, disposition: disposition.clone() }
-        }
-        None => EventKind::StillDisputed { finding, dispute: binding.dispute },
-    }
+/// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
+fn ruled(finding: FindingId, binding: &Binding, lists: &Lists) -> Option<EventKind> {
+    let (dispute, new_tag) = (binding.dispute, binding.new_tag);
+    let Some(disposition) = binding.disposition.clone() else {
+        return Some(EventKind::StillDisputed { finding, dispute });
+    };
+    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional);
+    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::AlreadyRuled {
+        finding,
+        dispute,
+        disposition,
+        new_tag,
+    })
 }
 
 /// The rulings that reviewers of these files are told of.
@@ -547,7 +557,9 @@ pub(crate) fn in_force<'a>(
     bindings: &'a [Binding],
     files: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = (&'a Binding, DisputeNumber, Disposition)> + 'a {
-    bindings.iter().filter(move |binding| files(&binding.anchor.file)).filter_map(|binding| {
+    // What is open under another tag is raised again.
+    let binds = move |binding: &&Binding| binding.new_tag.is_none() && files(&binding.anchor.file);
+    bindings.iter().filter(binds).filter_map(|binding| {
         let disposition = binding.disposition.clone().filter(Disposition::closes)?;
         Some((binding, binding.dispute, disposition))
     })
@@ -617,7 +629,11 @@ mod tests {
                 taken.extend(by.iter().map(|name| (dispute, name)));
             }
         }
-        bound.into_iter().map(|(index, binding)| ruled(findings[index].id, binding)).collect()
+        bound.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, &lists())).collect()
+    }
+
+    fn lists() -> Lists {
+        Lists { mandatory: vec!["MUST".to_owned()], optional: vec!["SHOULD".to_owned()], policy: Policy::Panel }
     }
 
     type Place = (u8, usize, Option<u32>);
@@ -643,10 +659,11 @@ mod tests {
                     title: "".into(),
                     location: None,
                     disposition: Some(Disposition::Refuted),
+                    new_tag: None,
                     rationale: "".into(),
                 })
                 .collect();
-            prop_assert_eq!(earlier(&findings, &bindings), naive(&findings, &bindings));
+            prop_assert_eq!(earlier(&findings, &bindings, &lists()), naive(&findings, &bindings));
         }
 
         #[test]

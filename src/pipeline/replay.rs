@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::config::settings::Settings;
 use crate::domain::{
     Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Response, Route, Ruler, RunId,
+    Tag,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::journal::{Binding, Journal};
@@ -96,17 +97,23 @@ pub fn replay(
 fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> {
     let ruled: BTreeMap<DisputeNumber, &Disposition> =
         record.ruled.values().map(|(number, disposition)| (*number, disposition)).collect();
+    let lowered: BTreeMap<DisputeNumber, Option<Tag>> = record
+        .lowered
+        .iter()
+        .filter_map(|(id, lowered)| Some((lowered.dispute, record.finding(*id)?.raw.severity.tag)))
+        .collect();
     let open: BTreeSet<DisputeNumber> =
         record.still_disputed.values().chain(record.carried.keys()).copied().collect();
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
-            let disposition = match ruled.get(&binding.dispute) {
-                Some(disposition) => Some((*disposition).clone()),
-                None if open.contains(&binding.dispute) => None,
-                None => return None,
+            let (disposition, new_tag) = match (ruled.get(&binding.dispute), lowered.get(&binding.dispute)) {
+                (Some(disposition), _) => (Some((*disposition).clone()), None),
+                (None, Some(tag)) => (Some(Disposition::NotMandatory), *tag),
+                (None, None) if open.contains(&binding.dispute) => (None, None),
+                (None, None) => return None,
             };
-            Some(Binding { disposition, ..binding })
+            Some(Binding { disposition, new_tag, ..binding })
         })
         .collect()
 }
@@ -452,6 +459,7 @@ impl Replay<'_> {
                 title: dispute.finding.raw.title.clone(),
                 location: dispute.finding.raw.location(),
                 disposition: dispute.disposition.clone(),
+                new_tag: dispute.new_tag(),
                 rationale: dispute.rulings.last().map(|last| last.ruling.rationale.clone()).unwrap_or_default(),
             })
         });

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{
     Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
     FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
-    RulingRecord, RunId, Severity, Skip, Spent, Told, Usage,
+    RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -171,7 +171,14 @@ impl State {
                 self.concluded.insert(*round);
                 for finding in findings {
                     match self.place(finding.id) {
-                        Some(known) => self.findings[known] = finding.clone(),
+                        Some(known) => {
+                            let tag = self.findings[known].raw.severity.tag;
+                            self.findings[known] = finding.clone();
+                            // A ruling outlasts the debate.
+                            if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
+                                self.retag(finding.id, tag, lowered.dispute);
+                            }
+                        }
                         None => self.findings.push(finding.clone()),
                     }
                 }
@@ -191,7 +198,11 @@ impl State {
             | EventKind::WatchPaused { .. }
             | EventKind::WatchResumed { .. }
             | EventKind::IssueClosed { .. } => {}
-            EventKind::AlreadyRuled { finding, dispute, disposition } => {
+            EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
+                self.still_disputed.remove(finding);
+                self.retag(*finding, *tag, *dispute);
+            }
+            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None } => {
                 self.still_disputed.remove(finding);
                 self.ruled.insert(*finding, (*dispute, disposition.clone()));
             }
@@ -276,13 +287,16 @@ impl State {
     /// Gives the finding of a dispute the tag of the ruling that settled it: right, but not mandatory.
     fn lower(&mut self, number: DisputeNumber) {
         let Some(dispute) = self.disputes.get(&number) else { return };
-        let tag = dispute.rulings.last().and_then(|record| record.ruling.new_tag);
-        let (Some(tag), Some(Disposition::NotMandatory)) = (tag, &dispute.disposition) else { return };
-        let Some(index) = self.place(dispute.finding.id) else { return };
+        let Some(tag) = dispute.new_tag() else { return };
+        self.retag(dispute.finding.id, tag, number);
+    }
+
+    fn retag(&mut self, id: FindingId, tag: Tag, dispute: DisputeNumber) {
+        let Some(index) = self.place(id) else { return };
         let finding = &mut self.findings[index];
         finding.mandatory = false;
         let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
-        self.lowered.insert(finding.id, Lowered { was, dispute: number });
+        self.lowered.insert(id, Lowered { was, dispute });
     }
 
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {

@@ -145,6 +145,21 @@ fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
     assert_eq!(lowered, Some((Some(Tag::Must), number)));
     assert_eq!(outcome.disputes[0].finding.raw.severity.tag, Some(Tag::Must), "the record of the dispute stays");
 
+    // In a later run as well, and it is still raised and asked about.
+    let again = bench.review(Mode::Arbitrate, lower("SHOULD"));
+    let outcome = &again.ended.outcome;
+    let finding = &outcome.findings[0];
+    assert_eq!((outcome.exit, outcome.disputes.len()), (ExitReason::Clean, 0), "an optional one is not disputed");
+    assert_eq!((finding.finding.mandatory, finding.finding.raw.severity.tag), (false, Some(Tag::Should)));
+    assert!(!matches!(finding.state, FindingState::AlreadyRuled { .. }), "{:?}", finding.state);
+    let lowered = finding.lowered.as_ref().map(|lowered| (lowered.was.tag, lowered.dispute));
+    assert_eq!(lowered, Some((Some(Tag::Must), number)), "by the dispute of the first run");
+    let Task::Review { rulings, .. } = &again.runner.seen()[0].request.task else { panic!("a review comes first") };
+    assert!(rulings.is_empty(), "nobody is told that it is settled: {rulings:?}");
+    let reviewed = bench.review(Mode::Review, lower("SHOULD"));
+    let finding = &reviewed.ended.outcome.findings[0];
+    assert_eq!((reviewed.ended.outcome.exit, &finding.state), (ExitReason::Clean, &FindingState::Open));
+
     let bench = Bench::new();
     let said = "\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"],\"new_tag\":\"HIGH\"";
     let left = bench.review(Mode::Arbitrate, objecting(&bench).on("j", "judge", judge(said)));

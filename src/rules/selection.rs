@@ -76,6 +76,7 @@ mod tests {
             domain: domain.iter().map(ToString::to_string).collect(),
             focus: Vec::new(),
             model: None,
+            effort: None,
             env: std::collections::BTreeMap::new(),
             timeout: None,
             backup: None,

@@ -115,7 +115,10 @@ impl Narrator {
                 vec![debated(message)]
             }
             EventKind::DebateShutdown { messages } => messages.iter().filter_map(unfinished).collect(),
-            EventKind::AlreadyRuled { finding, dispute, disposition } if verbose => {
+            EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if verbose => {
+                vec![faint(format!("  {finding} is [{tag}] now, by dispute {dispute}"))]
+            }
+            EventKind::AlreadyRuled { finding, dispute, disposition, .. } if verbose => {
                 vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
             }
             EventKind::BeforeImage { kept_as, .. } if verbose => {
@@ -478,6 +481,7 @@ mod tests {
                 finding: FindingId(2),
                 dispute: DisputeNumber(1),
                 disposition: Disposition::AcceptedRisk,
+                new_tag: None,
             },
             EventKind::BeforeImage { kept_as: "refs/glee/run/x/before".to_owned(), tree: "4b".to_owned() },
             start(respond.clone(), Role::Coder),

@@ -63,6 +63,9 @@ pub(super) struct Engine {
     pub(super) intake: Intake,
     pub(super) said: Option<mpsc::Receiver<Batch>>,
     pub(super) socket: Option<PathBuf>,
+    pub(super) stay: bool,
+    /// Who joined by itself, as far as this sitting heard of it, and has not said that it is done.
+    pub(super) joined: BTreeSet<AgentName>,
     /// Asked from outside.
     pub(super) outer: Stop,
     /// Ends everything that is at work.
@@ -83,7 +86,8 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new(run: RunId, state: State, setup: Setup) -> Self {
-        let Setup { workspace, state_dir, journal, agents, settings, templates, standing, socket, .. } = setup;
+        let Setup { workspace, state_dir, journal, agents, settings, templates, standing, socket, stay, .. } =
+            setup;
         let (intake, said) = setup.intake;
         let (handle, stop) = Stop::new();
         let timing = Timing { settle: settings.watch.settle, fallback: settings.watch.fallback };
@@ -102,6 +106,8 @@ impl Engine {
             intake,
             said: Some(said),
             socket,
+            stay,
+            joined: BTreeSet::new(),
             outer: setup.stop,
             stop,
             handle,
@@ -141,12 +147,16 @@ impl Engine {
             self.triggers.carries_on();
             preparing = Some(self.preparing(open.tree.clone()));
         }
+        // What was told before a kill and never reviewed.
+        for trigger in self.state.unreviewed.clone() {
+            self.triggers.pull(trigger, Duration::ZERO);
+        }
         self.wait_for_clarification();
         // An arbitration that was interrupted goes on.
         calls.extend(self.ask()?);
         self.settle()?;
         let mut said = self.said.take().expect("a watch runs once");
-        let mut stopping = false;
+        let (mut stopping, mut left_alone) = (false, false);
         self.show();
         loop {
             if !stopping {
@@ -157,8 +167,16 @@ impl Engine {
                     preparing = Some(self.preparing(None));
                     self.show();
                 }
+                let is_idle = calls.is_empty() && workers.is_empty() && preparing.is_none();
+                if is_idle && self.is_left_alone() {
+                    self.notice("the last agent has ended, and so does the watch (`--stay` keeps it)")?;
+                    stopping = true;
+                    left_alone = true;
+                    self.handle.stop();
+                    continue;
+                }
             } else if calls.is_empty() && workers.is_empty() && self.notifying.is_empty() {
-                return self.end();
+                return self.end(left_alone);
             }
             let wake = self.wake().filter(|_| !stopping);
             tokio::select! {
@@ -208,10 +226,11 @@ impl Engine {
                 }
                 Some(Gone { name, how }) = workers.next(), if !workers.is_empty() => {
                     if !stopping {
-                        self.notice(&format!("{} is gone: {how}", name.0))?;
+                        let said = how.as_ref().map_or_else(ToString::to_string, |()| "ended".to_owned());
+                        self.notice(&format!("{} is gone: {said}", name.0))?;
                     }
                     if let Some(started) = self.started.get_mut(&name) {
-                        started.ended = Some(how);
+                        started.ended = Some(how.is_ok());
                     }
                     self.show();
                 }
@@ -279,7 +298,9 @@ impl Engine {
         let mut asked = Vec::new();
         for agent in &plan.agents {
             if super::is_asked(agent) {
-                asked.push(Started::by_prompt(agent.name.clone(), self.settings.watch.pause));
+                let (mut started, still) = Started::by_prompt(agent.name.clone(), self.settings.watch.pause);
+                started.ended = self.worked(&agent.name);
+                asked.push((started, still));
                 continue;
             }
             let folder = self.journal.transcripts(&self.run)?;
@@ -300,12 +321,24 @@ impl Engine {
         self.started.values().for_each(|started| started.tell(word));
     }
 
-    /// Records the end of this sitting.
-    fn end(&mut self) -> Result<Ended, RunError> {
+    /// Whether nobody is left who could tell anything, and nothing waits but what a person has to settle.
+    fn is_left_alone(&self) -> bool {
+        let nobody = self.started.values().all(|agent| agent.ended.is_some()) && self.joined.is_empty();
+        let nothing = self.state.open.is_none()
+            && self.triggers.pending().next().is_none()
+            && self.clarify_until.is_none()
+            && self.notifying.is_empty();
+        !self.stay && !self.started.is_empty() && nobody && nothing
+    }
+
+    /// Records the end of this sitting. A watch that ends with its agents says whether they did what they were to.
+    fn end(&mut self, left_alone: bool) -> Result<Ended, RunError> {
         let exit = match self.state.status {
             WatchStatus::Running => ExitReason::Clean,
             WatchStatus::Paused => ExitReason::DisputeOpen,
         };
+        let failed = left_alone && self.started.values().any(|agent| agent.ended == Some(false));
+        let exit = if failed { exit.strongest(ExitReason::AgentFailed) } else { exit };
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.append(EventKind::RunEnded { exit, millis })?;
         Ok(Ended { standing: self.stands(), exit, by_command: !self.outer.is_stopped() })

@@ -19,6 +19,7 @@ pub mod socket;
 pub mod standing;
 mod started;
 mod state;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -64,6 +65,8 @@ pub struct Setup {
     pub intake: (Intake, mpsc::Receiver<Batch>),
     /// Where agents that are started reach it.
     pub socket: Option<PathBuf>,
+    /// Whether it goes on when the last agent has ended.
+    pub stay: bool,
     /// Ends it; it can be started again.
     pub stop: Stop,
 }

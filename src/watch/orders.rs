@@ -68,6 +68,11 @@ impl Engine {
         for (event, (batch, place)) in events.iter().zip(places.drain(..)) {
             let EventKind::EventReceived { said } = &event.kind else { continue };
             self.triggers.event(said.kind, now);
+            match &said.agent {
+                Some(name) if said.kind == EventType::Done => drop(self.joined.remove(name)),
+                Some(name) if !self.started.contains_key(name) => drop(self.joined.insert(name.clone())),
+                _ => {}
+            }
             answers[batch][place] = Some(self.receipt(event.seq, said.agent.as_ref()));
         }
         // Whoever has answered a clarification stands still again.

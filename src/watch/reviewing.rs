@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::cycle::{self, Due};
 use super::engine::{Engine, Work};
 use super::started::Word;
+use super::telling::Follower;
 use crate::agents::{CommandInput, Gate};
 use crate::config::settings::Limits;
 use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
@@ -190,7 +191,12 @@ impl Engine {
             lookout: None,
         };
         self.asking.insert(id.clone());
-        Ok(Box::pin(async move { (id, call.make().await) }))
+        if id.purpose != Purpose::Work {
+            return Ok(Box::pin(async move { (id, call.make().await) }));
+        }
+        let follower = Follower::new(&call.agent, &call.backups, call.files.stdout.clone(), self.intake.clone());
+        let stop = self.stop.clone();
+        Ok(Box::pin(async move { (id, follower.during(call.make(), stop).await) }))
     }
 
     /// Takes what a reviewer brought.

@@ -54,13 +54,14 @@ pub(super) struct Started {
     stands: watch::Sender<bool>,
     words: mpsc::Sender<String>,
     pause: Pause,
-    pub(super) ended: Option<String>,
+    /// Whether it ended as it should.
+    pub(super) ended: Option<bool>,
 }
 
 /// How an agent ended.
 pub(super) struct Gone {
     pub(super) name: AgentName,
-    pub(super) how: String,
+    pub(super) how: Result<(), String>,
 }
 
 /// The work of an agent.

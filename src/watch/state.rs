@@ -9,6 +9,7 @@ use crate::domain::{
     Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
+use crate::rules::triggers::trigger;
 
 /// What is kept of what an agent told since the last cycle: this many summaries and files, the newest.
 const KEPT: usize = 50;
@@ -38,6 +39,8 @@ pub(super) struct State {
     pub(super) disputes: BTreeMap<DisputeNumber, Disputed>,
     /// What agents said of the work that they were asked for, by attempt.
     pub(super) works: BTreeMap<CallId, CallAnswer>,
+    /// What was told that begins a cycle, and none has begun since.
+    pub(super) unreviewed: BTreeSet<Trigger>,
     pub(super) events: u64,
     pub(super) spent: Spent,
 }
@@ -146,6 +149,7 @@ impl State {
             EventKind::EventReceived { said } => self.hear(event.at, said),
             EventKind::CycleStarted { cycle, triggers } => {
                 self.cycle = *cycle;
+                self.unreviewed.clear();
                 self.disputes.clear();
                 if let Some(clarification) = &mut self.clarification {
                     clarification.reviewed = true;
@@ -230,6 +234,7 @@ impl State {
 
     fn hear(&mut self, at: Timestamp, said: &AgentEvent) {
         self.events += 1;
+        self.unreviewed.extend(trigger(said.kind));
         let Some(name) = said.agent.clone() else { return };
         if !self.knows(&name) {
             return;

@@ -2,7 +2,7 @@
 //! is its milestone. Like every answered call it is not asked again when the watch is started again.
 
 use super::engine::{Engine, Work};
-use crate::domain::{AgentEvent, EventType, Untrusted};
+use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::pipeline::RunError;
 use crate::protocol::request::Task;
@@ -23,6 +23,16 @@ impl Engine {
             }
         });
         due.collect()
+    }
+
+    /// Whether an agent did what it was asked for; `None` while it has not answered for the last time.
+    pub(super) fn worked(&self, name: &AgentName) -> Option<bool> {
+        let answer =
+            |attempt| self.state.works.get(&CallId { agent: name.clone(), purpose: Purpose::Work, attempt });
+        match (answer(1), answer(2)) {
+            (None | Some(CallAnswer::Invalid { .. }), None) => None,
+            (first, second) => Some(matches!(second.or(first), Some(CallAnswer::Work { .. }))),
+        }
     }
 
     /// Asks an agent for its work.
@@ -49,7 +59,7 @@ impl Engine {
             _ => return Vec::new(),
         };
         if let Some(started) = self.started.get_mut(&id.agent) {
-            started.ended = Some("has answered".to_owned());
+            started.ended = Some(matches!(answer, CallAnswer::Work { .. }));
         }
         let now = self.now();
         kinds.iter().for_each(|kind| self.triggers.event(*kind, now));

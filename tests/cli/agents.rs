@@ -51,6 +51,28 @@ fn agents_are_listed_with_program_and_version() {
 }
 
 #[test]
+fn spec_14_an_effort_that_a_program_cannot_be_told_is_refused_before_anybody_is_asked() {
+    let sandbox = connected();
+    sandbox.write("a.rs", "fn a() {}\n");
+    let set = |key: &str, value: &str| sandbox.glee(&["config", "set", "--user", key, value]);
+    let wrong = set("agents.writer.effort", "huge");
+    assert_eq!(wrong.code, 2, "{wrong}");
+    assert!(wrong.stderr.contains("allowed: low, medium, high, max"), "{wrong}");
+    assert_eq!(set("agents.writer.effort", "high").code, 0);
+    assert_eq!(set("agents.reader.effort", "high").code, 0);
+    let refused = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    let message =
+        "agent `reader` cannot be told to think with effort `high`: the adapter `text` has no way to say it";
+    assert!(refused.stderr.contains(message), "{refused}");
+    assert!(refused.stderr.contains("hint: take `agents.reader.effort` out"), "{refused}");
+    assert!(!sandbox.exists("it-was-run"));
+    assert_eq!(sandbox.glee(&["config", "unset", "--user", "agents.reader.effort"]).code, 0);
+    let asked = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
+    assert!(!asked.stderr.contains("effort"), "{asked}");
+}
+
+#[test]
 fn agents_are_listed_as_json() {
     let output = connected().glee(&["agents", "--json"]);
     let rows: serde_json::Value = serde_json::from_str(&output.stdout).expect("pure JSON");

@@ -55,10 +55,15 @@ struct Watching<'a> {
 }
 
 impl<'a> Watching<'a> {
-    fn begin(sandbox: &'a Sandbox, args: &[&str]) -> Self {
+    /// Starts one that may end at once.
+    fn start(sandbox: &'a Sandbox, args: &[&str]) -> Self {
         let mut command = sandbox.command(&[&["watch"], args].concat());
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-        let watching = Self { sandbox, child: child.expect("glee starts") };
+        Self { sandbox, child: child.expect("glee starts") }
+    }
+
+    fn begin(sandbox: &'a Sandbox, args: &[&str]) -> Self {
+        let watching = Self::start(sandbox, args);
         watching.until("it listens", || UnixStream::connect(socket(sandbox)).is_ok());
         watching
     }
@@ -86,9 +91,19 @@ impl<'a> Watching<'a> {
     }
 
     /// Stops it and returns its exit code and what it told.
-    fn stop(mut self) -> (i32, String) {
+    fn stop(self) -> (i32, String) {
         let stopped = self.sandbox.glee(&["watch", "stop"]);
         assert_eq!(stopped.code, 0, "{stopped}");
+        self.ends()
+    }
+
+    /// Waits for its end and returns its exit code and what it told.
+    fn ends(mut self) -> (i32, String) {
+        let begun = Instant::now();
+        while self.child.try_wait().expect("its state").is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "it does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let mut told = String::new();
         std::io::Read::read_to_string(self.child.stderr.as_mut().expect("its stderr"), &mut told).expect("text");
         (self.child.wait().expect("it has ended").code().expect("no signal"), told)
@@ -131,11 +146,10 @@ fn the_example_of_the_readme() {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
     let hash = readme.lines().find_map(|line| line.strip_prefix("glee watch --trust ")).expect("its command");
     let watching = Watching::begin(&sandbox, &["--trust", hash]);
-    let status = watching.until_action("continue");
-    assert_eq!((&status["cycle"], &status["status"]), (&json!(2), &json!("RUNNING")));
-    watching.until("the agent has ended", || watching.status()["agents"][0]["state"] == "ended");
-    let (code, told) = watching.stop();
+    let (code, told) = watching.ends();
     assert_eq!(code, 0, "{told}");
+    let status = parsed(&sandbox.glee(&["watch", "status", "--json"]).stdout);
+    assert_eq!((&status["cycle"], &status["status"]), (&json!(2), &json!("RUNNING")));
     for line in [
         "  milestone claude · passwords are hashed · src/auth.py",
         "Cycle 1 MILESTONE",
@@ -411,6 +425,82 @@ fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
     let told = emit(&sandbox, &milestone);
     assert_eq!((told.code, told.stdout.as_str()), (0, ""), "{told}");
     assert_eq!(watching.status()["cycle"], 3, "it has waited");
+}
+
+/// A program that answers a prompt: it tells a milestone, works until `~/go` is there, and ends as `~/code` says.
+const WORKER: &str = r#"#!/bin/sh
+cat >/dev/null
+echo asked >>"$HOME/asked"
+echo '{"type": "milestone", "summary": "the hash is in", "files": ["a.py"]}'
+while [ ! -e "$HOME/go" ]; do sleep 0.02; done
+[ -e "$HOME/code" ] && exit "$(cat "$HOME/code")"
+printf 'All is done.\nGLEE-WORK-END nonce=%s answers=1\n' "$GLEE_NONCE"
+"#;
+
+/// A scene whose agent answers a prompt.
+fn workshop() -> Sandbox {
+    let sandbox = scene(&["worker"]);
+    sandbox.program("worker", WORKER);
+    let config = fs::read_to_string(sandbox.user_config()).expect("a file");
+    let config = config.replace(
+        "{name: counter, role: coder, adapter: text, command: [counter]}",
+        "{name: worker, role: coder, adapter: json, command: [worker]}",
+    );
+    fs::write(sandbox.user_config(), config).expect("a written file");
+    sandbox
+}
+
+const TASK: [&str; 2] = ["--task", "worker=hash the passwords"];
+
+#[test]
+fn spec_26_an_agent_with_a_task_is_reviewed_at_its_milestones_and_the_watch_ends_after_it() {
+    let sandbox = workshop();
+    let home = sandbox.home().to_owned();
+    let asked = || fs::read_to_string(home.join("asked")).unwrap_or_default().lines().count();
+    let watching = Watching::begin(&sandbox, &TASK);
+    let status = watching.until_action("continue");
+    assert_eq!((&status["cycle"], &status["agents"][0]["state"]), (&json!(1), &json!("works")), "{status}");
+    assert_eq!(status["agents"][0]["last"]["summary"], "the hash is in", "{status}");
+    fs::write(home.join("go"), "").expect("a written file");
+    let (code, told) = watching.ends();
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("the last agent has ended, and so does the watch (`--stay` keeps it)"), "{told}");
+    let cycles = sandbox.glee(&["watch", "status", "--json"]);
+    assert_eq!(parsed(&cycles.stdout)["cycle"], 2, "its answer is reviewed before the end: {cycles}");
+
+    // The task is done, and nobody is asked again.
+    let (code, told) = Watching::start(&sandbox, &TASK).ends();
+    assert_eq!((code, asked()), (0, 1), "{told}");
+    let watching = Watching::begin(&sandbox, &["--stay", TASK[0], TASK[1]]);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(watching.status()["status"], "RUNNING");
+    assert_eq!(watching.stop().0, 0);
+}
+
+#[test]
+fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
+    let sandbox = workshop();
+    fs::write(sandbox.home().join("go"), "").expect("a written file");
+    fs::write(sandbox.home().join("code"), "3").expect("a written file");
+    let (code, told) = Watching::start(&sandbox, &TASK).ends();
+    assert_eq!(code, 4, "it did not do its task, whatever the reviewers say: {told}");
+    fs::remove_file(sandbox.home().join("code")).expect("a file");
+    fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
+    let (code, told) = Watching::start(&sandbox, &["--afresh", TASK[0], TASK[1]]).ends();
+    assert_eq!(code, 3, "a person has to decide: {told}");
+    assert!(told.contains("the last agent has ended"), "{told}");
+
+    // Who joined keeps a watch going until it says that it is done.
+    fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
+    fs::remove_file(sandbox.home().join("go")).expect("a file");
+    let watching = Watching::begin(&sandbox, &["--afresh", TASK[0], TASK[1]]);
+    assert_eq!(emit(&sandbox, &["note", "--agent", "claude"]).code, 0);
+    fs::write(sandbox.home().join("go"), "").expect("a written file");
+    watching.until("it has ended", || watching.status()["agents"].to_string().contains("\"ended\""));
+    watching.until_action("continue");
+    assert_eq!(emit(&sandbox, &["done", "--agent", "claude"]).code, 0);
+    let (code, told) = watching.ends();
+    assert_eq!(code, 0, "{told}");
 }
 
 #[test]

@@ -24,7 +24,8 @@ it against a model server on loopback: the programs are real, the model is a scr
 | proof | means |
 |---|---|
 | whole job | reviewer, coder, two disputes, judge, coder again, in its session where the program keeps one (none over ACP); the program really edits the file; exit 0 |
-| watch | in `glee watch` the program does a task as a coder, which really edits the file; its answer begins a review, and the same program, as a reviewer, sees the diff and approves (not over ACP) |
+| watch | in `glee watch` the program does a task as a coder, which really edits the file; its milestone begins a review, and the same program, as a reviewer, sees the diff and approves; the watch ends after it (not over ACP) |
+| stop hook | the recipe of [watch.md](watch.md): `claude` stops, the hook hands it the reviewers' question in the same turn, it answers with `glee emit`, and the reviewers approve (`claude` alone) |
 | write refused | the reviewer's model calls every tool that writes: refused, the tree byte for byte as before |
 | canaries | hooks, MCP servers, plug-ins and addresses in the repository's settings: none took effect in any role |
 | instructions | `CLAUDE.md`, `AGENTS.md` and their like were not given to the reviewer |

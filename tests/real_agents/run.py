@@ -23,6 +23,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Callable
 
 from canaries import INSTRUCTIONS, STOLEN, plant
@@ -115,38 +116,87 @@ def whole_job(scene: Scene) -> list[Rule]:
 
 
 def watched(program: Program, server: Server) -> list[str]:
-    """A watch: a coder does what it is told, its answer is a milestone, and a reviewer approves of the edit."""
+    """A watch: a coder does what it is told and tells a milestone, a reviewer approves of the edit, and the watch ends."""
     with Scene(program, server) as scene:
         scene.connect("reviewer", "coder")
         read = {"do": "read", "path": str(scene.tree / "app.py")}
         safe = '    return db.execute("select * from users where name = ?", (name,)).fetchone()'
+        milestone = json.dumps({"type": "milestone", "summary": "The name is a parameter now."})
         work = asked("You are coder. You work in the tree", "GLEE-WORK-END")
         peer = r'You are reviewer. Other agents work.*\+ .*name,\).*"nonce": "(?P<nonce>[0-9a-f]{32})"'
         result = {"nonce": r"\g<nonce>", "type": "review_result", "reviewer": "reviewer",
                   "payload": {"verdict": "approved", "summary": "A parameter now.", "issues": []}}
         server.rules([
             {"match": {"prompt": work}, "steps": [says("I read it.", read), says("Now.", change(scene, 5, safe)),
-                                                  says("The name is a parameter.\nGLEE-WORK-END nonce=\\g<nonce> answers=1")]},
+                                                  says(f"The name is a parameter.\n{milestone}\nGLEE-WORK-END nonce=\\g<nonce> answers=1")]},
             *structured(peer, result, "Reviewed."),
         ])
         watch = [str(GLEE), "watch", "--agents", "coder", "--task", "coder=Pass the name as a parameter."]
+        # One cycle for the milestone and for the answer, however long the program takes to end.
+        env = {**scene.env, "GLEE_WATCH_SETTLE": "8s"}
         with tempfile.TemporaryFile("w+") as told:
-            process = subprocess.Popen(watch, cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL, stderr=told, text=True)
-            status: dict[str, Any] = {}
-            until = time.monotonic() + 90
-            while status.get("last_action") is None and time.monotonic() < until and process.poll() is None:
-                time.sleep(0.3)
-                asked_for = subprocess.run([str(GLEE), "watch", "status", "--json"], cwd=scene.tree, env=scene.env,
-                                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-                status = json.loads(asked_for.stdout or "{}")
-            subprocess.run([str(GLEE), "watch", "stop"], cwd=scene.tree, env=scene.env, stdin=subprocess.DEVNULL,
-                           capture_output=True, check=False)
-            code = process.wait(60)
+            process = subprocess.Popen(watch, cwd=scene.tree, env=env, stdin=subprocess.DEVNULL, stderr=told, text=True)
+            try:
+                code = process.wait(90)
+            finally:
+                process.kill()
+            asked_for = subprocess.run([str(GLEE), "watch", "status", "--json"], cwd=scene.tree, env=scene.env,
+                                       stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            status = json.loads(asked_for.stdout or "{}")
             told.seek(0)
             shown = told.read()
         seen = (code, status.get("last_action"), status.get("events"))
-        return [*left(scene), *([] if seen == (0, "continue", 2) else [f"{seen}\n{shown}"]),
+        return [*left(scene), *([] if seen == (0, "continue", 3) else [f"{seen}\n{shown}"]),
                 *([] if "(name,)" in scene.read("app.py") else ["app.py is as it was"])]
+
+
+# Objects until its objection has been answered.
+ONCE = """#!/bin/sh
+cat >/dev/null
+verdict=approved issue=
+[ -e objected ] || { verdict=concerns issue='{"severity": "high", "description": "MD5 is no password hash"}'; }
+printf '{"nonce": "%s", "type": "review_result", "reviewer": "%s", "payload": {"verdict": "%s", "summary": "read", "issues": [%s]}}' \\
+    "$GLEE_NONCE" "$GLEE_AGENT" "$verdict" "$issue"
+"""
+
+
+def stop_hook(program: Program, server: Server) -> list[str]:
+    """The recipe of docs/watch.md: a program that stops gets the reviewers' question in the same turn, and answers it."""
+    with Scene(program, server) as scene:
+        recipe = re.search(r"```json\n(\{\"hooks\".*?)```", (Path(__file__).parents[2] / "docs" / "watch.md").read_text(), re.DOTALL)
+        scene.write(".claude/settings.json", recipe.group(1) if recipe else "no recipe")
+        bin = scene.home / "bin"
+        bin.mkdir()
+        (bin / "glee").symlink_to(GLEE)
+        (bin / "once").write_text(ONCE)
+        (bin / "once").chmod(0o755)
+        config = scene.home / ".config" / "glee" / "config.yml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(json.dumps({"version": 1, "watch": {"settle": "100ms"}, "agents": [
+            {"name": name, "command": ["once"], "adapter": "text", "role": "reviewer"} for name in ("one", "two")]}))
+        answer = r"Answer with: (?P<answer>glee emit note --agent claude --clarifies \d+)"
+        server.rules([
+            {"match": {"prompt": answer}, "steps": [
+                says("I answer.", {"do": "shell", "command": r": >objected; \g<answer> --summary 'It is scrypt now'"}), says("It is answered.")]},
+            {"match": {}, "reply": {"text": "The passwords are hashed."}},
+        ])
+        env = {**scene.env, "PATH": f"{bin}:{scene.env['PATH']}"}
+        call = lambda *words: subprocess.run(words, cwd=scene.tree, env=env, stdin=subprocess.DEVNULL, text=True,
+                                             capture_output=True, timeout=90, check=False)
+        watch = subprocess.Popen([str(GLEE), "watch"], cwd=scene.tree, env=env, stdin=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        try:
+            while watch.poll() is None and call("glee", "watch", "issues").returncode:
+                time.sleep(0.1)
+            said = call("claude", "-p", "--allowedTools", "Bash", "--", "Hash the passwords.")
+            status = json.loads(call("glee", "watch", "status", "--json").stdout or "{}")
+            call("glee", "watch", "stop")
+            code = watch.wait(30)
+        finally:
+            watch.kill()
+        seen = (said.returncode, said.stdout.strip(), code, status.get("status"), status.get("issues"))
+        expected = (0, "It is answered.", 0, "RUNNING", [])
+        return [*left(scene), *([] if seen == expected else [f"{seen}\n{status}\n{said.stderr[-2000:]}"])]
 
 
 def end_to_end(program: Program, server: Server) -> list[str]:
@@ -315,6 +365,7 @@ SILENCE = 30
 CASES: dict[str, Case] = {
     "whole job": end_to_end,
     "watch": watched,
+    "stop hook": stop_hook,
     "canaries": canaries,
     "hang": fault("timed_out", silence=SILENCE, kind="hang"),
     "stall": fault("timed_out", silence=SILENCE, kind="stall", after=3),
@@ -348,6 +399,8 @@ def left(scene: Scene) -> list[str]:
 def cases(program: Program, only: list[str]) -> list[str]:
     """The names of those that are meant, as far as they make sense for the program."""
     names = OVER_ACP if program.adapter == "acp" else list(CASES)
+    if program.name != "claude":
+        names = [name for name in names if name != "stop hook"]
     return [name for name in names if not only or any(re.search(word, name) for word in only)]
 
 

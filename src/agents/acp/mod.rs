@@ -71,6 +71,16 @@ impl Adapter for Acp {
             _ => None,
         }
     }
+
+    fn said(&self, line: &str) -> Option<String> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let update = message.pointer("/params/update")?;
+        match text(update, "/sessionUpdate")? {
+            "agent_message_chunk" => text(update, "/content/text").map(ToOwned::to_owned),
+            "tool_call" => Some("\n".to_owned()),
+            _ => None,
+        }
+    }
 }
 
 impl Dialect for Acp {

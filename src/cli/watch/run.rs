@@ -87,6 +87,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 standing,
                 intake: (intake, said),
                 socket: Some(path),
+                stay: args.stay,
                 stop,
             };
             let ended = watch::run(setup, plan, args.afresh).await.map_err(sitting::run_error);

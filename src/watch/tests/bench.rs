@@ -16,6 +16,7 @@ pub(super) struct Scene {
     pub(super) folder: tempfile::TempDir,
     pub(super) settings: Settings,
     pub(super) jobs: Vec<Job>,
+    pub(super) stay: bool,
 }
 
 /// The way into a watch at work.
@@ -77,7 +78,7 @@ impl Scene {
         fs::create_dir(folder.path().join("tree")).unwrap();
         let mut settings = crate::pipeline::tests::bench::settings();
         settings.agents = ["codex", "gemini"].map(|name| samples::agent(name, "text", &[name])).into();
-        let scene = Self { folder, settings, jobs: Vec::new() };
+        let scene = Self { folder, settings, jobs: Vec::new(), stay: true };
         scene.write("a.py", "one\n");
         scene
     }
@@ -110,6 +111,7 @@ impl Scene {
             standing: watch::channel(Standing::default()).0,
             intake: (intake.clone(), said),
             socket: None,
+            stay: self.stay,
             stop,
         };
         let watching = run(setup, plan, false);

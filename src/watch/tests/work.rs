@@ -42,6 +42,22 @@ async fn an_agent_that_answers_a_prompt_is_asked_once_and_its_answer_is_its_mile
 }
 
 #[tokio::test(start_paused = true)]
+async fn spec_26_what_was_told_before_a_kill_is_reviewed_when_the_watch_is_started_again() {
+    let scene = Scene::new();
+    let told = async |table: Table| drop(table.tell("milestone", "claude").await);
+    scene.watch(both("approved", "approved"), true, told).await;
+    for cycles in [1, 0] {
+        let (table, ..) = scene
+            .watch(both("approved", "approved"), false, async |table| {
+                sleep(5 * SECOND).await;
+                table
+            })
+            .await;
+        assert_eq!(table.cycles().len(), cycles);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_that_fails_is_stuck() {
     let scene = workshop("hash it");
     let runner = both("approved", "approved").on("claude", "work", |_| Script::fails(3, "no key"));
