@@ -39,7 +39,8 @@ fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
 /// Twice as many disputes take at most a little more than twice the work.
 fn is_linear(route: Route, ruling: &'static str) {
     let ((few, _), (many, left)) = (disputed(60, route, ruling), disputed(120, route, ruling));
-    assert!(cfg!(not(feature = "astgrep")) || few.parsed == 1 && many.parsed == 1, "{few:?} {many:?}");
+    // Another test of this process may have parsed the same text already.
+    assert!(few.parsed <= 1 && many.parsed <= 1, "{few:?} {many:?}");
     // How often depends on which judge answers first as well; four times would be quadratic.
     assert!(many.looked_at <= 3 * few.looked_at, "{few:?} {many:?}");
     assert!(many.looked_at <= 8 * 120, "{many:?}");
