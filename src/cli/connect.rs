@@ -63,11 +63,16 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let role = role(args)?;
     let (places, loaded) = load::settings(globals, Vec::new())?;
     let agents = &loaded.settings.agents;
-    let twin = agents.iter().find(|agent| agent.name.0 == args.agent);
+    let named = agents.iter().find(|agent| agent.name.0 == args.agent);
+    // `glee connect mine --role reviewer` has made `mine-reviewer`; the program is still called `mine`.
+    let twin = named.or_else(|| {
+        let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
+        agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
+    });
     let name = match (&args.name, twin) {
         (Some(name), _) => name.clone(),
         // It has this role: what is given is changed.
-        (None, Some(twin)) if twin.role == role => args.agent.clone(),
+        (None, Some(twin)) if twin.role == role => twin.name.0.clone(),
         (None, _) => default_name(&args.agent, role),
     };
     let known = agents.iter().find(|agent| agent.name.0 == name);

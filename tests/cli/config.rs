@@ -589,6 +589,11 @@ fn spec_05_the_program_of_a_connected_agent_takes_a_further_role() {
     ] {
         assert!(listed.contains(line), "{line}\n{listed}");
     }
+    // So does a name that a role was added to.
+    sandbox.glee(&["connect", "todo", "--role", "reviewer", "--command", "./todo.sh"]);
+    let said = sandbox.glee(&["connect", "todo", "--role", "judge"]);
+    assert!(said.stderr.contains("`todo-judge` is connected as judge"), "{said}");
+    assert!(sandbox.glee(&["config", "list"]).stdout.contains("agents.todo-judge.command = ./todo.sh\n"), "{said}");
     // An embedded agent has one role.
     sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer"]);
     assert!(refused(&sandbox, &["connect", "rules", "--role", "judge"]).contains("cannot be a judge"));
