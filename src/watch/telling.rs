@@ -13,6 +13,7 @@ use super::intake::{self, Batch, Intake, Item};
 use super::socket::Lines;
 use crate::agents::{AdapterKind, Stop};
 use crate::domain::{Agent, AgentName, EventType};
+use crate::protocol::secrets;
 
 /// How often it is looked whether there is more.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -29,6 +30,10 @@ pub(super) struct Follower {
     place: (u64, u64),
     lines: Lines,
     said: Lines,
+    /// What was told so far, without secrets.
+    told: Vec<String>,
+    /// How much of that another file has told again: the one that secrets were taken out of, or that of a second try.
+    again: usize,
 }
 
 impl Follower {
@@ -43,6 +48,8 @@ impl Follower {
             place: (0, 0),
             lines: Lines::default(),
             said: Lines::default(),
+            told: Vec::new(),
+            again: 0,
         }
     }
 
@@ -92,7 +99,22 @@ impl Follower {
         }
         let events = lines.iter().filter(|line| line.starts_with(b"{"));
         let items = events.map(|line| intake::for_agent(intake::read(line, Some(&self.name))));
-        items.filter(|item| matches!(item, Item::Event(event) if event.kind != EventType::Done)).collect()
+        let items = items.filter(|item| matches!(item, Item::Event(event) if event.kind != EventType::Done));
+        items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
+    }
+
+    /// Whether an event was not told before by a file that this one replaces.
+    fn is_new(&mut self, item: &Item) -> bool {
+        let Item::Event(event) = item else { return true };
+        let summary = event.summary.as_ref().map_or("", |summary| summary.as_written());
+        let told = format!("{} {}", event.kind, secrets::redact(summary));
+        if self.told.get(self.again) == Some(&told) {
+            self.again += 1;
+            return false;
+        }
+        self.told.push(told);
+        self.again = self.told.len();
+        true
     }
 
     fn hear(&mut self, line: &[u8], said: &mut Vec<Vec<u8>>) {
@@ -108,6 +130,7 @@ impl Follower {
         if inode != self.place.0 {
             self.place = (inode, 0);
             (self.lines, self.said) = Default::default();
+            self.again = 0;
         }
         file.seek(SeekFrom::Start(self.place.1)).ok()?;
         let mut piece = Vec::new();
@@ -204,6 +227,25 @@ mod tests {
                 .collect();
             assert_eq!(told(adapter, &halves), ["milestone hashed"], "{adapter}");
         }
+    }
+
+    #[test]
+    fn a_file_that_was_cleaned_of_secrets_tells_nothing_twice() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("work.stdout");
+        let line = |summary: &str| format!("{{\"type\":\"milestone\",\"summary\":\"{summary}\"}}\n");
+        let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let before = [line("one"), line(&format!("two {secret}"))].concat();
+        std::fs::write(&path, &before).expect("a written file");
+        let agent = samples::agent("json", "json", &["json"]);
+        let mut follower = Follower::new(&agent, &[], path.clone(), intake::intake().0);
+        assert_eq!(follower.items(false).len(), 2);
+        let cleaned = secrets::redact(&before).into_owned();
+        assert_ne!(cleaned, before);
+        std::fs::write(folder.path().join("new"), cleaned + &line("three")).expect("a written file");
+        std::fs::rename(folder.path().join("new"), &path).expect("a renamed file");
+        let items = follower.items(true);
+        assert!(matches!(&items[..], [Item::Event(event)] if event.summary == Some("three".into())), "{items:?}");
     }
 
     #[test]
