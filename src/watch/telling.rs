@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::intake::{self, Batch, Intake, Item};
 use super::socket::Lines;
 use crate::agents::{AdapterKind, Stop};
-use crate::domain::{Agent, AgentName, EventType};
+use crate::domain::{Agent, AgentName, EventType, Untrusted};
 use crate::protocol::secrets;
 
 /// How often it is looked whether there is more.
@@ -31,7 +31,7 @@ pub(super) struct Follower {
     lines: Lines,
     said: Lines,
     /// What was told so far, without secrets.
-    told: Vec<String>,
+    told: Vec<(EventType, Option<Untrusted>)>,
     /// How much of that another file has told again: the one that secrets were taken out of, or that of a second try.
     again: usize,
 }
@@ -106,8 +106,7 @@ impl Follower {
     /// Whether an event was not told before by a file that this one replaces.
     fn is_new(&mut self, item: &Item) -> bool {
         let Item::Event(event) = item else { return true };
-        let summary = event.summary.as_ref().map_or("", |summary| summary.as_written());
-        let told = format!("{} {}", event.kind, secrets::redact(summary));
+        let told = (event.kind, secrets::redact_value(event.summary.clone()));
         if self.told.get(self.again) == Some(&told) {
             self.again += 1;
             return false;
