@@ -1,11 +1,11 @@
 //! What Glee adds to the time its agents take: a whole review by eight reviewers that each sleep one second, beside one
-//! bare `sleep 1`; and the start of the program, beside `true`.
+//! bare `sleep 1`; disputes by the hundred and thousand, beside the bare programs; and the start of the program, beside `true`.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 const GLEE: &str = env!("CARGO_BIN_EXE_glee");
 
@@ -48,6 +48,75 @@ fn eight_reviewers(c: &mut Criterion) {
     group.finish();
 }
 
+/// A mandatory finding in each of so many functions, and an objection to each.
+fn disputed(folder: &Path, count: usize) {
+    let project = folder.join("project");
+    fs::create_dir_all(project.join(".glee")).expect("a fresh folder");
+    fs::create_dir(folder.join("state")).expect("a fresh folder");
+    let code: String = (0..count).map(|n| format!("def f{n}(x):\n    return md5(x, {n})\n\n")).collect();
+    fs::write(project.join("app.py"), code).expect("a written file");
+    let said = |name: &str, line: &dyn Fn(usize) -> String| {
+        let file = folder.join(name);
+        fs::write(&file, (0..count).map(line).collect::<String>()).expect("a written file");
+        file.display().to_string()
+    };
+    let findings = said("findings", &|n| format!("[MUST] app.py:{} Replace the weak hash {n}\n", 3 * n + 2));
+    let objections = said("objections", &|n| format!("[F{}] DISAGREE: it is meant so\n", n + 1));
+    let agents = [
+        ("rev", "reviewer", format!("cat {findings}; echo GLEE-REVIEW-END nonce=$GLEE_NONCE findings={count}")),
+        ("fix", "coder", format!("cat {objections}; echo GLEE-RESPONSE-END nonce=$GLEE_NONCE answers={count}")),
+        ("jud", "judge", RULING.to_owned()),
+    ];
+    let lines: String = agents
+        .iter()
+        .map(|(name, role, script)| {
+            format!("  - {{name: {name}, role: {role}, command: [sh, -c, 'cat > /dev/null; {script}']}}\n")
+        })
+        .collect();
+    fs::write(project.join(".glee/config.yml"), format!("version: 1\nagents:\n{lines}")).expect("a written file");
+}
+
+/// What a judge prints about every dispute.
+const RULING: &str = "echo The objection holds, see app.py:2.; \
+    echo GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=DISMISS";
+
+/// Disputes without a judge, and with one call of a judge for each, beside as many bare starts of the judge's program.
+fn many_disputes(c: &mut Criterion) {
+    let mut group = c.benchmark_group("disputes");
+    group.sample_size(10);
+    for (count, route) in [(100, "discard"), (1_000, "discard"), (100, "judge"), (1_000, "judge")] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        disputed(folder.path(), count);
+        if route == "judge" {
+            group.bench_function(format!("baseline: {count} bare judges"), |b| {
+                b.iter(|| {
+                    for _ in 0..count {
+                        let script = format!("cat > /dev/null; {RULING}");
+                        let mut judge = Command::new("sh");
+                        judge.args(["-c", &script]).stdin(Stdio::null()).stdout(Stdio::null());
+                        assert!(judge.status().expect("sh runs").success());
+                    }
+                });
+            });
+        }
+        group.bench_function(format!("{count}, {route}"), |b| {
+            // Without the rulings of the iteration before, which would answer.
+            let forget = || {
+                fs::remove_dir_all(folder.path().join("state")).expect("it is there");
+                fs::create_dir(folder.path().join("state")).expect("it is gone");
+                assert!(glee(folder.path(), &["trust"]).status().expect("glee runs").success());
+            };
+            let review = |()| {
+                let args = ["review", "app.py", "--arbitrate", "--on-dispute", route, "--no-input"];
+                let status = glee(folder.path(), &args).status().expect("glee runs");
+                assert_eq!(status.code(), Some(0));
+            };
+            b.iter_batched(forget, review, BatchSize::PerIteration);
+        });
+    }
+    group.finish();
+}
+
 fn start(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(folder.path().join("project")).expect("a fresh folder");
@@ -61,5 +130,5 @@ fn start(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, eight_reviewers, start);
+criterion_group!(benches, eight_reviewers, many_disputes, start);
 criterion_main!(benches);

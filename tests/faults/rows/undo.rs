@@ -1,6 +1,7 @@
 //! What an undo takes back, and what it leaves alone: the user's later work, ignored files, other repositories.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::coders::{assert_same, files};
 use crate::agent::Step;
@@ -22,6 +23,27 @@ fn coded(kind: Kind, besides: &[Step]) -> Scene {
     let steps = std::iter::once(fix()).chain(besides.iter().cloned()).chain([emit(DONE)]);
     scene.play("fix", "respond", steps.collect::<Vec<_>>());
     let output = scene.arbitrate();
+    assert_eq!(output.code, 0, "{output}");
+    scene
+}
+
+/// A run during which the user saves something after the coder's own edit, before the coder ends.
+fn saved_meanwhile(kind: Kind, script: &str) -> Scene {
+    let mut scene = Scene::new(kind);
+    scene.write("other.py", "x = 1\n");
+    let at_work = scene.cache().join("at-work");
+    let steps = [fix(), Step::Write(at_work.display().to_string(), String::new()), Step::Sleep(800), emit(DONE)];
+    scene.play("fix", "respond", steps);
+    scene.ready();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !at_work.exists() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert!(scene.shell(script));
+        });
+        scene.arbitrate()
+    });
     assert_eq!(output.code, 0, "{output}");
     scene
 }
@@ -71,6 +93,26 @@ pub(crate) fn add(cases: &mut Cases) {
                 let redone = scene.glee(&["runs", "undo", "--redo"]);
                 assert_eq!(redone.code, 0, "{redone}");
                 assert_eq!(scene.read("app.py"), fixed());
+            });
+        }
+    }
+    const MEANWHILE: &str = "the user saves while the coder works";
+    for (work, script) in [
+        ("edits another file", "echo mine >> other.py"),
+        ("edits the same file", "echo '# mine' >> app.py"),
+        ("makes a file", "echo mine > mine.py"),
+    ] {
+        for kind in Kind::ALL {
+            cases.add(MEANWHILE, format!("{} {work}: counted as the coder's, and kept", kind.word()), move || {
+                let scene = saved_meanwhile(kind, script);
+                let with_mine = files(&scene.root());
+                let undone = scene.glee(&["runs", "undo"]);
+                assert_eq!(undone.code, 0, "{undone}");
+                assert_eq!((scene.read("app.py"), scene.read("other.py")), (CODE.to_owned(), "x = 1\n".to_owned()));
+                assert!(!scene.exists("mine.py"));
+                let redone = scene.glee(&["runs", "undo", "--redo"]);
+                assert_eq!(redone.code, 0, "{redone}");
+                assert_same(&with_mine, &files(&scene.root()));
             });
         }
     }

@@ -1,0 +1,200 @@
+//! Diagnosis: what the program did, for whoever has to find out why.
+//!
+//! Events and spans of `tracing` go to stderr as far as `-v`, `-vv` or `GLEE_LOG` asks, and to a file of the run, which
+//! is bounded and cleaned of secrets. Nothing of it goes to stdout.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
+use tracing_subscriber::{Layer, fmt};
+
+use crate::private;
+
+/// The variable with the filter, in the syntax of `EnvFilter`: `debug`, `glee::agents=trace,info`.
+pub const VARIABLE: &str = "GLEE_LOG";
+/// The name of a run's log, beside its raw answers.
+pub const FILE: &str = "log.txt";
+/// What a run's log holds at most, in bytes.
+const KEPT: u64 = 4 << 20;
+/// What is held before it is known which run it belongs to, in bytes.
+const HELD: usize = 64 << 10;
+
+static RUN: Mutex<RunLog> = Mutex::new(RunLog { clean: None, to: To::Memory(Vec::new()) });
+static SCREEN: Mutex<Option<Screen>> = Mutex::new(None);
+
+/// Takes secrets out of a text.
+pub type Clean = fn(&str) -> String;
+/// Prints lines on stderr where live rows may be drawn.
+pub type Screen = Box<dyn Fn(&str) + Send>;
+
+/// Why nothing can be logged.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The filter cannot be read.
+    #[error("`{VARIABLE}` is not a filter: {0}")]
+    Filter(#[from] tracing_subscriber::filter::ParseError),
+    /// Another subscriber is there.
+    #[error("logging has already begun")]
+    Begun(#[from] TryInitError),
+}
+
+/// Begins logging, once in a process: `verbose` counts `-v`, `filter` is the value of [`VARIABLE`].
+///
+/// # Errors
+/// When the filter cannot be read, or logging has begun already.
+pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogError> {
+    let named = filter.filter(|filter| !filter.is_empty());
+    let by_level = |level: LevelFilter| EnvFilter::default().add_directive(level.into());
+    let read = |filter: &str| EnvFilter::builder().parse(filter);
+    let (screen, run) = match (named, verbose) {
+        (Some(filter), _) => (read(filter)?, read(filter)?),
+        (None, 0) => (by_level(LevelFilter::OFF), by_level(LevelFilter::INFO)),
+        (None, 1) => (by_level(LevelFilter::INFO), by_level(LevelFilter::INFO)),
+        (None, _) => (by_level(LevelFilter::DEBUG), by_level(LevelFilter::DEBUG)),
+    };
+    run_log().clean = Some(clean);
+    let format = || fmt::layer().with_ansi(false).with_target(false);
+    tracing_subscriber::registry()
+        .with(format().without_time().with_writer(ToScreen(clean)).with_filter(screen))
+        .with(format().with_writer(ToRun).with_filter(run))
+        .try_init()?;
+    Ok(())
+}
+
+/// Has the lines for stderr printed by `screen` until the guard is dropped.
+#[must_use = "the lines go past the screen when this is dropped"]
+pub fn on_screen(screen: Screen) -> impl Drop {
+    struct Past;
+    impl Drop for Past {
+        fn drop(&mut self) {
+            *lock(&SCREEN) = None;
+        }
+    }
+    *lock(&SCREEN) = Some(screen);
+    Past
+}
+
+/// Writes what was logged until now, and all that follows, to the log of a run.
+///
+/// # Errors
+/// When the file cannot be opened; what follows is not kept then.
+pub fn keep_in(folder: &Path) -> io::Result<PathBuf> {
+    let path = folder.join(FILE);
+    let opened = private::options().append(true).create(true).open(&path);
+    let mut log = run_log();
+    let held = match std::mem::replace(&mut log.to, To::Nowhere) {
+        To::Memory(held) => held,
+        To::Nowhere | To::File { .. } => Vec::new(),
+    };
+    let file = opened?;
+    let left = KEPT.saturating_sub(file.metadata()?.len());
+    log.to = To::File { file, left };
+    log.take(&held);
+    Ok(path)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run_log() -> MutexGuard<'static, RunLog> {
+    lock(&RUN)
+}
+
+/// The log of the run that this process works on.
+struct RunLog {
+    clean: Option<Clean>,
+    to: To,
+}
+
+enum To {
+    /// It is not known yet which run that is.
+    Memory(Vec<u8>),
+    File {
+        file: File,
+        /// How many more bytes it takes.
+        left: u64,
+    },
+    Nowhere,
+}
+
+impl RunLog {
+    /// Keeps lines, as far as there is room; the last line of a full log says that it is one.
+    fn take(&mut self, lines: &[u8]) {
+        match &mut self.to {
+            To::Memory(held) if held.len() + lines.len() <= HELD => held.extend_from_slice(lines),
+            To::Memory(_) | To::Nowhere => {}
+            To::File { file, left } => {
+                let length = lines.len() as u64;
+                // A log that cannot be written is no reason to end a run.
+                if length <= *left {
+                    *left -= length;
+                    drop(file.write_all(lines));
+                } else if *left > 0 {
+                    *left = 0;
+                    drop(file.write_all(b"the log is full; nothing more is kept\n"));
+                }
+            }
+        }
+    }
+}
+
+/// Gets each event as one text.
+#[derive(Clone, Copy)]
+struct ToRun;
+
+impl Write for ToRun {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut log = run_log();
+        if let Some(clean) = log.clean {
+            let line_text = clean(&String::from_utf8_lossy(line));
+            log.take(line_text.as_bytes());
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for ToRun {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        *self
+    }
+}
+
+/// Gets each event as one text.
+#[derive(Clone, Copy)]
+struct ToScreen(Clean);
+
+impl Write for ToScreen {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = (self.0)(&String::from_utf8_lossy(line));
+        match &*lock(&SCREEN) {
+            Some(screen) => screen(text.trim_end_matches('\n')),
+            None => drop(io::stderr().write_all(text.as_bytes())),
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for ToScreen {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        *self
+    }
+}
