@@ -43,6 +43,7 @@
 //! | [`rules`] | decisions as pure functions |
 //! | [`event`] | the contract with every listener |
 //! | [`domain`] | the specification's words as types |
+//! | [`log`] | diagnosis: the lines for stderr, and the log that every run keeps |
 //! | [`files`] | opening files by what they are |
 //! | [`private`] | folders and files that only their owner may read |
 
@@ -54,6 +55,7 @@ pub mod draw;
 pub mod event;
 pub mod files;
 pub mod journal;
+pub mod log;
 pub mod pipeline;
 pub mod private;
 pub mod protocol;

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
-use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::{MakeWriter, format};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 use tracing_subscriber::{Layer, fmt};
@@ -59,10 +60,21 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
         (None, _) => (by_level(LevelFilter::DEBUG), by_level(LevelFilter::DEBUG)),
     };
     run_log().clean = Some(clean);
-    let format = || fmt::layer().with_ansi(false).with_target(false);
+    // Two layers that format fields alike would write those of a span into one text, twice.
+    let fields = format::debug_fn(|line, field, value| match field.name() {
+        "message" => write!(line, "{value:?}"),
+        name => write!(line, "{name}={value:?}"),
+    });
+    let screen = fmt::layer()
+        .fmt_fields(fields.delimited(" "))
+        .with_ansi(false)
+        .with_target(false)
+        .without_time()
+        .with_writer(ToScreen(clean))
+        .with_filter(screen);
     tracing_subscriber::registry()
-        .with(format().without_time().with_writer(ToScreen(clean)).with_filter(screen))
-        .with(format().with_writer(ToRun).with_filter(run))
+        .with(screen)
+        .with(fmt::layer().with_ansi(false).with_target(false).with_writer(ToRun).with_filter(run))
         .try_init()?;
     Ok(())
 }
@@ -196,5 +208,35 @@ impl MakeWriter<'_> for ToScreen {
 
     fn make_writer(&self) -> Self {
         *self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_log_is_bounded_and_says_so_once() {
+        let mut kept = tempfile::tempfile().unwrap();
+        let mut log = RunLog { clean: None, to: To::File { file: kept.try_clone().unwrap(), left: 12 } };
+        for line in ["first\n", "second, and too long\n", "x\n"] {
+            log.take(line.as_bytes());
+        }
+        let mut text = String::new();
+        io::Seek::rewind(&mut kept).unwrap();
+        io::Read::read_to_string(&mut kept, &mut text).unwrap();
+        assert_eq!(text, "first\nthe log is full; nothing more is kept\n");
+    }
+
+    #[test]
+    fn what_is_held_for_a_run_is_bounded() {
+        let mut log = RunLog { clean: None, to: To::Memory(Vec::new()) };
+        log.take(&[b'x'; HELD - 1]);
+        log.take(b"too much");
+        log.take(b"y");
+        let To::Memory(held) = log.to else { panic!("no run has begun") };
+        assert_eq!((held.len(), held.last()), (HELD, Some(&b'y')));
     }
 }

@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["rules"],
     &["event"],
     &["domain"],
+    &["log"],
     &["files"],
     &["private"],
 ];
@@ -34,6 +35,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tokio::process", &["agents/process.rs"]),
     ("regex", &["protocol"]),
     ("rusqlite", &["journal"]),
+    ("tracing_subscriber", &["log.rs"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

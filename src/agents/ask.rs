@@ -9,6 +9,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use super::adapter::{AgentError, Body, Output, Query, Reading};
 use super::builtin;
@@ -279,8 +281,11 @@ impl Agents {
         }
         let started = Instant::now();
         let mut record = None;
-        let asked = self.once(ask, kind, session, left, &mut record).await.unwrap_or_else(nothing);
+        let span = info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
+        let once = self.once(ask, kind, session, left, &mut record).instrument(span.clone());
+        let asked = once.await.unwrap_or_else(nothing);
         let failure = asked.result.as_ref().err().map(|error| (error.kind, error.message.as_str()));
+        span.in_scope(|| told(&asked, millis(started.elapsed())));
         self.heard(kind, ask.agent, failure, Timestamp::now());
         if let Some(record) = record {
             let end = End {
@@ -404,6 +409,24 @@ impl Agents {
             Body::Text(text) => AnswerText::Text(text),
         });
         Ok(Asked { result, transcript: Some(transcript), millis: 0, usage, told })
+    }
+}
+
+/// Logs what came of a try, in its span.
+fn told(asked: &Asked, ms: u64) {
+    if let Some(transcript) = &asked.transcript {
+        let span = Span::current();
+        span.record("bytes", transcript.stdout_bytes);
+        match (transcript.exit_code, transcript.signal) {
+            (Some(code), _) => span.record("exit", code),
+            (None, Some(signal)) => span.record("exit", format_args!("signal {signal}")),
+            (None, None) => &span,
+        };
+    }
+    let Usage { input_tokens, output_tokens, .. } = asked.usage;
+    match &asked.result {
+        Ok(_) => info!(ms, input_tokens, output_tokens, "answered"),
+        Err(error) => warn!(ms, input_tokens, output_tokens, kind = error.kind.as_str(), "{}", error.message),
     }
 }
 

@@ -147,6 +147,8 @@ impl ProcessRunner {
         supervise::hand_over(&ends)?;
         let (child, registered) =
             orphans::spawn_registered(|| tokio::process::Command::from(command).spawn(), Child::id)?;
+        tracing::Span::current().record("pid", child.id());
+        tracing::debug!(program = %job.invocation.program.display(), "started");
         Ok(Running { child, registered: Some(registered), liveness: Some(liveness), report, _temporary: temporary })
     }
 }

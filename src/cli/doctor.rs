@@ -74,6 +74,7 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
     say("project", &places.root.display().to_string());
     say("state", &places.state.display().to_string());
     say("history", &history(globals));
+    say("logs", &logs(globals));
     let variables: Vec<String> = std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| VARIABLES.iter().any(|begin| name.starts_with(begin)))
@@ -104,6 +105,15 @@ fn history(globals: &Globals) -> String {
     match super::history::summary(globals) {
         Ok(summary) => summary,
         Err(error) => format!("cannot be read: {}", error.render(false).lines().next().unwrap_or_default()),
+    }
+}
+
+/// Where the logs of runs are.
+fn logs(globals: &Globals) -> String {
+    match super::history::last_log(globals) {
+        Ok(Some(path)) => format!("{} (of the last run; `glee runs show --log RUN` prints one)", path.display()),
+        Ok(None) => "no run yet".to_owned(),
+        Err(_) => "unknown, as the history is".to_owned(),
     }
 }
 

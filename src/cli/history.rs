@@ -7,6 +7,7 @@ use super::Globals;
 use super::error::CommandError;
 use super::sitting::{journal_error, refuse_inside, state_dir, workspace_error};
 use crate::journal::{self, Journal, JournalError, Verification};
+use crate::log;
 use crate::workspace::{self, Workspace};
 
 /// Opens the history of a work tree for writing; makes it if it is not there.
@@ -96,6 +97,12 @@ pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     let runs = Journal::open_read(&path)?.map(|journal| journal.runs(None)).transpose()?;
     let count = runs.map_or_else(|| "no run yet".to_owned(), |runs| crate::draw::count(runs.len(), "run"));
     Ok(format!("{} ({count})", path.display()))
+}
+
+/// Where the log of the last run around the command's folder is kept; `None` where there is no run yet.
+pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandError> {
+    let Some(journal) = Journal::open_read(&place(globals)?)? else { return Ok(None) };
+    Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
 }
 
 /// The database around the command's folder. Git is asked only where nobody else can tell.

@@ -43,7 +43,10 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::agents::own_process;
 use crate::domain::ExitReason;
+use crate::log;
+use crate::protocol::{printable, secrets};
 use crate::ui::stream;
+use error::CommandError;
 
 /// Several AI coding agents on the same code, and their disagreements settled
 #[derive(Debug, Parser)]
@@ -67,9 +70,9 @@ pub(crate) struct Globals {
     /// Say only what is asked for, and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more of what is going on
-    #[arg(short, long, global = true)]
-    pub(crate) verbose: bool,
+    /// Print more of what is going on; twice, what a bug report needs (`GLEE_LOG` filters it)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
     /// Never ask; take the configured defaults
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
@@ -199,6 +202,16 @@ pub fn main() -> ExitCode {
         // A folder that cannot be changed belongs to somebody else, who says who may read it.
         drop(crate::private::tighten(&state_dir));
     }
+    let filter = std::env::var(log::VARIABLE).ok();
+    if let Err(error) = log::begin(cli.globals.verbose, filter.as_deref(), clean) {
+        let error = CommandError::usage(error.to_string()).hint(format!(
+            "`{}=debug`, or `{}=glee::agents=trace,info`",
+            log::VARIABLE,
+            log::VARIABLE
+        ));
+        stream::err(&error.render(cli.globals.color_stderr()));
+        return ExitCode::from(error.exit().code());
+    }
     match run(&cli.command, &cli.globals) {
         Ok(reason) => ExitCode::from(reason.code()),
         Err(error) => {
@@ -206,6 +219,13 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.exit().code())
         }
     }
+}
+
+/// A line of the log as it may be shown and kept.
+fn clean(line: &str) -> String {
+    let mut clean = printable::line(&*secrets::redact(line.trim_end_matches('\n')));
+    clean.push('\n');
+    clean
 }
 
 /// Prints help and version to stdout with exit 0, everything else to stderr with exit 2.

@@ -15,6 +15,7 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, ExitReason, Role, Route, RunId};
 use crate::event::{Event, EventKind, Mode, Plan};
 use crate::journal::{Journal, RunRow};
+use crate::log;
 use crate::pipeline::{self, PlanError, Recorded};
 use crate::protocol::{printable, secrets};
 use crate::report::Format;
@@ -54,6 +55,9 @@ enum Command {
         /// The form of the report
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
         format: FormatArg,
+        /// Print its log instead: every call with its process, exit, bytes, tokens and time. Also of stages and watches
+        #[arg(long, conflicts_with = "format")]
+        log: bool,
     },
     /// Show what the coder changed in a run
     Diff {
@@ -84,7 +88,8 @@ enum Command {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         None => list(args, globals),
-        Some(Command::Show { run, format }) => show(globals, run, (*format).into()),
+        Some(Command::Show { run, log: true, .. }) => show_log(globals, run),
+        Some(Command::Show { run, format, .. }) => show(globals, run, (*format).into()),
         Some(Command::Diff { run }) => diff(globals, run),
         Some(Command::Undo(args)) => undo::run(args, globals),
         Some(Command::Resume { run, on_dispute, format }) => {
@@ -157,11 +162,14 @@ fn ended(row: &RunRow) -> String {
     if row.undone { format!("{text}, undone") } else { text.to_owned() }
 }
 
+fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
+    history::open_read(globals, workspace)?
+        .ok_or_else(|| CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"))
+}
+
 /// The history and the run that the user means.
 pub(super) fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
-    let Some(journal) = history::open_read(globals, workspace)? else {
-        return Err(CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"));
-    };
+    let journal = journal(globals, workspace)?;
     let run = journal.find_run(text).map_err(sitting::journal_error)?;
     Ok((journal, run))
 }
@@ -180,6 +188,18 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
             pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
         sitting::report(globals, format, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
     }
+    Ok(ExitReason::Clean)
+}
+
+fn show_log(globals: &Globals, text: &str) -> CommandResult {
+    let journal = journal(globals, &sitting::workspace(globals)?)?;
+    let run = journal.find_any_run(text).map_err(sitting::journal_error)?;
+    let path = journal.folder_of(&run).join(log::FILE);
+    let text = std::fs::read(&path).map_err(|error| {
+        CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
+            .hint("`glee runs prune` removes it with the raw answers, and older versions kept none")
+    })?;
+    stream::out(&printable::block(&String::from_utf8_lossy(&text)))?;
     Ok(ExitReason::Clean)
 }
 

@@ -17,6 +17,7 @@ use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, R
 use crate::draw::Look;
 use crate::event::{CallId, Event, Mode, Plan};
 use crate::journal::JournalError;
+use crate::log;
 use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
 use crate::pipeline::{self, Ahead, Ended, Rest, Reviewed, RunError, Setup};
 use crate::protocol::secrets;
@@ -327,6 +328,9 @@ pub(crate) fn attend<T, F: Future<Output = T>>(
     run: impl FnOnce(Stop) -> F,
 ) -> Result<(T, Option<ExitReason>), CommandError> {
     let (handle, stop) = Stop::new();
+    let shown = terminal.clone();
+    let shows = terminal.screen().verbosity > Verbosity::Quiet;
+    let _lines = shows.then(|| log::on_screen(Box::new(move |line| shown.line(line))));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (handle, cause) = (Arc::new(handle), Arc::new(AtomicU8::new(0)));
     let turning = Arc::new(Loop::default());
@@ -367,7 +371,7 @@ pub(crate) fn report(
 ) -> Result<(), CommandError> {
     let options = RenderOptions {
         look: stdout_look(globals),
-        detail: if globals.verbose { Detail::Full } else { Detail::Short },
+        detail: if globals.verbose > 0 { Detail::Full } else { Detail::Short },
         source: &|path, round| reviewed.text(path, round),
         fix_command,
     };
@@ -462,8 +466,8 @@ pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), Co
 pub(crate) fn screen(globals: &Globals) -> Screen {
     let verbosity = match (globals.quiet, globals.verbose) {
         (true, _) => Verbosity::Quiet,
-        (false, true) => Verbosity::Verbose,
-        (false, false) => Verbosity::Normal,
+        (false, 1..) => Verbosity::Verbose,
+        (false, 0) => Verbosity::Normal,
     };
     Screen::stderr(globals.color_stderr(), verbosity)
 }

@@ -2,6 +2,7 @@
 
 use jiff::{Timestamp, Unit};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use tracing::debug;
 
 use super::open::fault;
 use super::view::{self, json, time};
@@ -186,6 +187,7 @@ impl<'a> Tail<'a> {
         self.events += 1;
         let body = json(&kind);
         let at = time(self.at);
+        debug!(seq = self.seq, bytes = body.len(), "recorded {}", name(&body));
         let hash = chain::link(&self.hash, &self.run.0, self.seq, &at, &body);
         self.db
             .prepare_cached(
@@ -204,6 +206,15 @@ impl<'a> Tail<'a> {
             .execute(params![self.events, self.hash])
             .map(drop)
     }
+}
+
+/// The name of an event that is written as JSON.
+fn name(body: &str) -> String {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        event: String,
+    }
+    serde_json::from_str(body).map_or_else(|_| "an event".to_owned(), |named: Named| named.event)
 }
 
 fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {

@@ -75,10 +75,15 @@ impl Journal {
     /// # Errors
     /// When it cannot be made.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
-        let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let folder = self.path.with_file_name("runs").join(name);
+        let folder = self.folder_of(run);
         private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;
         Ok(folder)
+    }
+
+    /// Where the raw answers of a run are kept, whether there are any or not.
+    pub fn folder_of(&self, run: &RunId) -> PathBuf {
+        let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        self.path.with_file_name("runs").join(name)
     }
 
     /// Brings what the write-ahead log holds into the database, as far as no reader is in the way; the log then begins

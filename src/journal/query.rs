@@ -163,14 +163,28 @@ impl Journal {
     /// # Errors
     /// When it means none or several, or the history cannot be read.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
+        self.find_in("run", text)
+    }
+
+    /// As [`Self::find_run`], among reviews, stages, checkpoints and watches.
+    ///
+    /// # Errors
+    /// As [`Self::find_run`].
+    pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
+        self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
+    }
+
+    fn find_in(&self, runs: &str, text: &str) -> Result<RunId, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
         let id = |row: &Row<'_>| row.get(0).map(RunId);
         let found = match wanted.as_str() {
             "" => Vec::new(),
-            "last" => self.rows("SELECT id FROM run ORDER BY number DESC LIMIT 1", [], id)?,
+            "last" => self.rows(&format!("SELECT id FROM {runs} ORDER BY number DESC LIMIT 1"), [], id)?,
             part => self.rows(
-                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
-                     ORDER BY id <> ?1, number DESC LIMIT 6",
+                &format!(
+                    "SELECT id FROM {runs} WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+                     ORDER BY id <> ?1, number DESC LIMIT 6"
+                ),
                 [part],
                 id,
             )?,

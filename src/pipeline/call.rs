@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
+use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use crate::agents::adapter::AgentError;
 use crate::agents::{Agents, AnswerText, Ask, Asked, Gate, Session, Stop, TranscriptFiles};
@@ -19,6 +20,7 @@ use crate::config::settings::{Limits, Settings};
 use crate::domain::{Agent, RunId, Told, Usage};
 use crate::event::{CallAnswer, CallId, Transcript};
 use crate::journal::{Journal, JournalError};
+use crate::log;
 use crate::pipeline::asks;
 use crate::pipeline::ports::Sink;
 use crate::pipeline::redaction::Redaction;
@@ -55,6 +57,8 @@ pub(crate) struct Call {
     pub(crate) stop: Stop,
     /// Who looks at the tree when the agent has ended, if anybody.
     pub(crate) lookout: Option<Lookout>,
+    /// What the call is a part of, in the log: a round, a stage, a cycle.
+    pub(crate) scope: Span,
 }
 
 /// What came of a call.
@@ -72,6 +76,12 @@ pub(crate) struct Called {
 impl Call {
     /// Asks the agent, or its backups, reads the answer and takes secrets out of what is kept of it.
     pub(crate) async fn make(self) -> Called {
+        let (id, agent) = (self.id.file_stem(), &self.agent.name.0);
+        let span = info_span!(parent: &self.scope, "call", id, agent);
+        self.made().instrument(span).await
+    }
+
+    async fn made(self) -> Called {
         let Self { id, agents, agent, backups, request, prompt, session, limits, settings, .. } = self;
         let redaction = Redaction::from(settings.redaction);
         let files = self.files;
@@ -108,6 +118,8 @@ impl Call {
             Some(sight) => Some(sight.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))),
             None => None,
         };
+        let Usage { input_tokens, output_tokens, usd, .. } = usage;
+        info!(ms = millis, retries = told.retries, input_tokens, output_tokens, usd, "ended");
         Called { answer, sight, transcript, millis, usage: Box::new(usage), told: Box::new(told) }
     }
 }
@@ -235,6 +247,20 @@ pub(crate) fn protected(workspace: &Workspace, state_dir: &Path, journal: &Journ
     protected.push(state_dir.to_owned());
     protected.extend(journal.path().parent().map(PathBuf::from));
     protected
+}
+
+/// The span of a run, whose log is kept beside its raw answers from here on.
+///
+/// # Errors
+/// When the folder beside the journal cannot be made.
+pub(crate) fn log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
+    let span = info_span!("run", id = run.short());
+    match log::keep_in(&journal.transcripts(run)?) {
+        Ok(path) => span.in_scope(|| info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins")),
+        // The log is no reason to do without the run.
+        Err(error) => warn!("the log of the run cannot be kept: {error}"),
+    }
+    Ok(span)
 }
 
 /// Where the raw output of a call is kept.

@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
 use crate::agents::{Agents, Opener, Stop};
@@ -66,6 +67,10 @@ pub(crate) struct Engine {
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     /// The disputes that have to be looked at; `None` where everything has to be.
     pub(crate) docket: Option<Docket>,
+    /// The run in the log.
+    pub(crate) span: Span,
+    /// The round in the log, with its number.
+    pub(crate) round: Option<(u32, Span)>,
 }
 
 /// What a step that takes time brings back.
@@ -92,7 +97,8 @@ type Work = Pin<Box<dyn Future<Output = (Step, Done)>>>;
 impl Engine {
     /// Runs until the run ends or is stopped.
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
-        let rest = self.steps().await;
+        let span = self.span.clone();
+        let rest = self.steps().instrument(span).await;
         self.record()?;
         rest
     }
@@ -154,6 +160,15 @@ impl Engine {
             running.remove(&step);
             stopped |= self.take(done, stopped, &mut parked)?;
         }
+    }
+
+    /// The round at work, in the log.
+    fn scope(&mut self) -> Span {
+        let now = self.state.round();
+        if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
+            self.round = Some((now, info_span!(parent: &self.span, "round", n = now)));
+        }
+        self.round.as_ref().map_or_else(Span::none, |(_, span)| span.clone())
     }
 
     fn trees(&self) -> Trees<'_> {

@@ -380,6 +380,7 @@ fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
+    let span = call::log(&setup.journal, &run)?;
     let folder = setup.journal.transcripts(&run)?;
     let templates = templates(&setup.workspace, plan, &folder)?;
     let bindings = setup.journal.bindings()?;
@@ -406,6 +407,8 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         unwritten: Vec::new(),
         only: None,
         docket: None,
+        span,
+        round: None,
     })
 }
 

@@ -27,10 +27,10 @@ use crate::domain::{
 };
 use crate::event::EventKind;
 use crate::journal::Journal;
-use crate::pipeline::RunError;
 use crate::pipeline::ports::{EventSink, Person};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::Watch;
+use crate::pipeline::{RunError, call};
 use crate::rules::stages;
 use crate::workspace::Workspace;
 
@@ -69,7 +69,7 @@ pub async fn start(setup: Setup, run: RunId, mut plan: StagePlan) -> Result<(Out
     for agent in agents {
         *agent = agent.clone().recorded();
     }
-    let mut engine = engine(setup, run, State::default());
+    let mut engine = engine(setup, run, State::default())?;
     engine.append(EventKind::StageStarted { plan: Box::new(plan) })?;
     engine.rest().await
 }
@@ -83,7 +83,7 @@ pub async fn resume(setup: Setup, run: RunId) -> Result<(Outcome, Rest), RunErro
     if state.plan.is_none() {
         return Err(RunError::NotStarted(run));
     }
-    let mut engine = engine(setup, run, state);
+    let mut engine = engine(setup, run, state)?;
     engine.append(EventKind::RunResumed)?;
     engine.rest().await
 }
@@ -255,8 +255,9 @@ fn settle(journal: &mut Journal, run: &RunId, mut state: State, event: EventKind
     outcome::outcome(&state, run, millis).ok_or_else(|| RunError::NotStarted(run.clone()).into())
 }
 
-fn engine(setup: Setup, run: RunId, state: State) -> Engine {
-    Engine {
+fn engine(setup: Setup, run: RunId, state: State) -> Result<Engine, RunError> {
+    Ok(Engine {
+        span: call::log(&setup.journal, &run)?,
         run,
         workspace: Arc::new(setup.workspace),
         state_dir: setup.state_dir,
@@ -270,7 +271,7 @@ fn engine(setup: Setup, run: RunId, state: State) -> Engine {
         stop: setup.stop,
         started: Instant::now(),
         watch: Watch::default(),
-    }
+    })
 }
 
 /// All agents of a plan, with the backups.

@@ -27,6 +27,7 @@ mod work;
 use std::path::PathBuf;
 
 use tokio::sync::{mpsc, watch};
+use tracing::Instrument as _;
 
 pub use engine::Ended;
 
@@ -35,7 +36,7 @@ use crate::config::settings::{ReviewerChoice, Settings};
 use crate::domain::{Agent, Job, Role, RunId, WatchPlan};
 use crate::journal::Journal;
 use crate::pipeline::ports::EventSink;
-use crate::pipeline::{RunError, new_run};
+use crate::pipeline::{RunError, call, new_run};
 use crate::workspace::Workspace;
 
 use engine::Engine;
@@ -232,7 +233,8 @@ pub async fn run(setup: Setup, plan: WatchPlan, afresh: bool) -> Result<Ended, R
         setup.journal.each(run, |event| state.apply(event))?;
     }
     let run: RunId = last.unwrap_or_else(new_run);
-    Engine::new(run, state, setup).watch(plan).await
+    let span = call::log(&setup.journal, &run)?;
+    Engine::new(run, state, setup).watch(plan).instrument(span).await
 }
 
 /// How the last watch of a work tree stood when it ended; `None` if there was none.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tracing::info_span;
 
 use super::cycle::{self, Due};
 use super::engine::{Engine, Work};
@@ -189,6 +190,7 @@ impl Engine {
             sink: Arc::clone(&self.sink),
             stop: self.stop.clone(),
             lookout: None,
+            scope: info_span!("cycle", n = self.state.open.as_ref().map(|open| open.number)),
         };
         self.asking.insert(id.clone());
         if id.purpose != Purpose::Work {

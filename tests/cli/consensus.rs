@@ -99,6 +99,14 @@ fn came(output: &Output) -> (i32, Value, Value) {
 }
 
 #[test]
+fn the_log_of_a_stage_names_it() {
+    let sandbox = table();
+    sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"]);
+    let log = sandbox.glee(&["runs", "show", "--log"]);
+    assert!(log.stdout.contains(":stage{name=\"plan\"}:call{id="), "{log}");
+}
+
+#[test]
 fn all_agree() {
     let sandbox = table();
     let output = ask(&sandbox);

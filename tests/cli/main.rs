@@ -8,6 +8,7 @@ mod debate;
 mod dialog;
 mod disputes;
 mod golden;
+mod log;
 mod merge;
 mod parse;
 mod process;

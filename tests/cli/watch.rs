@@ -161,6 +161,8 @@ fn the_example_of_the_readme() {
     ] {
         assert!(told.lines().any(|told| told == line), "no `{line}` in\n{told}");
     }
+    let log = sandbox.glee(&["runs", "show", "--log"]);
+    assert!(log.stdout.contains(":cycle{n=1}:call{id=") && log.stdout.contains(":cycle{n=2}"), "{log}");
     for line in ["Cycle 1: PAUSE & CLARIFY", "Cycle 2: CONTINUE"] {
         assert!(readme.contains(line), "the README shows `{line}`");
     }

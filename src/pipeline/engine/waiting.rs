@@ -78,6 +78,7 @@ impl Engine {
             sink: Arc::clone(&self.sink),
             stop: self.stop.clone(),
             lookout: Some(lookout),
+            scope: self.scope(),
             id: id.clone(),
         };
         self.gates.push(opener);

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::{Agents, Gate, Stop};
 use crate::config::settings::Settings;
@@ -47,6 +48,8 @@ pub(super) struct Engine {
     pub(super) stop: Stop,
     pub(super) started: Instant,
     pub(super) watch: Watch,
+    /// The run in the log.
+    pub(super) span: Span,
 }
 
 /// How it came to rest.
@@ -65,7 +68,9 @@ type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 impl Engine {
     /// Runs until nothing can be done any more, and writes down what it came to.
     pub(super) async fn rest(mut self) -> Result<(Outcome, Rest), RunError> {
-        let rest = self.run().await?;
+        let span =
+            info_span!(parent: &self.span, "stage", name = self.state.plan.as_ref().map(|plan| &*plan.stage));
+        let rest = self.run().instrument(span).await?;
         let millis = self.millis();
         let outcome = outcome::outcome(&self.state, &self.run, millis);
         let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.run.clone()))?;
@@ -222,6 +227,7 @@ impl Engine {
             sink: Arc::clone(&self.sink),
             stop: self.stop.clone(),
             lookout: Some(lookout),
+            scope: Span::current(),
         };
         let id = id.clone();
         Ok(Box::pin(async move { (id, call.make().await) }))
