@@ -11,7 +11,7 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use crate::agents::{Agents, Gate, Stop};
+use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Certainty, Decision, RunId, Settler, StagePlan, Subject};
 use crate::event::{CallAnswer, CallId, EventKind, Part, Purpose, Transcript};
@@ -212,7 +212,6 @@ impl Engine {
             backups,
             request,
             prompt,
-            gate: Gate::open(),
             stands: None,
             session: None,
             limits: call::limits(&self.settings, self.calls_left(1)),
