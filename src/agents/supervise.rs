@@ -17,7 +17,7 @@ mod orders;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, parent_id};
@@ -48,7 +48,7 @@ const SWEEP: Duration = Duration::from_secs(2);
 /// Runs the supervisor with the arguments after its [`NAME`].
 pub fn main(args: &[OsString]) -> ExitCode {
     let Some((orders, program, args)) = parse(args) else { return ExitCode::from(2) };
-    let (Ok(liveness), Ok(mut report)) =
+    let (Ok(liveness), Ok(report)) =
         (File::open(descriptor(orders.liveness)), File::options().write(true).open(descriptor(orders.report)))
     else {
         return ExitCode::from(2);
@@ -62,7 +62,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
     // Glee removes it as well; whoever comes second finds nothing.
     drop(std::fs::remove_dir_all(&orders.temporary));
     // Nobody reads it if Glee is gone.
-    drop(serde_json::to_vec(&ended).map(|line| report.write_all(&line)));
+    drop(serde_json::to_writer(report, &ended));
     ExitCode::from(match ended.end {
         End::Exit(code) => u8::try_from(code).unwrap_or(u8::MAX),
         End::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
@@ -292,7 +292,7 @@ fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>)
             }
         }
     }
-    // More would not fit into one write to a pipe.
+    // More would not fit into what Glee reads.
     (end, Some(descendants().iter().take(200).map(|pid| pid.as_raw()).collect()))
 }
 

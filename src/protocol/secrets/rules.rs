@@ -1,6 +1,6 @@
 //! The rule set, and what it recognises in a text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -186,18 +186,20 @@ impl WrittenAllowed {
 impl RuleSet {
     fn packaged() -> Self {
         let written: WrittenSet = toml::from_str(PACKAGED).expect("the packaged rules are well-formed");
-        let mut keywords: Vec<String> = Vec::new();
-        let mut rules_of: Vec<Vec<usize>> = Vec::new();
+        let own = OWN.iter().map(|(id, regex, entropy, keywords)| WrittenRule {
+            id: (*id).to_owned(),
+            regex: Some((*regex).to_owned()),
+            entropy: *entropy,
+            group: Some(1),
+            keywords: keywords.iter().map(|keyword| (*keyword).to_owned()).collect(),
+            allowlists: Vec::new(),
+        });
+        let mut rules_of: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut rules = Vec::new();
-        for rule in written.rules {
+        for rule in written.rules.into_iter().chain(own) {
             let Some(regex) = rule.regex else { continue };
             for keyword in rule.keywords {
-                let index = keywords.iter().position(|known| *known == keyword).unwrap_or_else(|| {
-                    keywords.push(keyword);
-                    rules_of.push(Vec::new());
-                    keywords.len() - 1
-                });
-                rules_of[index].push(rules.len());
+                rules_of.entry(keyword).or_default().push(rules.len());
             }
             rules.push(Rule {
                 id: rule.id,
@@ -210,23 +212,7 @@ impl RuleSet {
                 allowed: rule.allowlists.into_iter().filter_map(WrittenAllowed::read).collect(),
             });
         }
-        for (id, regex, entropy, words) in OWN {
-            for word in *words {
-                let index = keywords.iter().position(|known| known == word).unwrap_or_else(|| {
-                    keywords.push((*word).to_owned());
-                    rules_of.push(Vec::new());
-                    keywords.len() - 1
-                });
-                rules_of[index].push(rules.len());
-            }
-            rules.push(Rule {
-                id: (*id).to_owned(),
-                regex: Expression::new((*regex).to_owned()),
-                entropy: *entropy,
-                group: Some(1),
-                allowed: Vec::new(),
-            });
-        }
+        let (keywords, rules_of): (Vec<String>, Vec<Vec<usize>>) = rules_of.into_iter().unzip();
         Self {
             rules,
             keywords: words(&keywords),
