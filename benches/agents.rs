@@ -43,7 +43,6 @@ async fn supervised(folder: &Path, name: usize, script: &str, confinement: Optio
         confinement,
         invocation: &invocation,
         request: None,
-        gate: glee::agents::Gate::open(),
         stands: None,
         talk: None,
         limits: LIMITS,

@@ -18,7 +18,6 @@ use super::cooldown::Cooldown;
 use super::detect::Known;
 use super::effort;
 use super::failure::RunError;
-use super::gate::Gate;
 use super::kind::AdapterKind;
 use super::memory::Memory;
 use super::price;
@@ -61,8 +60,6 @@ pub struct Ask<'a> {
     pub session: Option<&'a Session>,
     /// Gets signs of life, in words.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// It is made ready, and begins when this is open.
-    pub gate: Gate,
     /// Whether it stands still at the moment; `None` where nobody will ever ask for that.
     pub stands: Option<watch::Receiver<bool>>,
     /// Ends the agent.
@@ -355,7 +352,6 @@ impl Agents {
         let talk = adapter.talk(&query);
         let job = Job {
             invocation: &invocation,
-            gate: ask.gate.clone(),
             stands: ask.stands.clone(),
             talk: talk.as_deref(),
             marks: adapter.marks(),
@@ -527,7 +523,6 @@ mod tests {
                     sandbox: Sandbox::Auto,
                     protected: &[],
                     files: &files,
-                    gate: Gate::open(),
                     stands: None,
                     session: None,
                     activity: &|_| {},
@@ -657,7 +652,6 @@ mod tests {
             let request = samples::review(agent);
             let limits = Limits { retries: 2, ..LIMITS };
             let ask = Ask {
-                gate: Gate::open(),
                 stands: None,
                 agent,
                 request: &request,

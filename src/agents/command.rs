@@ -10,7 +10,6 @@ use std::path::Path;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
-use super::gate::Gate;
 use super::heads::Marks;
 use super::process::Job;
 use super::stop::Stop;
@@ -68,7 +67,6 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
-            gate: Gate::open(),
             stands: None,
             talk: None,
             marks: Marks::default(),

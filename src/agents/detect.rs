@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::adapter::Invocation;
 use super::ask::Agents;
 use super::environment::allowed;
-use super::gate::Gate;
 use super::heads::Marks;
 use super::kind::AdapterKind;
 use super::process::Job;
@@ -106,7 +105,6 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
-            gate: Gate::open(),
             stands: None,
             talk: None,
             marks: Marks::default(),

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::adapter::AgentError;
 use super::ask::{Agents, Ask, Asked, TranscriptFiles};
-use super::gate::Gate;
 use super::kind::AdapterKind;
 use super::stop::Stop;
 use crate::config::settings::{Limits, Sandbox};
@@ -106,7 +105,6 @@ impl Agents {
                 sandbox,
                 protected: std::slice::from_ref(&tree),
                 files: &files,
-                gate: Gate::open(),
                 stands: None,
                 session: None,
                 activity: &|_| {},

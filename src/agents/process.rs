@@ -22,7 +22,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::adapter::{Invocation, Output};
 use super::clock::{Clock, Due, Source};
 use super::failure::{Cap, Failed, RunError, command_line};
-use super::gate::Gate;
 use super::heads::{Heads, Marks};
 use super::locate::{self, LocateError};
 use super::orphans::{self, Registered};
@@ -72,8 +71,6 @@ pub struct Job<'a> {
     pub stderr: &'a Path,
     /// Gets signs of life.
     pub activity: Activity<'a>,
-    /// It is made ready, and begins when this is open.
-    pub gate: Gate,
     /// Whether it, with all it started, stands still at the moment; `None` where nobody will ever ask for that.
     pub stands: Option<watch::Receiver<bool>>,
     /// Ends the program.
@@ -134,7 +131,7 @@ impl ProcessRunner {
         });
         let mut command = std::process::Command::new(&self.glee);
         command
-            .args(supervise::arguments(&ends, job.limits.grace, Some(temporary.path()), confinement.as_ref()))
+            .args(supervise::arguments(&ends, job.limits.grace, temporary.path(), confinement.as_ref()))
             .arg(&job.invocation.program)
             .args(&job.invocation.args)
             .env_clear()
@@ -213,7 +210,6 @@ impl Running {
         let mut heads = Heads::new(job.marks);
         let mut cause: Option<Cause> = None;
         let mut stands = job.stands.clone();
-        let mut gate = Some(job.gate.clone());
 
         let status = loop {
             let mut ending: Option<Cause> = None;
@@ -250,15 +246,7 @@ impl Running {
                     leaving = None;
                     self.liveness = None;
                 }
-                is_open = passed(&mut gate) => {
-                    gate = None;
-                    if is_open {
-                        self.order(supervise::GO_ON);
-                    } else {
-                        ending = Some(Cause::Stopped);
-                    }
-                },
-                word = told_to_stand(&mut stands), if gate.is_none() => match word {
+                word = told_to_stand(&mut stands) => match word {
                     Some(still) => self.order(if still { supervise::STAND } else { supervise::GO_ON }),
                     None => stands = None,
                 },
@@ -326,7 +314,7 @@ impl Running {
     fn report(&mut self) -> Option<Report> {
         let mut buffer = [0; 4096];
         let length = self.report.read(&mut buffer).ok()?;
-        std::str::from_utf8(&buffer[..length]).ok()?.parse().ok()
+        serde_json::from_slice(&buffer[..length]).ok()
     }
 }
 
@@ -373,10 +361,6 @@ fn conclude(
         (_, Err(status)) => {
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
             RunError::Unwatched { command, status, left }
-        }
-        // It has left nothing behind, and nobody need ask what it did.
-        (Some(Cause::Stopped), Ok(End::NotStarted(_))) => {
-            return Err(failed(RunError::Stopped { command }, None));
         }
         (None, Ok(End::NotStarted(errno))) => {
             let source = io::Error::from_raw_os_error(errno);
@@ -428,14 +412,6 @@ fn tell<'a>(
             (talk.hold(ear, Box::new(stdin), hushed), Some(relay))
         }
         (_, stdin) => (Box::pin(feed(stdin, &job.invocation.stdin)), None),
-    }
-}
-
-/// Waits until a gate is passed; whether it was opened. Waits for ever where none is left.
-async fn passed(gate: &mut Option<Gate>) -> bool {
-    match gate {
-        Some(gate) => gate.opened().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -24,6 +24,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::kind::AdapterKind;
 use crate::config::settings::Sandbox;
 use crate::domain::Role;
@@ -37,7 +39,7 @@ const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// How firmly an agent is held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hold {
     /// Not at all.
     #[default]
@@ -51,26 +53,9 @@ pub enum Hold {
 }
 
 impl Hold {
-    const ALL: [Self; 4] = [Self::Free, Self::Apart, Self::IfPossible, Self::Always];
-
     /// Whether it may only read.
     pub(super) fn holds(self) -> bool {
         matches!(self, Self::IfPossible | Self::Always)
-    }
-
-    /// Its word in a supervisor's arguments.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::Apart => "apart",
-            Self::IfPossible => "auto",
-            Self::Always => "held",
-        }
-    }
-
-    /// What a word says.
-    pub(super) fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|hold| hold.word() == word)
     }
 }
 
@@ -227,13 +212,13 @@ pub(super) struct Surroundings {
 
 impl Surroundings {
     /// Makes them for a process that is held and everything that this process starts.
-    pub(super) fn make(confinement: &Confinement, temporary: Option<&Path>) -> Self {
+    pub(super) fn make(confinement: &Confinement, temporary: &Path) -> Self {
         #[cfg(target_os = "linux")]
         let mut made =
             if confinement.namespaces { namespace::enter(confinement, temporary) } else { Self::default() };
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
-        if let (Some(cache), None, Some(temporary)) = (&confinement.cache, &made.cache, temporary)
+        if let (Some(cache), None) = (&confinement.cache, &made.cache)
             // A known program has its part of the user's.
             && !confinement.writable.iter().any(|path| path.starts_with(cache))
         {

@@ -119,9 +119,6 @@ impl Runner for ScriptedRunner {
             let Some(request) = job.request else {
                 return Err(Box::new(Failed { error: RunError::NotFound { command }, output: None }));
             };
-            if !job.gate.clone().opened().await {
-                return Err(Box::new(Failed { error: RunError::Stopped { command }, output: None }));
-            }
             self.lock().push(Seen { invocation: job.invocation.clone(), request: request.clone() });
             let script = self.script(request);
             let wait = async {

@@ -7,7 +7,6 @@ use tokio::sync::watch;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
-use super::gate::Gate;
 use super::heads::Marks;
 use super::kind::AdapterKind;
 use super::process::Job;
@@ -46,7 +45,6 @@ impl Agents {
         let job = Job {
             invocation: &invocation,
             request: None,
-            gate: Gate::open(),
             stands: Some(stands),
             talk: Some(talk),
             marks: Marks::default(),

@@ -1,8 +1,5 @@
 //! The supervisor: Glee re-executed to run one agent and to leave nothing of it behind.
 //!
-//! It starts the agent when it gets the word, and is ready to by then: what it takes to get ready, the start of a process
-//! above all, need not come after everything else.
-//!
 //! It leads a session of its own, so that no signal from Glee's terminal reaches the agent, and on Linux it is the
 //! subreaper of everything the agent starts, so that a process that leaves the agent's group or loses its parent
 //! becomes the supervisor's child. When the agent ends, what is left of its tree is killed. When the liveness pipe
@@ -18,13 +15,13 @@
 
 mod orders;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, parent_id};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,7 +33,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
-use super::sandbox::{self, Hold, Surroundings};
+use super::sandbox::{self, Confinement, Hold, Surroundings};
 
 pub(super) use orders::DESCRIPTORS;
 pub(super) use orders::{End, Ends, GO_ON, Report, STAND, arguments, hand_over};
@@ -50,8 +47,8 @@ const SWEEP: Duration = Duration::from_secs(2);
 
 /// Runs the supervisor with the arguments after its [`NAME`].
 pub fn main(args: &[OsString]) -> ExitCode {
-    let Some(orders) = parse(args) else { return ExitCode::from(2) };
-    let (Ok(liveness), Ok(mut report)) =
+    let Some((orders, program, args)) = parse(args) else { return ExitCode::from(2) };
+    let (Ok(liveness), Ok(report)) =
         (File::open(descriptor(orders.liveness)), File::options().write(true).open(descriptor(orders.report)))
     else {
         return ExitCode::from(2);
@@ -61,13 +58,11 @@ pub fn main(args: &[OsString]) -> ExitCode {
         return ExitCode::from(2);
     }
     close_inherited(&[liveness.as_raw_fd(), report.as_raw_fd()]);
-    let ended = supervise(liveness, &orders);
-    if let Some(folder) = orders.temporary {
-        // Glee removes it as well; whoever comes second finds nothing.
-        drop(std::fs::remove_dir_all(folder));
-    }
+    let ended = supervise(liveness, &orders, program, args);
+    // Glee removes it as well; whoever comes second finds nothing.
+    drop(std::fs::remove_dir_all(&orders.temporary));
     // Nobody reads it if Glee is gone.
-    drop(report.write_all(ended.to_string().as_bytes()));
+    drop(serde_json::to_writer(report, &ended));
     ExitCode::from(match ended.end {
         End::Exit(code) => u8::try_from(code).unwrap_or(u8::MAX),
         End::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
@@ -191,7 +186,7 @@ fn empty(socket: &mut UnixStream) {
     while matches!(socket.read(&mut buffer), Ok(length) if length == buffer.len()) {}
 }
 
-fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
+fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
     // It fails only for the leader of a group, which is then out of the terminal's reach as well.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
@@ -204,21 +199,22 @@ fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
         Ok(watch) => watch,
         Err(error) => return not_started(error),
     };
-    let ready = || watch.liveness.as_ref().is_some_and(may_begin);
-    let confinement = &orders.confinement;
+    let confinement = &orders.confinement();
     let surroundings = if confinement.hold.holds() {
-        Surroundings::make(confinement, orders.temporary)
+        Surroundings::make(confinement, Path::new(&orders.temporary))
     } else {
         Surroundings::default()
     };
     // After the namespaces, whose maps only a process that may be inspected can write.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
+    let mut command = Command::new(program);
+    command.args(args).envs(surroundings.variables()).process_group(0);
     let (held, started) = match confinement.hold {
-        Hold::Free => (false, Some(start(orders, &surroundings, ready))),
+        Hold::Free => (false, Some(start(command))),
         // A thread of its own, because what is held stays held.
         Hold::Apart | Hold::IfPossible | Hold::Always => {
-            thread::scope(|scope| scope.spawn(|| start_held(orders, &surroundings, ready)).join())
+            thread::scope(|scope| scope.spawn(|| start_held(command, confinement, &surroundings)).join())
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         }
     };
@@ -233,37 +229,24 @@ fn supervise(liveness: File, orders: &Orders<'_>) -> Report {
     Report { end, held, left }
 }
 
-/// Waits for the word that the agent may begin; whether it came.
-fn may_begin(mut liveness: &File) -> bool {
-    let mut order = [0];
-    liveness.read_exact(&mut order).is_ok() && order[0] == GO_ON
-}
-
-/// Starts the agent once it may begin.
-fn start(orders: &Orders<'_>, surroundings: &Surroundings, may_begin: impl Fn() -> bool) -> io::Result<Pid> {
-    if !may_begin() {
-        return Err(Errno::ECANCELED.into());
-    }
-    let mut command = Command::new(orders.program);
-    command.args(orders.args).envs(surroundings.variables()).process_group(0);
+fn start(mut command: Command) -> io::Result<Pid> {
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
 /// Starts the agent held: whether it is, and its process, or nothing where it would have to be held.
 fn start_held(
-    orders: &Orders<'_>,
+    command: Command,
+    confinement: &Confinement,
     surroundings: &Surroundings,
-    may_begin: impl Fn() -> bool,
 ) -> (bool, Option<io::Result<Pid>>) {
-    let confinement = &orders.confinement;
     sandbox::drop_capabilities();
     if confinement.hold == Hold::Apart {
         sandbox::keep_apart();
-        return (false, Some(start(orders, surroundings, may_begin)));
+        return (false, Some(start(command)));
     }
     let held = sandbox::hold(confinement.writable.iter().map(PathBuf::as_path).chain(surroundings.writable()));
     let may_start = held || confinement.hold != Hold::Always;
-    (held, may_start.then(|| start(orders, surroundings, may_begin)))
+    (held, may_start.then(|| start(command)))
 }
 
 /// Lets go of the agent's stdin, so that Glee sees it when the agent closes it.
@@ -309,7 +292,8 @@ fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>)
             }
         }
     }
-    (end, Some(descendants().iter().map(|pid| pid.as_raw()).collect()))
+    // More would not fit into what Glee reads.
+    (end, Some(descendants().iter().take(200).map(|pid| pid.as_raw()).collect()))
 }
 
 /// Signals the agent's group and every descendant outside it. Who is gone by now needs no signal.

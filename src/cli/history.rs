@@ -1,52 +1,17 @@
 //! Where a command finds its history: `--history`, else the repository's own database in the state folder.
 
 use std::path::PathBuf;
-use std::thread::{self, JoinHandle};
 
 use super::Globals;
 use super::error::CommandError;
-use super::sitting::{journal_error, refuse_inside, state_dir, workspace_error};
+use super::sitting::{self, journal_error, refuse_inside, state_dir};
 use crate::journal::{self, Journal, JournalError, Verification};
 use crate::log;
-use crate::workspace::{self, Workspace};
+use crate::workspace::Workspace;
 
 /// Opens the history of a work tree for writing; makes it if it is not there.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
     Ok(Journal::open(&path_outside(globals, workspace)?)?)
-}
-
-/// A history that is opened while something else is done. Dropped, it is closed again.
-pub(crate) struct Opening(Option<JoinHandle<Result<Journal, JournalError>>>);
-
-/// Begins to open the history of a work tree for writing, if one has begun; none is made before it is sure that it will
-/// be needed.
-pub(crate) fn opening(globals: &Globals, workspace: &Workspace) -> Opening {
-    let path = path_outside(globals, workspace).ok().filter(|path| path.exists());
-    Opening(path.map(|path| thread::spawn(move || Journal::open(&path))))
-}
-
-impl Opening {
-    /// What was not opened yet.
-    pub(crate) fn not_begun() -> Self {
-        Self(None)
-    }
-
-    /// The history; it is opened now if that was not begun.
-    pub(crate) fn opened(mut self, globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-        match self.0.take() {
-            Some(opening) => Ok(opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?),
-            None => open(globals, workspace),
-        }
-    }
-}
-
-impl Drop for Opening {
-    fn drop(&mut self) {
-        if let Some(opening) = self.0.take() {
-            // What came of it is no longer of interest.
-            drop(opening.join());
-        }
-    }
 }
 
 /// Opens the history of a work tree for reading; `None` where there is none yet.
@@ -58,7 +23,7 @@ pub(crate) fn open_read(globals: &Globals, workspace: &Workspace) -> Result<Opti
 pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
     let path = place(globals)?;
     if globals.history.is_some()
-        && let Ok(workspace) = Workspace::discover(&globals.directory())
+        && let Ok(workspace) = sitting::workspace(globals)
     {
         refuse_inside(&workspace, &path)?;
     }
@@ -105,15 +70,9 @@ pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandErro
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
 }
 
-/// The database around the command's folder. Git is asked only where nobody else can tell.
+/// The database around the command's folder.
 fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
-    path(globals, || {
-        let directory = globals.directory();
-        if let Some(key) = workspace::history_key(&directory) {
-            return Ok(key);
-        }
-        Ok(Workspace::discover(&directory).map_err(workspace_error)?.history_key())
-    })
+    path(globals, || Ok(sitting::workspace(globals)?.history_key()))
 }
 
 /// The database of a work tree, which does not lie in it.

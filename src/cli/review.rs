@@ -13,7 +13,6 @@ use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
 use crate::event::{Mode, Staged};
 use crate::pipeline;
-use crate::protocol::secrets;
 use crate::ui::stream;
 use crate::workspace::{SelectOptions, Steering, Target, TargetSpec, Workspace};
 
@@ -200,30 +199,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Err(CommandError::usage("`--restage` stages what the coder changes, and no coder is asked")
             .hint("add `--fix` or `--arbitrate`"));
     }
-    let discover = if args.dry_run { Workspace::discover } else { Workspace::discover_to_look };
-    let directory = globals.directory();
-    let load = || super::load::runnable(globals, args.overrides(), None);
-    // Git is waited for meanwhile. Where a commit may steer the review, it is not known yet whose settings hold.
-    let (workspace, loaded) = std::thread::scope(|scope| {
-        let workspace = scope.spawn(|| discover(&directory));
-        let loaded = (!is_ci()).then(load);
-        (workspace.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), loaded)
-    });
-    let mut workspace = workspace.map_err(sitting::workspace_error)?;
-    secrets::prepare();
+    let mut workspace = sitting::workspace(globals)?;
     let spec = args.target(&workspace)?;
     let steering = if is_ci() { workspace.steering_of(&spec).map_err(sitting::workspace_error)? } else { None };
-    let (settings, scripts) = match loaded {
-        Some(loaded) => (loaded?.1.settings, Vec::new()),
-        None => sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?,
-    };
+    let (settings, scripts) = sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let workspace = Arc::new(workspace);
-    let begun = (!args.dry_run).then(|| sitting::Begun {
-        look: pipeline::look_ahead(&workspace),
-        history: super::history::opening(globals, &workspace),
-    });
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
     let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
     // A route named on the command line is chosen: nobody is asked for it.
@@ -236,11 +218,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
     let agents = sitting::agents(&plan, workspace.root())?;
-    let Some(begun) = begun else {
+    if args.dry_run {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
-    };
+    }
     let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), chosen, globals };
-    sitting::start(&sitting, workspace, settings, agents, plan, target, begun)
+    sitting::start(&sitting, workspace, settings, agents, plan, target)
 }
 
 /// Whether this is a run of continuous integration, where nobody has seen what a change brings.

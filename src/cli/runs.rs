@@ -17,7 +17,7 @@ use crate::event::{Event, EventKind, Mode, Plan};
 use crate::journal::{Journal, RunRow};
 use crate::log;
 use crate::pipeline::{self, PlanError, Recorded};
-use crate::protocol::{printable, secrets};
+use crate::protocol::printable;
 use crate::report::Format;
 use crate::ui::stream;
 use crate::workspace::{TreeId, Workspace};
@@ -226,7 +226,6 @@ fn diff(globals: &Globals, text: &str) -> CommandResult {
 }
 
 fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -> CommandResult {
-    secrets::prepare();
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
     let recalled = recall(globals, workspace, &journal, &run, named)?;

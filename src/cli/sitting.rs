@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::history::Opening;
+use super::history;
 use super::interrupt::{self, Loop};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, own_process, sandbox};
 use crate::config::settings::{Sandbox, Settings};
@@ -19,7 +19,7 @@ use crate::event::{CallId, Event, Mode, Plan};
 use crate::journal::JournalError;
 use crate::log;
 use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
-use crate::pipeline::{self, Ahead, Ended, Rest, Reviewed, RunError, Setup};
+use crate::pipeline::{self, Ended, Rest, Reviewed, RunError, Setup};
 use crate::protocol::secrets;
 use crate::report::{self, Detail, Format, RenderOptions};
 use crate::ui::dispute::{Dialog, Unattended};
@@ -58,12 +58,6 @@ pub(crate) struct Sitting<'a> {
     /// The route that was named on the command line.
     pub(crate) chosen: Option<Route>,
     pub(crate) globals: &'a Globals,
-}
-
-/// What of a run was begun while its target was chosen.
-pub(crate) struct Begun {
-    pub(crate) look: Ahead,
-    pub(crate) history: Opening,
 }
 
 /// The work tree around the folder that the command works in.
@@ -206,12 +200,10 @@ pub(crate) fn start(
     agents: Agents,
     plan: Plan,
     target: Target,
-    begun: Begun,
 ) -> CommandResult {
     let run = pipeline::new_run();
-    let Begun { look, history } = begun;
-    sit(sitting, workspace, settings, agents, history, &run.clone(), |setup| {
-        Box::pin(pipeline::start(setup, run, plan, target, look))
+    sit(sitting, workspace, settings, agents, &run.clone(), |setup| {
+        Box::pin(pipeline::start(setup, run, plan, target))
     })
 }
 
@@ -226,8 +218,7 @@ pub(crate) fn resume(
     judges: Vec<Agent>,
 ) -> CommandResult {
     let workspace = Arc::new(workspace);
-    let history = Opening::not_begun();
-    sit(sitting, workspace, settings, agents, history, &run.clone(), |setup| {
+    sit(sitting, workspace, settings, agents, &run.clone(), |setup| {
         Box::pin(pipeline::resume(setup, run, named, judges))
     })
 }
@@ -248,7 +239,7 @@ pub(crate) fn settle(
     let state_dir = state_dir()?;
     refuse_inside(&workspace, &state_dir)?;
     let _lock = workspace.lock(&state_dir, &run).map_err(workspace_error)?;
-    let journal = Opening::not_begun().opened(sitting.globals, &workspace)?;
+    let journal = history::open(sitting.globals, &workspace)?;
     let terminal = Terminal::new(screen(sitting.globals));
     let decider = decider(sitting, &settings, &terminal);
     let sink = Box::new(Progress::new(&terminal));
@@ -280,7 +271,6 @@ fn sit(
     workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
-    history: Opening,
     id: &RunId,
     run: impl FnOnce(Setup) -> Running,
 ) -> CommandResult {
@@ -291,7 +281,7 @@ fn sit(
         Mode::Review => None,
         Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id).map_err(workspace_error)?),
     };
-    let journal = history.opened(sitting.globals, &workspace)?;
+    let journal = history::open(sitting.globals, &workspace)?;
     let terminal = Terminal::new(screen(sitting.globals));
     let decider = decider(sitting, &settings, &terminal);
     let sink: Box<dyn EventSink> = match sitting.format {

@@ -1,14 +1,12 @@
 //! `glee vote`: decide tuples by the votes of three, offline.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use foldhash::fast::RandomState;
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -17,7 +15,6 @@ use super::error::{CommandError, CommandResult};
 use crate::domain::ExitReason;
 use crate::files;
 use crate::protocol::printable;
-use crate::rules::side_by_side;
 use crate::rules::vote::{Action, Lists, Version, Vote, Voter, decide};
 
 /// Arguments of `glee vote`.
@@ -59,12 +56,6 @@ enum Rules {
     /// With protected minorities, justified drops and telling reasons
     V2,
 }
-
-/// The bytes of a stream that are decided at a time.
-const BLOCK: u64 = 1 << 20;
-
-/// Fewer bytes than this are not worth a second thread.
-const WORTH_A_THREAD: usize = 1 << 16;
 
 /// How votes are decided here.
 struct Ballot {
@@ -114,11 +105,11 @@ impl Ballot {
     fn count(&self, mut input: impl BufRead, batch: bool, name: &str) -> CommandResult {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let written = if batch {
-            self.lines(&mut input, &mut out, name)?
+            self.lines(input, &mut out, name)?
         } else {
             let mut text = Vec::new();
             input.read_to_end(&mut text).map_err(|error| unreadable(name, error))?;
-            let input: Input<'_> = parse(&text).map_err(|error| malformed(name, &error))?;
+            let input: Input = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
             let decided = serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
             writeln!(out, "{decided}")
         };
@@ -129,55 +120,30 @@ impl Ballot {
     }
 
     /// Decides line by line; what stands before a malformed line is written out whole.
-    fn lines(
-        &self,
-        input: &mut impl BufRead,
-        out: &mut impl Write,
-        name: &str,
-    ) -> Result<io::Result<()>, CommandError> {
-        let (mut block, mut before) = (Vec::new(), 0);
-        loop {
-            block.clear();
-            let read = input.by_ref().take(BLOCK).read_to_end(&mut block);
-            // The last line of a block is read to its end.
-            let read = read.and_then(|_| input.read_until(b'\n', &mut block));
-            read.map_err(|error| unreadable(name, error))?;
-            if block.is_empty() {
-                return Ok(Ok(()));
+    fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
+        for (number, line) in (1_u64..).zip(input.split(b'\n')) {
+            let line = line.map_err(|error| unreadable(name, error))?;
+            if line.trim_ascii().is_empty() {
+                continue;
             }
-            let lines: Vec<(u64, &[u8])> =
-                (before + 1..).zip(block.split_inclusive(|byte| *byte == b'\n')).collect();
-            before += lines.len() as u64;
-            let worth = if block.len() > WORTH_A_THREAD { 1 } else { lines.len() };
-            for (answers, end) in side_by_side::parts_of(&lines, worth, |part| self.part(part)) {
-                if let Err(error) = out.write_all(&answers) {
-                    return Ok(Err(error));
-                }
-                if let Err((number, error)) = end {
+            let written = match serde_json::from_slice(&line) {
+                Ok(input) => serde_json::to_writer(&mut *out, &self.decide(&input)).map_err(io::Error::from),
+                Err(error) => {
                     out.flush()?;
                     return Err(malformed(&format!("line {number} of {name}"), &error));
                 }
+            };
+            if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
+                return Ok(Err(error));
             }
         }
+        Ok(Ok(()))
     }
 
-    /// The answers to some lines, up to the first that is malformed.
-    fn part(&self, lines: &[(u64, &[u8])]) -> (Vec<u8>, Result<(), (u64, serde_json::Error)>) {
-        let mut answers = Vec::new();
-        for (number, line) in lines.iter().filter(|(_, line)| !line.trim_ascii().is_empty()) {
-            let written = parse(line).and_then(|input| serde_json::to_writer(&mut answers, &self.decide(&input)));
-            if let Err(error) = written {
-                return (answers, Err((*number, error)));
-            }
-            answers.push(b'\n');
-        }
-        (answers, Ok(()))
-    }
-
-    fn decide<'a>(&self, input: &'a Input<'_>) -> Vec<Decided<'a>> {
+    fn decide<'a>(&self, input: &'a Input) -> Vec<Decided<'a>> {
         let conflicts = input.conflict_flags.as_ref().map(Flags::by_tuple).unwrap_or_default();
-        let decided = input.actions_by_tuple.0.iter().map(|(Text(id), votes)| {
-            let conflict = conflicts.get(&**id).copied();
+        let decided = input.actions_by_tuple.0.iter().map(|(id, votes)| {
+            let conflict = conflicts.get(id.as_str()).copied();
             let decision = decide(votes.each(), conflict, self.version, &self.lists);
             let flag_reason = decision.reason.map(|reason| reason.as_str());
             Decided {
@@ -222,49 +188,33 @@ struct Decided<'a> {
 }
 
 #[derive(Deserialize)]
-struct Input<'a> {
-    #[serde(borrow)]
-    actions_by_tuple: Tuples<'a>,
-    #[serde(borrow, default)]
-    conflict_flags: Option<Flags<'a>>,
+struct Input {
+    actions_by_tuple: Tuples,
+    conflict_flags: Option<Flags>,
 }
-
-/// Reads an input. What is known to be UTF-8 as a whole is not looked through again string by string.
-fn parse(bytes: &[u8]) -> Result<Input<'_>, serde_json::Error> {
-    match str::from_utf8(bytes) {
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(bytes),
-    }
-}
-
-/// A string of the input, copied only where it holds an escape.
-#[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The votes on each tuple, in the order of the input.
-struct Tuples<'a>(Vec<(Text<'a>, Votes<'a>)>);
+struct Tuples(Vec<(String, Votes)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Tuples<'a> {
+impl<'de> Deserialize<'de> for Tuples {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Tuples<'de>;
+            type Value = Tuples;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a map from tuple to votes")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Tuples<'de>, M::Error> {
-                let mut tuples: Vec<(Text<'de>, Votes<'de>)> = Vec::new();
-                while let Some(id) = map.next_key()? {
-                    let votes: Option<Votes<'de>> = map.next_value()?;
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Tuples, M::Error> {
+                let (mut tuples, mut seen) = (Vec::new(), HashSet::new());
+                while let Some((id, votes)) = map.next_entry::<String, Option<Votes>>()? {
+                    if !seen.insert(id.clone()) {
+                        return Err(M::Error::custom(format!("tuple `{id}` stands there twice")));
+                    }
                     tuples.push((id, votes.unwrap_or_default()));
                 }
-                let mut seen = HashSet::with_capacity_and_hasher(tuples.len(), RandomState::default());
-                match tuples.iter().find(|(id, _)| !seen.insert(&*id.0)) {
-                    Some((Text(id), _)) => Err(M::Error::custom(format!("tuple `{id}` stands there twice"))),
-                    None => Ok(Tuples(tuples)),
-                }
+                Ok(Tuples(tuples))
             }
         }
         deserializer.deserialize_map(InOrder)
@@ -272,164 +222,74 @@ impl<'de: 'a, 'a> Deserialize<'de> for Tuples<'a> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Votes<'a> {
-    #[serde(borrow, default, rename = "A")]
-    a: MaybeVote<'a>,
-    #[serde(borrow, default, rename = "B")]
-    b: MaybeVote<'a>,
-    #[serde(borrow, default, rename = "C")]
-    c: MaybeVote<'a>,
+#[serde(deny_unknown_fields, default, rename_all = "UPPERCASE")]
+struct Votes {
+    a: MaybeVote,
+    b: MaybeVote,
+    c: MaybeVote,
 }
 
-impl<'a> Votes<'a> {
-    fn each(&self) -> [Option<&Vote<'a, Value>>; 3] {
-        [self.a.0.as_ref(), self.b.0.as_ref(), self.c.0.as_ref()]
+impl Votes {
+    fn each(&self) -> [Option<&Vote<'static, Value>>; 3] {
+        [&self.a, &self.b, &self.c].map(|vote| vote.0.as_ref())
     }
 }
 
 /// A vote; null and `{}` are none.
-#[derive(Default)]
-struct MaybeVote<'a>(Option<Vote<'a, Value>>);
+#[derive(Default, Deserialize)]
+#[serde(try_from = "Value")]
+struct MaybeVote(Option<Vote<'static, Value>>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for MaybeVote<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Cast;
-        impl<'de> Visitor<'de> for Cast {
-            type Value = MaybeVote<'de>;
+impl TryFrom<Value> for MaybeVote {
+    type Error = String;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a vote: an object with `action_type`")
-            }
-
-            fn visit_unit<E>(self) -> Result<MaybeVote<'de>, E> {
-                Ok(MaybeVote(None))
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<MaybeVote<'de>, M::Error> {
-                let mut vote = Vote { action: Action::Keep, reason: None, new_value: None };
-                let mut empty = true;
-                while let Some(key) = map.next_key_seed(Field)? {
-                    empty = false;
-                    match key {
-                        Key::Action => {
-                            if let Some(word) = map.next_value::<Option<Word>>()? {
-                                vote.action = word.0;
-                            }
-                        }
-                        Key::Reason => vote.reason = map.next_value::<Option<Text<'de>>>()?.map(|text| text.0),
-                        Key::NewValue => {
-                            vote.new_value = map.next_value::<Option<Value>>()?;
-                        }
-                        Key::Other => drop(map.next_value::<IgnoredAny>()?),
-                    }
-                }
-                Ok(MaybeVote((!empty).then_some(vote)))
-            }
+    fn try_from(value: Value) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Given {
+            action_type: Option<String>,
+            reason_code: Option<String>,
+            new_value: Option<Value>,
         }
-        deserializer.deserialize_any(Cast)
-    }
-}
-
-/// The word of an action.
-struct Word(Action);
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(word) = Text::deserialize(deserializer)?;
-        Action::parse(&word).map(Word).ok_or_else(|| {
-            D::Error::custom(format!("unknown action `{word}`, expected KEEP, DROP, FLIP, FLAG or MERGE"))
-        })
-    }
-}
-
-/// The fields of a vote.
-enum Key {
-    Action,
-    Reason,
-    NewValue,
-    Other,
-}
-
-/// Reads a field's name without keeping it.
-struct Field;
-
-impl<'de> DeserializeSeed<'de> for Field {
-    type Value = Key;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for Field {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a field's name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Key, E> {
-        Ok(match name {
-            "action_type" => Key::Action,
-            "reason_code" => Key::Reason,
-            "new_value" => Key::NewValue,
-            _ => Key::Other,
-        })
+        match &value {
+            Value::Null => return Ok(Self(None)),
+            Value::Object(fields) if fields.is_empty() => return Ok(Self(None)),
+            Value::Object(_) => {}
+            _ => return Err("expected a vote: an object with `action_type`".to_owned()),
+        }
+        let given: Given = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let action = given.action_type.map_or(Ok(Action::Keep), |word| {
+            let unknown = || format!("unknown action `{word}`, expected KEEP, DROP, FLIP, FLAG or MERGE");
+            Action::parse(&word).ok_or_else(unknown)
+        })?;
+        Ok(Self(Some(Vote { action, reason: given.reason_code.map(Into::into), new_value: given.new_value })))
     }
 }
 
 /// Conflict types by tuple; the last one that names a tuple holds.
-struct Flags<'a>(Vec<(Vec<Text<'a>>, Option<Text<'a>>)>);
-
-impl Flags<'_> {
-    fn by_tuple(&self) -> HashMap<&str, &str, RandomState> {
-        let mut types = HashMap::default();
-        for (ids, conflict) in &self.0 {
-            for Text(id) in ids {
-                match conflict {
-                    Some(Text(conflict)) => drop(types.insert(&**id, &**conflict)),
-                    None => drop(types.remove(&**id)),
-                }
-            }
-        }
-        types
-    }
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
+enum Flags {
+    List(Vec<Flag>),
+    ByTuple(HashMap<String, Option<String>>),
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Flags<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Flag<'a> {
-            #[serde(borrow)]
-            tuple_ids: Vec<Text<'a>>,
-            #[serde(borrow, default)]
-            conflict_type: Option<Text<'a>>,
-        }
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Flags<'de>;
+#[derive(Deserialize)]
+struct Flag {
+    tuple_ids: Vec<String>,
+    conflict_type: Option<String>,
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of flags, or a map from tuple to conflict type")
-            }
-
-            fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Flags<'de>, S::Error> {
-                let mut flags = Vec::new();
-                while let Some(Flag { tuple_ids, conflict_type }) = list.next_element()? {
-                    flags.push((tuple_ids, conflict_type));
-                }
-                Ok(Flags(flags))
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Flags<'de>, M::Error> {
-                let mut flags = Vec::new();
-                while let Some((id, conflict)) = map.next_entry()? {
-                    flags.push((vec![id], conflict));
-                }
-                Ok(Flags(flags))
+impl Flags {
+    fn by_tuple(&self) -> HashMap<&str, &str> {
+        let mut types: HashMap<&str, Option<&str>> = HashMap::new();
+        match self {
+            Self::List(flags) => flags.iter().for_each(|flag| {
+                types.extend(flag.tuple_ids.iter().map(|id| (id.as_str(), flag.conflict_type.as_deref())));
+            }),
+            Self::ByTuple(flags) => {
+                types.extend(flags.iter().map(|(id, conflict)| (id.as_str(), conflict.as_deref())));
             }
         }
-        deserializer.deserialize_any(Either)
+        types.into_iter().filter_map(|(id, conflict)| Some((id, conflict?))).collect()
     }
 }

@@ -86,30 +86,6 @@ impl Journal {
         self.path.with_file_name("runs").join(name)
     }
 
-    /// Brings what the write-ahead log holds into the database, as far as no reader is in the way; the log then begins
-    /// anew instead of growing, and its end costs less.
-    ///
-    /// # Errors
-    /// When the database cannot be written. Nothing is lost: the log still has everything.
-    pub fn checkpoint(&self) -> Result<(), JournalError> {
-        let done = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        done.map_err(|source| self.fault(source))?;
-        self.begin_log()
-    }
-
-    /// Begins the write-ahead log, so that what is recorded next need not wait until the disk has made one. It changes
-    /// nothing that is recorded, and does not wait for others: where somebody writes there is a log.
-    fn begin_log(&self) -> Result<(), JournalError> {
-        let patience = |patience| self.db.busy_timeout(patience).map_err(|source| self.fault(source));
-        patience(Duration::ZERO)?;
-        let begun = self.db.pragma_update(None, "application_id", APPLICATION);
-        patience(PATIENCE)?;
-        match begun {
-            Err(error) if is_busy(&error) => Ok(()),
-            begun => begun.map_err(|source| self.fault(source)),
-        }
-    }
-
     /// Classifies what SQLite says.
     pub(super) fn fault(&self, source: rusqlite::Error) -> JournalError {
         fault(&self.path, source)

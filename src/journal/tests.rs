@@ -373,22 +373,6 @@ fn a_fault_is_named_in_words() {
 }
 
 #[test]
-fn after_a_checkpoint_the_log_begins_anew() {
-    let (_folder, path, mut journal) = fresh();
-    let log = path.with_extension("db-wal");
-    journal.append(&run("1"), started("app.py")).unwrap();
-    journal.checkpoint().unwrap();
-    let once = fs::metadata(&log).unwrap().len();
-    for _ in 0..20 {
-        journal.append(&run("1"), EventKind::RunResumed).unwrap();
-        journal.checkpoint().unwrap();
-    }
-    assert!(fs::metadata(&log).unwrap().len() <= once.max(64 << 10));
-    let second = Journal::open_read(&path).unwrap().unwrap();
-    assert_eq!(second.events(&run("1")).unwrap().len(), 21);
-}
-
-#[test]
 fn many_writers_make_one_chain() {
     let folder = tempfile::tempdir().unwrap();
     let path = Arc::new(path_for(folder.path(), "abc"));

@@ -3,19 +3,14 @@
 //! Whoever owns a run records that a call begins, hands it over here, and records what came of it.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::PoisonError;
 
 use tokio::sync::watch;
-use tokio::time::Instant;
 use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use crate::agents::adapter::AgentError;
-use crate::agents::{Agents, AnswerText, Ask, Asked, Gate, Session, Stop, TranscriptFiles};
+use crate::agents::{Agents, AnswerText, Ask, Asked, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
 use crate::domain::{Agent, RunId, Told, Usage};
 use crate::event::{CallAnswer, CallId, Transcript};
@@ -28,12 +23,6 @@ use crate::pipeline::watch::{Lookout, Sight};
 use crate::protocol::request::Request;
 use crate::protocol::secrets;
 use crate::workspace::Workspace;
-
-/// How long after it may begin an agent is at work.
-const UNDER_WAY: Duration = Duration::from_millis(10);
-
-/// The bytes of a kept file by which it is known what such files hold.
-const BEGINNING: u64 = 64 << 10;
 
 /// A call that is ready to be made.
 pub(crate) struct Call {
@@ -50,8 +39,6 @@ pub(crate) struct Call {
     pub(crate) protected: Vec<PathBuf>,
     pub(crate) files: TranscriptFiles,
     pub(crate) sink: Sink,
-    /// The agent is made ready, and begins when this is open.
-    pub(crate) gate: Gate,
     /// Whether the agent stands still at the moment, where it can be asked to.
     pub(crate) stands: Option<watch::Receiver<bool>>,
     pub(crate) stop: Stop,
@@ -85,9 +72,6 @@ impl Call {
         let Self { id, agents, agent, backups, request, prompt, session, limits, settings, .. } = self;
         let redaction = Redaction::from(settings.redaction);
         let files = self.files;
-        let is_clean = Arc::new(OnceLock::new());
-        let search = Search { redaction, is_clean: Arc::clone(&is_clean), files: files.clone() };
-        let search = search.work(prompt.clone(), self.gate.clone());
         let sink = self.sink;
         let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&id, line);
         let ask = Ask {
@@ -100,17 +84,11 @@ impl Call {
             files: &files,
             session: session.as_ref(),
             activity: &activity,
-            gate: self.gate,
             stands: self.stands,
             stop: self.stop,
         };
-        let Asked { result, transcript, millis, usage, told } = tokio::select! {
-            asked = agents.ask_or_backup(ask, &backups) => asked,
-            never = search => match never {},
-        };
-        let known = is_clean.get().copied().unwrap_or_default().then_some(prompt);
-        let clerk = Clerk { request, files, redaction, known };
-        // The clerk first, who has more to do: the thread that searched is free.
+        let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
+        let clerk = Clerk { request, files, redaction };
         let answer = tokio::task::spawn_blocking(move || clerk.take(result));
         let sight = self.lookout.map(|lookout| tokio::task::spawn_blocking(move || lookout.look()));
         let answer = answer.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
@@ -124,60 +102,11 @@ impl Call {
     }
 }
 
-/// Searches for secrets while an agent works: the rules that its prompt and its output need are compiled when its answer
-/// comes.
-struct Search {
-    redaction: Redaction,
-    /// Whether the prompt has none, once that is known.
-    is_clean: Arc<OnceLock<bool>>,
-    files: TranscriptFiles,
-}
-
-impl Search {
-    /// Searches the prompt, and what is kept of the call whenever the agent has printed more, as long as that is little.
-    /// Never ends.
-    async fn work(self, prompt: String, mut gate: Gate) -> Infallible {
-        let Self { redaction, is_clean, files } = self;
-        gate.opened().await;
-        // Until the agent is at work there is more urgent work for everybody.
-        tokio::time::sleep(UNDER_WAY).await;
-        drop(tokio::task::spawn_blocking(move || {
-            is_clean.get_or_init(|| redaction.is_clean(&prompt));
-        }));
-        let (begun, mut searched) = (Instant::now(), 0);
-        while searched < BEGINNING {
-            tokio::time::sleep((begun.elapsed() / 10).clamp(UNDER_WAY, Duration::from_secs(1))).await;
-            let printed = fs::metadata(&files.stdout).map_or(0, |meta| meta.len());
-            if printed > searched {
-                let kept = files.all().unwrap_or_default();
-                let search = move || {
-                    for file in kept {
-                        redaction.is_clean(&beginning(&file));
-                    }
-                };
-                drop(tokio::task::spawn_blocking(search).await);
-            }
-            searched = printed;
-        }
-        std::future::pending().await
-    }
-}
-
-/// What a file begins with.
-fn beginning(file: &Path) -> String {
-    let mut bytes = Vec::new();
-    // It is searched as a whole at the end.
-    drop(File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes)));
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 /// Reads an answer, and cleans of secrets what is kept of the call.
 struct Clerk {
     request: Request,
     files: TranscriptFiles,
     redaction: Redaction,
-    /// A text that was searched and has none.
-    known: Option<String>,
 }
 
 impl Clerk {
@@ -191,12 +120,7 @@ impl Clerk {
                 CallAnswer::Failed { error: message, hint, cause: Some(kind) }
             }
         };
-        let is_known = |file: &Path| self.known.as_deref().is_some_and(|text| holds(file, text));
-        let clean = || {
-            let files = self.files.all()?;
-            files.iter().filter(|file| !is_known(file)).try_for_each(|file| self.redaction.file(file))
-        };
-        match clean() {
+        match self.files.all().and_then(|files| files.iter().try_for_each(|file| self.redaction.file(file))) {
             Ok(()) => answer,
             Err(error) => failed(
                 format!("the kept output cannot be cleaned of secrets: {error}"),
@@ -220,12 +144,6 @@ pub(crate) fn refused(error: String, hint: &str) -> Called {
 
 fn failed(error: String, hint: Option<String>) -> CallAnswer {
     CallAnswer::Failed { error, hint, cause: None }
-}
-
-/// Whether a file holds just this text.
-fn holds(file: &Path, text: &str) -> bool {
-    let is_as_long = fs::metadata(file).is_ok_and(|meta| usize::try_from(meta.len()) == Ok(text.len()));
-    is_as_long && fs::read(file).is_ok_and(|bytes| bytes == text.as_bytes())
 }
 
 /// An agent of a plan with the values of its variables and the secrets among its arguments, which are in the

@@ -75,29 +75,6 @@ impl Step {
             | Self::Finish => None,
         }
     }
-
-    /// Whether it asks a person, reads the history, or touches the tree or the disk as soon as it is started, so that
-    /// what led to it has to be recorded first. An agent begins to work only when the run waits for it.
-    pub(crate) fn reaches_out(&self) -> bool {
-        match self {
-            Self::Merge { .. }
-            | Self::Keep
-            | Self::RecordTree(_)
-            | Self::OpenDispute(_)
-            | Self::CarryOn(_)
-            | Self::Choose(_)
-            | Self::AskPerson(_)
-            | Self::Verify { .. }
-            | Self::NextRound { .. } => true,
-            Self::Ask(_)
-            | Self::DebateRound { .. }
-            | Self::Conclude { .. }
-            | Self::Send(_)
-            | Self::Rule(_)
-            | Self::Settle(_)
-            | Self::Finish => false,
-        }
-    }
 }
 
 /// The rules of a run that do not change while it goes on.

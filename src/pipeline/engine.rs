@@ -1,17 +1,14 @@
 //! The engine: runs the steps that are due side by side and records what comes of them.
 //!
-//! It owns the journal and the state; nothing else writes either. What happens between two waits is recorded at once, and
-//! before anybody acts on it: an agent, a person, or the engine itself on the tree.
+//! It owns the journal and the state; nothing else writes either. An event is on the disk before anything acts on it.
 
 mod docket;
 mod waiting;
 
 use std::collections::BTreeSet;
-use std::future::poll_fn;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
-use std::task::Poll;
 use std::time::Instant;
 
 use futures_util::StreamExt as _;
@@ -19,10 +16,10 @@ use futures_util::stream::FuturesUnordered;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
-use crate::agents::{Agents, Opener, Stop};
+use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RulingWord, RunId};
-use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose, Transcript};
+use crate::event::{CallAnswer, CallId, Event, EventKind, Transcript};
 use crate::journal::{Binding, Journal, JournalError};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::Called;
@@ -59,10 +56,6 @@ pub(crate) struct Engine {
     pub(crate) stop: Stop,
     pub(crate) started: Instant,
     pub(crate) watch: Watch,
-    /// Let agents begin that were asked since the last record.
-    pub(crate) gates: Vec<Opener>,
-    /// What happened and is not on the disk yet.
-    pub(crate) unwritten: Vec<EventKind>,
     /// The disputes that are settled, and nothing else is done; `None` where the run goes on as a whole.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     /// The disputes that have to be looked at; `None` where everything has to be.
@@ -98,9 +91,7 @@ impl Engine {
     /// Runs until the run ends or is stopped.
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
         let span = self.span.clone();
-        let rest = self.steps().instrument(span).await;
-        self.record()?;
-        rest
+        self.steps().instrument(span).await
     }
 
     async fn steps(&mut self) -> Result<Rest, RunError> {
@@ -132,28 +123,16 @@ impl Engine {
                     false => Rest::Ended,
                 });
             }
-            // Agents are made ready while the disk is waited for. None begins before it is there that it was asked.
-            let ready = poll_fn(|context| Poll::Ready(work.poll_next_unpin(context))).await;
-            let has_logged = self.record()?;
-            self.gates.drain(..).for_each(Opener::open);
-            let done = match ready {
-                Poll::Ready(done) => done,
-                Poll::Pending => tokio::select! {
-                    biased;
-                    done = work.next() => done,
-                    () = self.stop.stopped(), if !stopped => None,
-                    // Everybody is at work, and nobody waits for the disk.
-                    () = std::future::ready(()), if has_logged => {
-                        drop(self.journal.checkpoint());
-                        None
-                    }
-                },
+            let done = tokio::select! {
+                biased;
+                done = work.next() => done,
+                () = self.stop.stopped(), if !stopped => None,
             };
             // What the stop cut off may arrive before the stop itself is seen here.
             if !stopped && self.stop.is_stopped() {
                 stopped = true;
                 if let Some(round) = self.state.debate_at_work() {
-                    self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) });
+                    self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) })?;
                 }
             }
             let Some((step, done)) = done else { continue };
@@ -200,9 +179,6 @@ impl Engine {
 
     /// Does a step that needs no waiting, or begins one that does.
     fn start(&mut self, step: &Step) -> Result<Option<Work>, RunError> {
-        if step.reaches_out() {
-            self.record()?;
-        }
         match step {
             Step::Ask(call) => {
                 if call.purpose.is_coder() {
@@ -216,25 +192,25 @@ impl Engine {
             Step::Merge { round } => self.merge(*round)?,
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
-                self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message });
+                self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message })?;
             }
-            Step::Conclude { round } => self.conclude(*round),
+            Step::Conclude { round } => self.conclude(*round)?,
             Step::Keep => {
                 let kept = self.workspace.keep(&self.run, &self.state_dir)?;
-                self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 });
+                self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
             }
             Step::RecordTree(call) => {
                 let event = self.trees().record(&self.state, call, &self.run)?;
-                self.append(event);
+                self.append(event)?;
             }
             // All at once: they are numbered in one transaction.
             Step::OpenDispute(_) => self.open_disputes()?,
             Step::CarryOn(finding) => self.carry_on(*finding)?,
-            Step::Send(dispute) => self.append(due::sent(&self.state, *dispute)),
-            Step::Rule(dispute) => self.rule(*dispute),
+            Step::Send(dispute) => self.append(due::sent(&self.state, *dispute))?,
+            Step::Rule(dispute) => self.rule(*dispute)?,
             Step::Settle(dispute) => {
                 if let Some(settlement) = due::settlement(&self.state, *dispute) {
-                    self.append(EventKind::DisputeSettled { dispute: *dispute, settlement });
+                    self.append(EventKind::DisputeSettled { dispute: *dispute, settlement })?;
                 }
             }
             Step::NextRound { round } => self.next_round(*round)?,
@@ -243,25 +219,27 @@ impl Engine {
         Ok(None)
     }
 
-    /// Takes an event into the state; it is recorded with the others that happen before anything is waited for.
-    pub(crate) fn append(&mut self, kind: EventKind) {
-        let kind = Redaction::from(self.settings.redaction).event(kind);
-        self.state.apply(&kind);
-        self.note(&kind);
-        self.unwritten.push(kind);
+    /// Records one event; otherwise as [`Self::append_all`].
+    pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
+        self.append_all([kind])
     }
 
-    /// Records what happened since the last time, all of it or nothing, and tells the listeners. Returns whether anything
-    /// did.
-    pub(crate) fn record(&mut self) -> Result<bool, RunError> {
-        if self.unwritten.is_empty() {
-            return Ok(false);
+    /// Records events that belong together, all of them or, with an error, none; takes them into the state, and tells the
+    /// listeners.
+    pub(crate) fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<(), RunError> {
+        let redaction = Redaction::from(self.settings.redaction);
+        let kinds: Vec<EventKind> = kinds.into_iter().map(|kind| redaction.event(kind)).collect();
+        if kinds.is_empty() {
+            return Ok(());
         }
-        let kinds = std::mem::take(&mut self.unwritten);
         let elsewhere = kinds.iter().flat_map(|kind| self.for_earlier_run(kind)).collect();
         let events = self.journal.append_with(&self.run, kinds, elsewhere)?;
+        for event in &events {
+            self.state.apply(&event.kind);
+            self.note(&event.kind);
+        }
         self.tell(&events);
-        Ok(true)
+        Ok(())
     }
 
     /// How a dispute of an earlier run ended in this one, as that run records it.
@@ -301,17 +279,11 @@ impl Engine {
                     None => answer,
                 };
                 if !cut_off {
-                    let is_judge = matches!(call.purpose, Purpose::Judge { .. });
                     if let (Some(by), Some(said)) = (&told.by, &told.instead) {
                         let text = format!("{by} was asked in the place of {}: {said}", call.agent);
-                        self.append(EventKind::Notice { text });
+                        self.append(EventKind::Notice { text })?;
                     }
-                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told });
-                    // It was paid for. What a judge says leads to its ruling without a wait, and both are recorded at
-                    // once.
-                    if !is_judge {
-                        self.record()?;
-                    }
+                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told })?;
                 }
                 recorded?;
             }
@@ -321,12 +293,11 @@ impl Engine {
                 let undecided = self.state.disputes.values().filter(|other| {
                     other.is_open() && other.route.is_none() && !self.state.is_sent_to_judge(&other.finding)
                 });
-                let chosen: Vec<DisputeNumber> =
-                    undecided.map(|other| other.number).filter(|n| choice.for_all || *n == dispute).collect();
-                for dispute in chosen {
-                    let by_person = choice.by_person;
-                    self.append(EventKind::RouteChosen { dispute, route: choice.route, by_person });
-                }
+                let chosen = undecided.map(|other| other.number).filter(|n| choice.for_all || *n == dispute);
+                let Choice { route, by_person, .. } = choice;
+                let events: Vec<EventKind> =
+                    chosen.map(|dispute| EventKind::RouteChosen { dispute, route, by_person }).collect();
+                self.append_all(events)?;
             }
             Done::Ruled { dispute, ruling, decider } => {
                 self.decider = Some(decider);
@@ -338,15 +309,15 @@ impl Engine {
                     PersonAnswer::Ruled(HumanRuling { ruling, reason }) => {
                         let ruling = Ruling { rationale: reason.into(), ..Ruling::bare(ruling) };
                         let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
-                        self.append(EventKind::RulingGiven { dispute, ruling });
+                        self.append(EventKind::RulingGiven { dispute, ruling })?;
                     }
                 }
             }
             Done::Verified { round, results } => {
                 if !stopped {
-                    for (command, Checked { passed, tail }) in results {
-                        self.append(EventKind::Verified { round, command, passed, tail });
-                    }
+                    self.append_all(results.into_iter().map(|(command, Checked { passed, tail })| {
+                        EventKind::Verified { round, command, passed, tail }
+                    }))?;
                 }
             }
         }
@@ -364,7 +335,7 @@ impl Engine {
         let notice = |text: String| EventKind::Notice { text };
         if call.purpose.is_coder() {
             for done in self.watch.end_of_coder(&self.workspace, call, sight)? {
-                self.append(notice(format!("{} {done}", call.agent)));
+                self.append(notice(format!("{} {done}", call.agent)))?;
             }
             return Ok(answer);
         }
@@ -377,14 +348,14 @@ impl Engine {
                     "`{file}` was changed while {} worked, not by it; findings there may be stale",
                     call.agent
                 );
-                self.append(notice(text));
+                self.append(notice(text))?;
             }
         }
         if violations.is_empty() {
             return Ok(answer);
         }
         let discarded = watch::discarded(call, &violations);
-        self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations });
+        self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations })?;
         Ok(discarded)
     }
 
@@ -393,9 +364,8 @@ impl Engine {
         let lists = self.lists();
         let bench = self.bench(round, &lists);
         let advised = bench.advise(&bench.unmerged(), &self.settings.advisories);
-        self.append_all(advised);
-        self.append_all(self.bench(round, &lists).merge(&self.bindings));
-        Ok(())
+        self.append_all(advised)?;
+        self.append_all(self.bench(round, &lists).merge(&self.bindings))
     }
 
     /// The state with the findings of those reviewers who have answered, where others have not; nothing is recorded.
@@ -408,12 +378,12 @@ impl Engine {
         Some(state)
     }
 
-    fn conclude(&mut self, round: u32) {
+    fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let lists = self.lists();
         let bench = self.bench(round, &lists);
         let advised = bench.advise(&debate::observations(&bench), &self.settings.advisories);
-        self.append_all(advised);
-        self.append_all(debate::conclude(&self.bench(round, &lists), &self.bindings));
+        self.append_all(advised)?;
+        self.append_all(debate::conclude(&self.bench(round, &lists), &self.bindings))
     }
 
     fn lists(&self) -> merge::Lists {
@@ -422,10 +392,6 @@ impl Engine {
 
     fn bench<'a>(&'a self, round: u32, lists: &'a merge::Lists) -> merge::Bench<'a> {
         merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.workspace }
-    }
-
-    fn append_all(&mut self, events: impl IntoIterator<Item = EventKind>) {
-        events.into_iter().for_each(|event| self.append(event));
     }
 
     fn open_disputes(&mut self) -> Result<(), RunError> {
@@ -439,10 +405,10 @@ impl Engine {
     }
 
     /// Brings disputes that stayed open before whoever decides, with judges where the run has none.
-    pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) {
+    pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) -> Result<(), RunError> {
         let has_judge = self.state.judges().next().is_some();
         let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };
-        self.append(EventKind::DisputesReopened { disputes, judges });
+        self.append(EventKind::DisputesReopened { disputes, judges })
     }
 
     /// Carries on the dispute of an earlier run that a finding repeats, unless it was settled meanwhile.
@@ -465,43 +431,43 @@ impl Engine {
                 }
                 EventKind::DisputeCarriedOn { dispute: Box::new(dispute), from: record.run }
             }
-        });
-        Ok(())
+        })
     }
 
-    fn rule(&mut self, dispute: DisputeNumber) {
+    fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
         let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
-        if let Some(ruling) = resolve::due(&desk, dispute, &self.settings.review) {
-            self.append(EventKind::RulingGiven { dispute, ruling });
-        }
+        let ruling = resolve::due(&desk, dispute, &self.settings.review);
+        self.append_all(ruling.map(|ruling| EventKind::RulingGiven { dispute, ruling }))
     }
 
     fn next_round(&mut self, round: u32) -> Result<(), RunError> {
         let rules = self.sources.rules();
         let Since { target, hidden } =
             self.trees().changed_target(&self.state, round - 1, &self.settings, rules.as_ref())?;
+        let mut events = Vec::new();
         if !hidden.is_empty() {
             let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
             let text = format!("reviewed although ignore files that came during the run hide it: {files}");
-            self.append(EventKind::Notice { text });
+            events.push(EventKind::Notice { text });
         }
         let shards = target.coverage();
         self.bindings = self.journal.bindings()?;
         self.sources.keep(round, target.files).map_err(RunError::Sources)?;
-        self.append(EventKind::RoundStarted { round, shards, skipped: target.skipped });
-        Ok(())
+        events.push(EventKind::RoundStarted { round, shards, skipped: target.skipped });
+        self.append_all(events)
     }
 
     fn finish(&mut self) -> Result<(), RunError> {
         let mut exit = outcome::exit(&self.state, &self.settings.review);
+        let mut events = Vec::new();
         if let Some(restaged) = self.trees().restage(&self.state)? {
             if !restaged.left.is_empty() {
                 exit = exit.strongest(ExitReason::FindingsOpen);
             }
-            self.append_all(trees::told(&self.state, &restaged));
+            events = trees::told(&self.state, &restaged);
         }
-        self.append(EventKind::RunEnded { exit, millis: self.millis() });
-        Ok(())
+        events.push(EventKind::RunEnded { exit, millis: self.millis() });
+        self.append_all(events)
     }
 
     /// Wall time of this sitting in milliseconds.

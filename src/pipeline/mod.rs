@@ -31,7 +31,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 pub use plan::{PlanError, judges, plan};
@@ -160,44 +159,17 @@ pub fn new_run() -> RunId {
     RunId(uuid::Uuid::now_v7().to_string())
 }
 
-/// A look at the tree that is taken beside what has to be done before the first agent is asked.
-#[derive(Debug)]
-pub struct Ahead(JoinHandle<Watch>);
-
-/// The look before the first agent is asked.
-enum Looked {
-    Already(Watch),
-    Soon(Ahead),
-}
-
-/// Begins to look at the tree: git is waited for in another thread.
-pub fn look_ahead(workspace: &Arc<Workspace>) -> Ahead {
-    let workspace = Arc::clone(workspace);
-    Ahead(thread::spawn(move || Watch::ahead(&workspace)))
-}
-
 /// Starts a run over a target.
 ///
 /// # Errors
 /// When the history or the tree fails; what was recorded until then can be carried on.
-pub async fn start(
-    setup: Setup,
-    run: RunId,
-    mut plan: Plan,
-    target: Target,
-    ahead: Ahead,
-) -> Result<Ended, RunError> {
-    let ahead = match plan.mode {
-        Mode::Review => Looked::Soon(ahead),
-        Mode::Fix | Mode::Arbitrate => {
-            let watch = ahead.0.join().unwrap_or_default();
-            if let Some(nested) = watch.unfollowed().first() {
-                let (folder, bound) = (nested.folder.clone(), nested.bound);
-                return Err(WorkspaceError::Unfollowed { folder, bound }.into());
-            }
-            Looked::Already(watch)
-        }
-    };
+pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> Result<Ended, RunError> {
+    let watch = Watch::begun(&setup.workspace);
+    if let (Mode::Fix | Mode::Arbitrate, Some(Unfollowed { folder, bound })) =
+        (plan.mode, watch.unfollowed().first().cloned())
+    {
+        return Err(WorkspaceError::Unfollowed { folder, bound }.into());
+    }
     let mut engine = engine(setup, run, &plan)?;
     engine.sources.keep(1, target.files).map_err(RunError::Sources)?;
     if plan.mode >= Mode::Fix {
@@ -207,21 +179,12 @@ pub async fn start(
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }
-    engine.append(EventKind::RunStarted { plan: Box::new(plan) });
-    // Of a large tree the look takes its time, and somebody waits to see that the run has begun.
-    engine.watch = match ahead {
-        Looked::Already(watch) => watch,
-        Looked::Soon(ahead) => {
-            if !ahead.0.is_finished() {
-                engine.record()?;
-            }
-            ahead.0.join().unwrap_or_default()
-        }
-    };
-    for Unfollowed { folder, bound } in engine.watch.unfollowed().to_vec() {
+    let notices = watch.unfollowed().iter().map(|Unfollowed { folder, bound }| {
         let text = format!("`{folder}` is a repository of its own and is not watched: {bound}");
-        engine.append(EventKind::Notice { text });
-    }
+        EventKind::Notice { text }
+    });
+    engine.append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices))?;
+    engine.watch = watch;
     rest(engine).await
 }
 
@@ -233,10 +196,10 @@ pub async fn start(
 /// As [`start`], and when the run was never started.
 pub async fn resume(setup: Setup, run: RunId, named: Option<Route>, judges: Vec<Agent>) -> Result<Ended, RunError> {
     let mut engine = reloaded(setup, run)?;
-    engine.append(EventKind::RunResumed);
+    engine.append(EventKind::RunResumed)?;
     let disputes = engine.state.stayed_open(named);
     if !disputes.is_empty() {
-        engine.reopen(disputes, judges);
+        engine.reopen(disputes, judges)?;
     }
     rest(engine).await
 }
@@ -254,7 +217,7 @@ pub async fn settle(
 ) -> Result<(Vec<Dispute>, Rest), RunError> {
     let mut engine = reloaded(setup, run)?;
     engine.only = Some(disputes.iter().copied().collect());
-    engine.reopen(disputes.clone(), judges);
+    engine.reopen(disputes.clone(), judges)?;
     let rest = engine.run().await?;
     let settled = disputes.iter().filter_map(|number| engine.state.disputes.get(number)).cloned();
     Ok((settled.collect(), rest))
@@ -403,8 +366,6 @@ fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
         stop: setup.stop,
         started: Instant::now(),
         watch: Watch::default(),
-        gates: Vec::new(),
-        unwritten: Vec::new(),
         only: None,
         docket: None,
         span,

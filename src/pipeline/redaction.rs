@@ -3,9 +3,8 @@
 //! Everything a run records passes [`Redaction::event`], everything an agent of another vendor is told passes
 //! [`Redaction::request`]; the embedded agents, which are this program, are told the code as it stands.
 
-use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Seek as _, Write as _};
+use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
 use crate::config::settings;
@@ -13,9 +12,6 @@ use crate::domain::{Agent, FileChange, StagePlan, WatchPlan};
 use crate::event::{CallAnswer, EventKind, Plan};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
-
-/// The bytes of a file that is kept in memory while it is cleaned.
-const SMALL: u64 = 256 << 10;
 
 /// Whether secrets are taken out, and how.
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +101,6 @@ impl Redaction {
         if self.on { secrets::redact(text).into_owned() } else { text.to_owned() }
     }
 
-    /// Whether a text is kept as it stands.
-    pub(crate) fn is_clean(self, text: &str) -> bool {
-        !self.on || matches!(secrets::redact(text), Cow::Borrowed(_))
-    }
-
     /// Files as they are kept.
     pub(crate) fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
         if self.on { secrets::redact_value(files) } else { files }
@@ -132,25 +123,14 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
-        // Hardly any file has one, so none is written before one is found; most are small enough to be kept meanwhile.
-        let mut first = Vec::new();
-        let is_small = input.get_ref().metadata()?.len() <= SMALL;
-        let found = if is_small {
-            secrets::copy(&mut input, &mut first)?
-        } else {
-            secrets::copy(&mut input, &mut io::sink())?
-        };
-        if !found {
+        // Hardly any file has one, so none is written before one is found.
+        if !secrets::copy(&mut input, &mut io::sink())? {
             return Ok(());
         }
+        input.rewind()?;
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
-        if is_small {
-            clean.write_all(&first)?;
-        } else {
-            input.rewind()?;
-            secrets::copy(&mut input, &mut clean)?;
-        }
+        secrets::copy(&mut input, &mut clean)?;
         clean.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path).map_err(|error| error.error)?;
         Ok(())
     }

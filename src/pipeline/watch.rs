@@ -21,8 +21,8 @@ const SHARED: Duration = Duration::from_millis(500);
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     last: Option<(Arc<Look>, Instant)>,
-    /// Whether the last look was taken ahead, for the first call.
-    is_ahead: bool,
+    /// Whether no call has begun since the first look.
+    is_first: bool,
     /// What changed while each of the calls at work was at it.
     calls: BTreeMap<CallId, Vec<Difference>>,
 }
@@ -60,11 +60,11 @@ pub(crate) struct Found {
 }
 
 impl Watch {
-    /// Takes the look of the first call while something else is awaited; what fails is tried again when it is needed.
-    pub(crate) fn ahead(workspace: &Workspace) -> Self {
+    /// Takes the first look; what fails is tried again when it is needed.
+    pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.look(None) {
-            Ok(look) => Self { last: Some((Arc::new(look), at)), is_ahead: true, calls: BTreeMap::new() },
+            Ok(look) => Self { last: Some((Arc::new(look), at)), is_first: true, calls: BTreeMap::new() },
             Err(_) => Self::default(),
         }
     }
@@ -77,12 +77,12 @@ impl Watch {
     /// A call begins. Returns who looks when it has ended.
     pub(crate) fn begin(&mut self, workspace: &Arc<Workspace>, call: &CallId) -> Result<Lookout, WorkspaceError> {
         let is_fresh = self.last.as_ref().is_some_and(|(_, at)| at.elapsed() < SHARED);
-        let is_shared = !self.calls.is_empty() || self.is_ahead;
+        let is_shared = !self.calls.is_empty() || self.is_first;
         if !is_shared || !is_fresh {
             let sight = self.lookout(workspace).look();
             self.take(workspace, sight)?;
         }
-        self.is_ahead = false;
+        self.is_first = false;
         self.calls.insert(call.clone(), Vec::new());
         Ok(self.lookout(workspace))
     }

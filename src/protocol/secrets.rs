@@ -13,8 +13,6 @@ use serde_json::Value;
 
 use rules::{Found, find, find_by};
 
-pub use rules::prepare;
-
 mod expression;
 mod rules;
 

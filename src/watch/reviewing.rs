@@ -11,7 +11,7 @@ use super::cycle::{self, Due};
 use super::engine::{Engine, Work};
 use super::started::Word;
 use super::telling::Follower;
-use crate::agents::{CommandInput, Gate};
+use crate::agents::CommandInput;
 use crate::config::settings::Limits;
 use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
@@ -180,7 +180,6 @@ impl Engine {
             backups,
             request,
             prompt,
-            gate: Gate::open(),
             stands: self.still.get(&id.agent).cloned(),
             session: None,
             limits: call::limits(&self.settings, left),

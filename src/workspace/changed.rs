@@ -14,7 +14,7 @@ use super::scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
 use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, altered, difference, names, nested};
+use super::{Workspace, WorkspaceError, altered, difference, names};
 
 /// Files over the bound are read up to this many times the bound, and reviewed where they changed.
 pub(super) const FACTOR: u64 = 16;
@@ -54,11 +54,7 @@ pub(super) enum New {
 impl Repository {
     /// The files of the work tree that may differ from a commit; from nothing before the first commit.
     pub(super) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>, WorkspaceError> {
-        let (scan, deltas) = std::thread::scope(|scope| {
-            let deltas = scope.spawn(|| self.index_against(base));
-            (self.scan(), deltas.join())
-        });
-        let (scan, deltas) = (scan?, deltas.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =
             deltas.into_iter().map(|delta| (delta.path.clone(), delta)).collect();
         let mut lstat = Lstat::below(&self.top);
@@ -70,7 +66,7 @@ impl Repository {
                 None if entry.may_be_missing() || entry.mode == SUBMODULE => continue,
                 None => (New::Gone, 0),
                 Some(meta) if entry.mode == SUBMODULE && meta.is_dir() => {
-                    let now = nested::commit_in(&lstat.full(&entry.path)).unwrap_or_else(|| entry.id.clone());
+                    let now = self.commit_in(&lstat.full(&entry.path)).unwrap_or_else(|| entry.id.clone());
                     if now == entry.id && !is_listed {
                         continue;
                     }

@@ -9,9 +9,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Mutex;
 
-use super::scan::Ahead;
 use super::{WorkspaceError, names};
 
 /// Settings that no repository may choose.
@@ -60,14 +58,11 @@ pub(super) struct Repository {
     pub(super) empty_tree: &'static str,
     /// Whether it is found by its place, and not named to git.
     is_found: bool,
-    /// The first listing, where it was begun ahead.
-    pub(super) listed: Mutex<Option<Ahead>>,
 }
 
 impl Repository {
-    /// The repository whose work tree holds a canonical folder; `None` if there is none. What it holds is listed meanwhile
-    /// if it `will_be_looked_at`.
-    pub(super) fn around(start: &Path, will_be_looked_at: bool) -> Result<Option<Self>, WorkspaceError> {
+    /// The repository whose work tree holds a canonical folder; `None` if there is none.
+    pub(super) fn around(start: &Path) -> Result<Option<Self>, WorkspaceError> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         let Some(marked) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
             return match folder.ancestors().find(|folder| is_bare(folder)) {
@@ -82,10 +77,7 @@ impl Repository {
         let question = ["--is-bare-repository", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
         let mut command = command(&program, folder);
         command.args(["rev-parse", "--path-format=absolute"]).args(question).args(["--show-object-format", "HEAD"]);
-        let start = |source| WorkspaceError::Start { source };
-        let answering = command.spawn().map_err(start)?;
-        let listed = if will_be_looked_at { Ahead::begin(&program, marked) } else { None };
-        let output = answering.wait_with_output().map_err(start)?;
+        let output = command.output().map_err(|source| WorkspaceError::Start { source })?;
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let lines: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
@@ -121,7 +113,6 @@ impl Repository {
                 _ => EMPTY_SHA1,
             },
             is_found: true,
-            listed: Mutex::new(listed),
         }))
     }
 
@@ -136,7 +127,6 @@ impl Repository {
             head: None,
             empty_tree: "",
             is_found: false,
-            listed: Mutex::new(None),
         }
     }
 
@@ -151,7 +141,6 @@ impl Repository {
             head: None,
             empty_tree,
             is_found: false,
-            listed: Mutex::new(None),
         })
     }
 
@@ -219,13 +208,6 @@ pub(super) struct Call {
     command: Command,
 }
 
-/// A git command at work. Dropped, it is ended.
-#[derive(Debug)]
-pub(super) struct Started {
-    name: String,
-    child: Option<Child>,
-}
-
 impl Call {
     /// A call where nothing is known of the repository yet but its place.
     pub(super) fn at<'a>(program: &Path, folder: &Path, args: impl IntoIterator<Item = &'a str>) -> Self {
@@ -286,31 +268,15 @@ impl Call {
     pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>, WorkspaceError> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
-        let mut started = self.start()?;
-        let pipe = started.child.as_mut().and_then(|child| child.stdin.take());
-        std::thread::scope(|scope| {
+        let name = subcommand(&self.command);
+        let mut child = self.command.spawn().map_err(|source| WorkspaceError::Start { source })?;
+        let (process, pipe) = (child.id(), child.stdin.take());
+        let (ended, is_ended) = std::sync::mpsc::channel::<()>();
+        let (output, was_stuck) = std::thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
                 // A command that fails early does not read its input; its exit status tells.
                 scope.spawn(move || pipe.write_all(input));
             }
-            started.output()
-        })
-    }
-
-    /// Starts it.
-    pub(super) fn start(mut self) -> Result<Started, WorkspaceError> {
-        let child = self.command.spawn().map_err(|source| WorkspaceError::Start { source })?;
-        Ok(Started { name: subcommand(&self.command), child: Some(child) })
-    }
-}
-
-impl Started {
-    /// Waits for its end and returns its stdout.
-    pub(super) fn output(mut self) -> Result<Vec<u8>, WorkspaceError> {
-        let child = self.child.take().expect("it is taken here alone");
-        let process = child.id();
-        let (ended, is_ended) = std::sync::mpsc::channel::<()>();
-        let (output, was_stuck) = std::thread::scope(|scope| {
             let guard = scope.spawn(move || stuck::end(process, &is_ended));
             let output = child.wait_with_output();
             drop(ended);
@@ -320,25 +286,14 @@ impl Started {
         if output.status.success() {
             return Ok(output.stdout);
         }
-        if was_stuck {
-            let message =
-                "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules";
-            return Err(WorkspaceError::Git {
-                command: std::mem::take(&mut self.name),
-                message: message.to_owned(),
-            });
-        }
         let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        let message = if message.is_empty() { output.status.to_string() } else { message };
-        Err(WorkspaceError::Git { command: std::mem::take(&mut self.name), message })
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            end(child);
-        }
+        let message = match was_stuck {
+            true => "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules"
+                .to_owned(),
+            false if message.is_empty() => output.status.to_string(),
+            false => message,
+        };
+        Err(WorkspaceError::Git { command: name, message })
     }
 }
 

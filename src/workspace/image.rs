@@ -401,12 +401,8 @@ impl Repository {
         paths: impl Iterator<Item = &'a Vec<u8>>,
     ) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
         let paths: Vec<&Vec<u8>> = paths.collect();
-        let (asked, autocrlf) = std::thread::scope(|scope| {
-            let autocrlf = scope.spawn(|| self.autocrlf());
-            (self.has_attributes(scan, &paths), autocrlf.join())
-        });
-        let autocrlf = autocrlf.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        if !asked && !autocrlf {
+        let autocrlf = self.autocrlf()?;
+        if !autocrlf && !self.has_attributes(scan, &paths) {
             return Ok(BTreeSet::new());
         }
         let attributes = self.attributes(paths.iter().copied())?;

@@ -129,13 +129,8 @@ impl Workspace {
         let mut look = Look::default();
         let scan = match &self.repository {
             Some(git) => {
-                // Side by side: of many refs some are read while git starts.
-                let (scan, refs) = std::thread::scope(|scope| {
-                    let refs = scope.spawn(|| git.refs());
-                    (git.scan(), refs.join().expect("reading refs does not panic"))
-                });
-                let scan = scan?;
-                look.repository = git.parts(&scan, refs?);
+                let scan = git.scan()?;
+                look.repository = git.parts(&scan, git.refs()?);
                 Some((git, scan))
             }
             None => None,

@@ -25,7 +25,6 @@ mod ignores;
 mod image;
 mod index;
 mod keep;
-mod key;
 mod lock;
 mod locks;
 mod look;
@@ -62,7 +61,6 @@ pub use error::WorkspaceError;
 pub use image::TreeId;
 pub use index::Restaged;
 pub use keep::BeforeImage;
-pub use key::history_key;
 pub use lock::TreeLock;
 pub use look::{Difference, Fate, Look, Subject};
 pub use nested::{Bound, Unfollowed};
@@ -97,22 +95,10 @@ impl Workspace {
     /// `start` cannot be read, lies in a bare repository or inside a `.git` folder, or git is missing or refuses the
     /// repository.
     pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
-        Self::find(start, false)
-    }
-
-    /// As [`Workspace::discover`]; what [`Workspace::look`] needs first of git is asked of it meanwhile.
-    ///
-    /// # Errors
-    /// As [`Workspace::discover`].
-    pub fn discover_to_look(start: &Path) -> Result<Self, WorkspaceError> {
-        Self::find(start, true)
-    }
-
-    fn find(start: &Path, will_be_looked_at: bool) -> Result<Self, WorkspaceError> {
         let start = start
             .canonicalize()
             .map_err(|source| WorkspaceError::Unreadable { path: start.display().to_string(), source })?;
-        if let Some(repository) = Repository::around(&start, will_be_looked_at)? {
+        if let Some(repository) = Repository::around(&start)? {
             return Ok(Self {
                 root: repository.top.clone(),
                 start,
@@ -149,10 +135,14 @@ impl Workspace {
     /// that linked worktrees share it and it outlives the removal or creation of `.git`; of the common folder itself
     /// where it has another name; of the root outside git.
     pub fn history_key(&self) -> String {
-        match &self.repository {
-            Some(repository) => key::of_common(&repository.common),
-            None => key::of_place(&self.root),
-        }
+        let place = match &self.repository {
+            None => &self.root,
+            Some(Repository { common, .. }) => match common.parent() {
+                Some(parent) if common.file_name().is_some_and(|name| name == ".git") => parent,
+                _ => common,
+            },
+        };
+        blake3::hash(&names::bytes(place)).to_hex().to_string()
     }
 
     /// Reads a path as an agent wrote it as a path inside the tree, with `/` between components.

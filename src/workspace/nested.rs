@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use crate::rules::side_by_side;
-
 use super::git::{self, Repository, object_id};
 use super::ignores::Ignores;
 use super::scan::{Lstat, SUBMODULE, Scan};
@@ -118,17 +116,12 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
                 Some(bound) => inside.leave_out(folder, bound, place),
                 None => {
                     repositories += usize::from(place.is_some());
-                    followed.push((folder, std::sync::Mutex::new(place)));
+                    followed.push((folder, place));
                 }
             }
         }
-        let listed = side_by_side::parts_of(&followed, 1, |part| {
-            let take = |place: &std::sync::Mutex<Option<Repository>>| {
-                place.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
-            };
-            part.iter().map(|(folder, place)| Listed::of(root, folder, take(place))).collect::<Vec<_>>()
-        });
-        for listed in listed.into_iter().flatten() {
+        for (folder, place) in followed {
+            let listed = Listed::of(root, &folder, place);
             bytes = bytes.saturating_add(listed.bytes);
             let bound = match () {
                 () if inside.files.len() + listed.files.len() > FILES => Some(Bound::Files),
@@ -261,14 +254,15 @@ impl Repository {
         is_readable.then(|| Self::placed(program, folder, git_dir, common))
     }
 
-    /// The commit that `HEAD` names now, read from its files.
+    /// The commit that `HEAD` names now.
     fn current(&self) -> Option<String> {
-        let head = content::read_capped(&self.git_dir.join("HEAD"), POINTER).ok()??;
-        let head = head.trim_ascii_end();
-        match head.strip_prefix(b"ref: ") {
-            Some(name) => object_id(self.refs().ok()?.get(&names::shown(name))?.as_bytes()),
-            None => object_id(head),
-        }
+        let head = self.call(["rev-parse", "--verify", "--quiet", "HEAD"]).output().ok()?;
+        object_id(head.trim_ascii_end())
+    }
+
+    /// The commit of the repository inside this one whose work tree a folder is.
+    pub(super) fn commit_in(&self, folder: &Path) -> Option<String> {
+        Self::inside(self.program(), folder)?.current()
     }
 
     /// What lies in the repositories inside this one.
@@ -278,11 +272,6 @@ impl Repository {
         let untracked = scan.others.iter().filter_map(|path| path.strip_suffix(b"/")).map(<[u8]>::to_vec);
         inside(&self.top, submodules.chain(untracked).collect())
     }
-}
-
-/// The commit of the repository whose work tree a folder is.
-pub(super) fn commit_in(folder: &Path) -> Option<String> {
-    Repository::inside(Path::new(""), folder)?.current()
 }
 
 /// The untracked files of a listing that lie in no repository of their own.

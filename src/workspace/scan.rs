@@ -7,9 +7,8 @@
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
-use super::git::{Call, INDEX, Repository, Started, object_id};
+use super::git::{Repository, object_id};
 use super::{WorkspaceError, names};
 
 /// An entry is not in the work tree on purpose.
@@ -17,15 +16,9 @@ const SKIP_WORKTREE: u32 = 1 << 30;
 /// An entry without content (`git add --intent-to-add`).
 const INTENT_TO_ADD: u32 = 1 << 29;
 
-/// The bytes of an index from which on a second process lists the untracked files meanwhile.
-const LARGE: u64 = 1 << 20;
-
-/// What lists.
-const LIST: [&str; 3] = ["ls-files", "-z", "-t"];
-/// The index.
-const ENTRIES: [&str; 3] = ["--stage", "--debug", "--cached"];
-/// The untracked files that are not ignored.
-const OTHERS: [&str; 2] = ["--others", "--exclude-standard"];
+/// Lists the index and the untracked files that are not ignored.
+const LIST: [&str; 8] =
+    ["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"];
 
 /// The mode of a symbolic link in git.
 pub(super) const LINK: u32 = 0o120_000;
@@ -59,79 +52,14 @@ pub(super) struct Scan {
     written: Time,
 }
 
-/// A listing that is begun before git has said what the repository is.
-#[derive(Debug)]
-pub(super) struct Ahead {
-    /// What is taken for the top of the work tree.
-    top: PathBuf,
-    written: Time,
-    listing: Started,
-}
-
-impl Ahead {
-    /// Begins to list a folder, if it looks like the top of a work tree with a small index.
-    pub(super) fn begin(program: &Path, top: &Path) -> Option<Self> {
-        let folder = top.join(".git");
-        let index = std::fs::metadata(folder.join("index")).ok();
-        // Whose index it is that the caller names is not known yet.
-        let is_named = std::env::var_os(INDEX).is_some_and(|named| !named.is_empty());
-        if is_named || !folder.is_dir() || index.as_ref().is_some_and(|meta| meta.len() >= LARGE) {
-            return None;
-        }
-        let call = Call::at(program, top, LIST.into_iter().chain(ENTRIES).chain(OTHERS));
-        let written = index.map_or((0, 0), |meta| times(&meta).1);
-        Some(Self { top: top.to_owned(), written, listing: call.start().ok()? })
-    }
-}
-
 impl Repository {
-    /// What was listed ahead, if git had the same in mind. Nobody gets it twice.
-    fn ahead(&self) -> Option<Scan> {
-        let Ahead { top, written, listing } = self.listed.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        if self.top != top || self.git_dir != top.join(".git") {
-            return None;
-        }
-        let mut scan = Scan { written, ..Scan::default() };
-        scan.read(&listing.output().ok()?).ok()?;
-        Some(scan)
-    }
-
     /// Reads the index and lists the untracked files.
     pub(super) fn scan(&self) -> Result<Scan, WorkspaceError> {
-        if let Some(scan) = self.ahead() {
-            return Ok(scan);
-        }
-        let index = || std::fs::metadata(&self.index).ok();
-        let state = |meta: &Metadata| (times(meta), inode(meta), meta.len());
         // Taken first: an index written later only makes more entries doubtful.
-        let before = index();
-        let written = before.as_ref().map_or((0, 0), |meta| times(meta).1);
-        if before.as_ref().is_some_and(|meta| meta.len() >= LARGE) {
-            let scan = self.scan_side_by_side(written)?;
-            // A file that was added in between would be in neither list.
-            if index().as_ref().map(state) == before.as_ref().map(state) {
-                return Ok(scan);
-            }
-        }
+        let written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { written, ..Scan::default() };
-        scan.read(&self.list(ENTRIES.into_iter().chain(OTHERS).collect())?)?;
+        scan.read(&self.call(LIST).output()?)?;
         Ok(scan)
-    }
-
-    /// Reads the index while another process lists the untracked files.
-    fn scan_side_by_side(&self, written: Time) -> Result<Scan, WorkspaceError> {
-        let mut scan = Scan { written, ..Scan::default() };
-        let others = std::thread::scope(|scope| {
-            let others = scope.spawn(|| self.list(OTHERS.to_vec()));
-            let read = self.list(ENTRIES.to_vec()).and_then(|entries| scan.read(&entries));
-            read.and(others.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })?;
-        scan.read(&others)?;
-        Ok(scan)
-    }
-
-    fn list(&self, what: Vec<&str>) -> Result<Vec<u8>, WorkspaceError> {
-        self.call(LIST.into_iter().chain(what)).output()
     }
 }
 

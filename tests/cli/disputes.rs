@@ -9,14 +9,14 @@ use glee::domain::{
 };
 use glee::event::{EventKind, Mode, Plan, Settlement};
 use glee::journal::{self, Journal};
-use glee::workspace::{self, Workspace};
+use glee::workspace::Workspace;
 
 use crate::support::Sandbox;
 
 const RUN: &str = "0190aaaa-0000-7000-8000-00000000abcd";
 
 fn database(sandbox: &Sandbox) -> PathBuf {
-    let key = workspace::history_key(&sandbox.root()).expect("a project has a key");
+    let key = Workspace::discover(&sandbox.root()).expect("a project").history_key();
     journal::path_for(&sandbox.state(), &key)
 }
 
@@ -317,17 +317,27 @@ fn another_history_can_be_named() {
 }
 
 #[test]
-fn the_history_is_found_without_git_where_git_would_find_it() {
+fn worktrees_submodules_and_plain_folders_have_their_keys() {
     let sandbox = Sandbox::new();
     sandbox.git_init();
     sandbox.git(&["worktree", "add", "-q", "../linked"]);
     sandbox.git(&["init", "-q", "--separate-git-dir", "../apart.git", "../away"]);
     sandbox.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./", "sub"]);
     sandbox.write("src/deep/a.rs", "").write("../plain/.glee/config.yml", "").write("../plain/a/b.rs", "");
-    for folder in ["", "src/deep", "sub", "../linked", "../away", "../plain", "../plain/a", "../home"] {
-        let folder = sandbox.root().join(folder);
-        let discovered = Workspace::discover(&folder).expect("a work tree").history_key();
-        assert_eq!(workspace::history_key(&folder), Some(discovered), "{}", folder.display());
+    for (folder, place) in [
+        ("", ""),
+        ("src/deep", ""),
+        ("sub", ".git/modules/sub"),
+        ("../linked", ""),
+        ("../away", "../apart.git"),
+        ("../plain", "../plain"),
+        ("../plain/a", "../plain"),
+        ("../home", "../home"),
+    ] {
+        let place = sandbox.root().join(place).canonicalize().expect("a folder");
+        let key = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex().to_string();
+        let workspace = Workspace::discover(&sandbox.root().join(folder)).expect("a work tree");
+        assert_eq!(workspace.history_key(), key, "{folder}");
     }
     let inside = sandbox.glee(&["-C", ".git", "disputes"]);
     assert_eq!((inside.code, inside.stdout.as_str()), (2, ""), "{inside}");

@@ -14,7 +14,7 @@ use glee::agents::failure::{Cap, RunError};
 use glee::agents::process::{Job, Ran};
 use glee::agents::sandbox::{Confinement, Hold};
 use glee::agents::talk::{Ear, Mouth, Talk};
-use glee::agents::{Gate, ProcessRunner, Runner as _, Stop};
+use glee::agents::{ProcessRunner, Runner as _, Stop};
 use glee::config::settings::Limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
@@ -74,10 +74,6 @@ impl Scene {
     }
 
     async fn run_until(&self, stop: Stop) -> Ran {
-        self.run_behind(Gate::open(), stop).await
-    }
-
-    async fn run_behind(&self, gate: Gate, stop: Stop) -> Ran {
         let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
         let activity = |line: &str| {
             self.said.lock().expect("no test panics in here").push(line.to_owned());
@@ -87,7 +83,6 @@ impl Scene {
             .run(Job {
                 invocation: &self.invocation,
                 request: None,
-                gate,
                 stands: None,
                 talk: self.talk.as_deref(),
                 marks: Default::default(),
@@ -311,52 +306,6 @@ async fn nothing_outlives_an_agent_that_is_stopped() {
     });
     assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped { .. }));
     assert_eq!(scene.alive(), [""; 0]);
-}
-
-/// Waits until the supervisor is there, and long enough for it to be ready.
-async fn supervised(scene: &Scene) {
-    while scene.alive().is_empty() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    tokio::time::sleep(SOON).await;
-}
-
-#[tokio::test]
-async fn who_is_made_ready_begins_when_the_gate_is_opened() {
-    let scene = Scene::new(": > ready");
-    let (opener, gate) = Gate::closed();
-    let (ran, ()) = tokio::join!(scene.run_behind(gate, Stop::never()), async {
-        supervised(&scene).await;
-        assert!(!scene.path("ready").exists());
-        opener.open();
-    });
-    ran.expect("it runs");
-    assert!(scene.path("ready").exists());
-}
-
-#[tokio::test]
-async fn who_is_stopped_at_the_gate_never_begins() {
-    let scene = Scene::new(": > ready");
-    let (opener, gate) = Gate::closed();
-    let (handle, stop) = Stop::new();
-    let (ran, ()) = tokio::join!(scene.run_behind(gate, stop), async {
-        supervised(&scene).await;
-        handle.stop();
-    });
-    let stopped = ran.expect_err("it is stopped");
-    assert!(matches!(stopped.error, RunError::Stopped { .. }) && stopped.output.is_none());
-    drop(opener);
-    let (opener, gate) = Gate::closed();
-    drop(opener);
-    let ran = scene.run_behind(gate, Stop::never()).await;
-    assert!(matches!(ran.expect_err("nobody opens").error, RunError::Stopped { .. }));
-    let (_opener, gate) = Gate::closed();
-    tokio::select! {
-        ran = scene.run_behind(gate, Stop::never()) => panic!("it ended by itself: {ran:?}"),
-        () = supervised(&scene) => {}
-    }
-    gone(&scene);
-    assert!(!scene.path("ready").exists());
 }
 
 #[tokio::test]

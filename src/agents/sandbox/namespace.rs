@@ -36,16 +36,17 @@ pub(super) fn is_available(glee: &Path) -> bool {
 }
 
 /// Brings this process into namespaces of its own, with the mounts for an agent in them; what could be made of those.
-pub(super) fn enter(confinement: &Confinement, temporary: Option<&Path>) -> Surroundings {
+pub(super) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings {
     // Seen before it is hidden.
     let sockets = sockets::all();
     if new_namespaces().is_err() {
         return Surroundings::default();
     }
     let own: Vec<&Path> = confinement.writable.iter().map(PathBuf::as_path).collect();
-    let cache = confinement.cache.as_ref().filter(|cache| {
-        temporary.is_some_and(|temporary| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok())
-    });
+    let cache = confinement
+        .cache
+        .as_ref()
+        .filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
     let has_memory = Path::new(SHARED_MEMORY).is_dir() && empty(Path::new(SHARED_MEMORY)).is_ok();
     for socket in sockets.iter().filter(|socket| !own.iter().any(|own| socket.starts_with(own))) {
         // One that is gone needs no cover.
@@ -55,7 +56,7 @@ pub(super) fn enter(confinement: &Confinement, temporary: Option<&Path>) -> Surr
     let folders = [PathBuf::from(format!("/run/user/{user}")), PathBuf::from(format!("/tmp/glee-{user}"))];
     for folder in folders.iter().chain(&confinement.hidden).filter(|folder| folder.is_dir()) {
         let holds_own = |path: &Path| path.starts_with(folder);
-        if !own.iter().any(|own| holds_own(own)) && !temporary.is_some_and(holds_own) {
+        if !own.iter().any(|own| holds_own(own)) && !holds_own(temporary) {
             drop(empty(folder));
         }
     }

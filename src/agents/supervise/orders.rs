@@ -1,14 +1,13 @@
-//! What Glee and a supervisor tell each other: arguments and two pipes one way, a report the other.
+//! What Glee and a supervisor tell each other, as JSON: [`Orders`] and two pipes one way, a [`Report`] the other.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use serde::{Deserialize, Serialize};
 
 use super::NAME;
 use crate::agents::sandbox::{Confinement, Hold};
@@ -20,42 +19,68 @@ pub(in crate::agents) struct Ends {
     pub(in crate::agents) report: PipeWriter,
 }
 
-/// The arguments up to the agent's own command line: the process that starts the supervisor, the numbers of the two
-/// pipes, the grace period in milliseconds, the temporary folder to remove at the end (empty for none), how the agent is
-/// held, whether namespaces may be made for it, the folder of caches to cover and one to hide (empty for none), and where
-/// it may write.
+/// What the supervisor is told. Paths keep bytes that are no text.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Orders {
+    /// The process that starts the supervisor.
+    pub(super) starter: u32,
+    /// The numbers of the two pipes.
+    pub(super) liveness: RawFd,
+    pub(super) report: RawFd,
+    pub(super) grace: Duration,
+    /// The folder to remove at the end.
+    pub(super) temporary: OsString,
+    hold: Hold,
+    namespaces: bool,
+    cache: Option<OsString>,
+    hidden: Option<OsString>,
+    writable: Vec<OsString>,
+}
+
+impl Orders {
+    /// How the agent is held.
+    pub(super) fn confinement(&self) -> Confinement {
+        Confinement {
+            hold: self.hold,
+            namespaces: self.namespaces,
+            cache: self.cache.clone().map(PathBuf::from),
+            hidden: self.hidden.clone().map(PathBuf::from),
+            writable: self.writable.iter().map(PathBuf::from).collect(),
+        }
+    }
+}
+
+/// The arguments before the agent's own command line.
 pub(in crate::agents) fn arguments(
     ends: &Ends,
     grace: Duration,
-    temporary: Option<&Path>,
+    temporary: &Path,
     confinement: Option<&Confinement>,
-) -> Vec<OsString> {
-    let number = |fd: RawFd| fd.to_string().into();
-    let held = confinement.map_or(Hold::Free, |confinement| confinement.hold);
-    let grace = grace.as_millis().to_string().into();
-    let temporary_argument = temporary.map(OsString::from).unwrap_or_default();
-    let mut arguments: Vec<OsString> = vec![
-        NAME.into(),
-        std::process::id().to_string().into(),
-        number(ends.liveness.as_raw_fd()),
-        number(ends.report.as_raw_fd()),
-        grace,
-        temporary_argument,
-        held.word().into(),
-        if confinement.is_some_and(|confinement| confinement.namespaces) { YES.into() } else { OsString::new() },
-        confinement.and_then(|confinement| confinement.cache.clone()).unwrap_or_default().into(),
-        confinement.and_then(|confinement| confinement.hidden.clone()).unwrap_or_default().into(),
-    ];
-    if let Some(confinement) = confinement {
-        arguments
-            .extend(confinement.writable.iter().map(|path| path.as_path()).chain(temporary).map(OsString::from));
+) -> [OsString; 2] {
+    let Confinement { hold, namespaces, cache, hidden, mut writable } = confinement.cloned().unwrap_or_default();
+    if confinement.is_some() {
+        writable.push(temporary.to_owned());
     }
-    arguments.push("--".into());
-    arguments
+    let orders = Orders {
+        starter: std::process::id(),
+        liveness: ends.liveness.as_raw_fd(),
+        report: ends.report.as_raw_fd(),
+        grace,
+        temporary: temporary.into(),
+        hold,
+        namespaces,
+        cache: cache.map(OsString::from),
+        hidden: hidden.map(OsString::from),
+        writable: writable.into_iter().map(OsString::from).collect(),
+    };
+    [NAME.into(), serde_json::to_string(&orders).expect("orders are representable in JSON").into()]
 }
 
-/// Namespaces may be made.
-const YES: &str = "namespaces";
+/// What the arguments after the [`NAME`] say: the orders, the program and its arguments.
+pub(super) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> {
+    let [orders, program, args @ ..] = args else { return None };
+    Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
+}
 
 /// Lets the supervisor inherit its ends of the two pipes, by their numbers. To be dropped here once it is started.
 ///
@@ -69,7 +94,7 @@ pub(in crate::agents) fn hand_over(ends: &Ends) -> io::Result<()> {
 }
 
 /// How an agent's process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::agents) enum End {
     /// By itself.
     Exit(i32),
@@ -84,7 +109,7 @@ pub(in crate::agents) enum End {
 }
 
 /// What the supervisor tells Glee at its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::agents) struct Report {
     /// How the agent ended.
     pub(in crate::agents) end: End,
@@ -94,98 +119,10 @@ pub(in crate::agents) struct Report {
     pub(in crate::agents) left: Option<Vec<i32>>,
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.end {
-            End::Exit(code) => write!(f, "exit {code}")?,
-            End::Signal(signal) => write!(f, "signal {signal}")?,
-            End::NotStarted(errno) => write!(f, "errno {errno}")?,
-            End::NotHeld => f.write_str("refused 0")?,
-            End::Unknown => f.write_str("unknown 0")?,
-        }
-        f.write_str(if self.held { " held" } else { " free" })?;
-        if let Some(left) = &self.left {
-            f.write_str(" left")?;
-            // More would not fit into one write to a pipe.
-            left.iter().take(200).try_for_each(|pid| write!(f, " {pid}"))?;
-        }
-        Ok(())
-    }
-}
-
-impl FromStr for Report {
-    type Err = ();
-
-    fn from_str(line: &str) -> Result<Self, ()> {
-        let mut words = line.split_whitespace();
-        let (kind, number) = words.next().zip(words.next()).ok_or(())?;
-        let number = number.parse().map_err(drop)?;
-        let end = match kind {
-            "exit" => End::Exit(number),
-            "signal" => End::Signal(number),
-            "errno" => End::NotStarted(number),
-            "refused" => End::NotHeld,
-            "unknown" => End::Unknown,
-            _ => return Err(()),
-        };
-        let held = match words.next() {
-            Some("held") => true,
-            Some("free") => false,
-            _ => return Err(()),
-        };
-        let left = match words.next() {
-            None => None,
-            Some("left") => Some(words.map(str::parse).collect::<Result<_, _>>().map_err(drop)?),
-            Some(_) => return Err(()),
-        };
-        Ok(Self { end, held, left })
-    }
-}
-
 /// Written to the liveness pipe to have the agent stand still.
 pub(in crate::agents) const STAND: u8 = b's';
-/// Written to the liveness pipe to have it begin, and later on go on.
+/// Written to the liveness pipe to have it go on.
 pub(in crate::agents) const GO_ON: u8 = b'c';
-
-/// What the arguments say.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Orders<'a> {
-    pub(super) starter: u32,
-    pub(super) liveness: RawFd,
-    pub(super) report: RawFd,
-    pub(super) grace: Duration,
-    pub(super) temporary: Option<&'a Path>,
-    pub(super) confinement: Confinement,
-    pub(super) program: &'a OsStr,
-    pub(super) args: &'a [OsString],
-}
-
-pub(super) fn parse(args: &[OsString]) -> Option<Orders<'_>> {
-    let dashes = args.iter().position(|word| word == "--")?;
-    let [starter, liveness, report, grace, temporary, held, namespaces, cache, hidden, writable @ ..] =
-        &args[..dashes]
-    else {
-        return None;
-    };
-    let absolute = |path: &OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    let (program, args) = args[dashes + 1..].split_first()?;
-    Some(Orders {
-        starter: starter.to_str()?.parse().ok()?,
-        liveness: liveness.to_str()?.parse().ok()?,
-        report: report.to_str()?.parse().ok()?,
-        grace: Duration::from_millis(grace.to_str()?.parse().ok()?),
-        temporary: Some(Path::new(temporary)).filter(|path| path.is_absolute()),
-        confinement: Confinement {
-            hold: Hold::parse(held.to_str()?)?,
-            namespaces: namespaces == YES,
-            cache: absolute(cache),
-            hidden: absolute(hidden),
-            writable: writable.iter().map(PathBuf::from).collect(),
-        },
-        program,
-        args,
-    })
-}
 
 /// The folder of the own open descriptors.
 #[cfg(target_os = "linux")]
@@ -205,55 +142,47 @@ mod tests {
 
     #[test]
     fn a_report_survives_the_pipe() {
-        let reports = [
-            ("exit 3 free", Report { end: End::Exit(3), held: false, left: None }),
-            ("signal 11 held left", Report { end: End::Signal(11), held: true, left: Some(vec![]) }),
-            ("errno 2 free", Report { end: End::NotStarted(2), held: false, left: None }),
-            ("refused 0 free", Report { end: End::NotHeld, held: false, left: None }),
-            ("unknown 0 held left 5 6", Report { end: End::Unknown, held: true, left: Some(vec![5, 6]) }),
-        ];
-        for (line, report) in reports {
-            assert_eq!(report.to_string(), line);
-            assert_eq!(line.parse(), Ok(report));
+        for report in [
+            Report { end: End::Exit(3), held: false, left: None },
+            Report { end: End::Signal(11), held: true, left: Some(vec![]) },
+            Report { end: End::NotStarted(2), held: false, left: None },
+            Report { end: End::NotHeld, held: false, left: None },
+            Report { end: End::Unknown, held: true, left: Some(vec![5, 6]) },
+        ] {
+            let line = serde_json::to_string(&report).expect("JSON");
+            assert_eq!(serde_json::from_str::<Report>(&line).ok(), Some(report), "{line}");
         }
-        for line in ["", "exit", "exit 1", "exit x free", "stop 1 free", "exit 1 held left x", "exit 1 free more"] {
-            assert_eq!(line.parse::<Report>(), Err(()), "{line}");
+        for line in ["", "{}", r#"{"end":"Stop","held":true,"left":null}"#, r#"{"end":{"Exit":"x"},"held":true}"#] {
+            assert!(serde_json::from_str::<Report>(line).is_err(), "{line}");
         }
     }
 
+    #[cfg(unix)]
     #[test]
-    fn arguments_are_read_strictly() {
-        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let args = words("5 7 9 250 /tmp/x auto namespaces /c  /a /b -- sh -c --");
-        let rest = words("-c --");
-        let orders = Orders {
-            starter: 5,
-            liveness: 7,
-            report: 9,
-            grace: Duration::from_millis(250),
-            temporary: Some(Path::new("/tmp/x")),
-            confinement: Confinement {
-                hold: Hold::IfPossible,
-                namespaces: true,
-                cache: Some("/c".into()),
-                hidden: None,
-                writable: vec!["/a".into(), "/b".into()],
-            },
-            program: OsStr::new("sh"),
-            args: &rest,
+    fn orders_survive_the_command_line_whatever_bytes_their_paths_have() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let (liveness, _writer) = io::pipe().expect("a pipe");
+        let (_reader, report) = io::pipe().expect("a pipe");
+        let ends = Ends { liveness, report };
+        let strange = PathBuf::from(OsString::from_vec(b"/a\xff b".to_vec()));
+        let confinement = Confinement {
+            hold: Hold::IfPossible,
+            namespaces: true,
+            cache: Some("/c".into()),
+            hidden: None,
+            writable: vec![strange.clone()],
         };
-        assert_eq!(parse(&args), Some(orders));
-        assert_eq!(parse(&words("5 7 9 250  free    -- sh")).map(|orders| orders.temporary), Some(None));
-        for line in [
-            "",
-            "5 7 9 250  free    --",
-            "5 7 9 250  free    sh x",
-            "5 a 9 250  free    -- sh",
-            "x 7 9 250  free    -- sh",
-            "5 7 9 1.5  free    -- sh",
-            "5 7 9 1  x    -- sh",
-        ] {
-            assert_eq!(parse(&words(line)), None, "{line}");
-        }
+        let grace = Duration::from_millis(250);
+        let [name, orders] = arguments(&ends, grace, Path::new("/tmp/x"), Some(&confinement));
+        let rest: Vec<OsString> = ["sh", "-c", "--"].map(OsString::from).into();
+        let args = [vec![orders], rest.clone()].concat();
+        let (orders, program, arguments) = parse(&args).expect("what was written");
+        assert_eq!((name.as_os_str(), program, arguments), (OsStr::new(NAME), OsStr::new("sh"), &rest[1..]));
+        assert_eq!((orders.starter, orders.liveness), (std::process::id(), ends.liveness.as_raw_fd()));
+        assert_eq!((orders.grace, orders.temporary.as_os_str()), (grace, OsStr::new("/tmp/x")));
+        let writable = vec![strange, "/tmp/x".into()];
+        assert_eq!(orders.confinement(), Confinement { writable, ..confinement });
+        assert_eq!(parse(&args[..1]), None, "no program");
+        assert_eq!(parse(&["5", "sh"].map(OsString::from)), None, "no orders");
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::{Globals, history};
 use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
 use crate::event::Mode;
 use crate::journal::{DisputeFilter, JournalError};
-use crate::protocol::{printable, secrets};
+use crate::protocol::printable;
 use crate::report::Format;
 use crate::ui::stream;
 
@@ -162,7 +162,6 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
         return Err(CommandError::usage("how to resolve? Nobody can be asked here")
             .hint(format!("say it: `glee disputes resolve {} judge|discard|enforce|dismiss`", disputes[0].0)));
     }
-    secrets::prepare();
     let mut exit = ExitReason::Clean;
     let mut runs: Vec<&RunId> = disputes.iter().map(|(_, run)| run).collect();
     runs.dedup();

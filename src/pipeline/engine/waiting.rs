@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::{Done, Engine, Work};
-use crate::agents::{Gate, Session};
+use crate::agents::Session;
 use crate::domain::{Dispute, DisputeNumber, Route};
 use crate::event::{CallId, EventKind};
 use crate::pipeline::RunError;
@@ -48,7 +48,7 @@ impl Engine {
             role: agent.role,
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
-        });
+        })?;
         if let Some(file) = changed {
             let (step, id) = (step.clone(), id.clone());
             let called = Box::new(call::refused(
@@ -61,9 +61,7 @@ impl Engine {
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
         // A reviewer and a judge begin afresh; the coder need not read everything again.
         let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
-        let (opener, gate) = Gate::closed();
         let call = Call {
-            gate,
             agents: self.agents.clone(),
             backups: backups.map(|agent| call::equipped(&self.settings, agent)).collect(),
             agent,
@@ -81,7 +79,6 @@ impl Engine {
             scope: self.scope(),
             id: id.clone(),
         };
-        self.gates.push(opener);
         let step = step.clone();
         Ok(Box::pin(async move {
             let id = call.id.clone();

@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tracing::{Instrument as _, Span, info_span};
 
-use crate::agents::{Agents, Gate, Stop};
+use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Certainty, Decision, RunId, Settler, StagePlan, Subject};
 use crate::event::{CallAnswer, CallId, EventKind, Part, Purpose, Transcript};
@@ -217,7 +217,6 @@ impl Engine {
             backups,
             request,
             prompt,
-            gate: Gate::open(),
             stands: None,
             session: None,
             limits: call::limits(&self.settings, self.calls_left(1)),

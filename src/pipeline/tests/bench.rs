@@ -169,8 +169,7 @@ impl Bench {
         let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
         let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
         let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
-        let ahead = look_ahead(&setup.workspace);
-        let ended = block_on(start(setup, new_run(), plan, target, ahead)).unwrap();
+        let ended = block_on(start(setup, new_run(), plan, target)).unwrap();
         let heard = std::mem::take(&mut *heard.lock().unwrap());
         Left { ended, heard, runner }
     }

@@ -1,27 +1,18 @@
 //! The rule set, and what it recognises in a text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use regex_automata::util::captures::Captures;
+use regex::bytes::Captures;
 use serde::Deserialize;
 
 use super::expression::Expression;
 
-/// What of `gitleaks.toml` is read, as JSON (`build.rs`).
-const PACKAGED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/secrets.json"));
+const PACKAGED: &str = include_str!("gitleaks.toml");
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
-
-/// The rule whose keywords (`key`, `token`, `auth`) stand in almost every text.
-const USUAL: &str = "generic-api-key";
-
-/// Reads the rules beside what the caller does meanwhile, so that the first text need not wait for them.
-pub fn prepare() {
-    std::thread::spawn(|| RULES.rules.iter().find(|rule| rule.id == USUAL).map(|rule| rule.regex.compile()));
-}
 
 /// A rule of Glee's own: name, expression with the secret as its first group, least entropy, keywords.
 type Own = (&'static str, &'static str, f64, &'static [&'static str]);
@@ -73,8 +64,9 @@ pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
         .collect();
     let mut found: Vec<Found> = Vec::new();
     for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_asked(&rule.id)) {
-        let real = rule.regex.picked(text, |captures| rule.secret(captures, text, &set.allowed));
-        found.extend(real.into_iter().map(|at| Found { at, rule: &rule.id }));
+        let matches = rule.regex.get().into_iter().flat_map(|regex| regex.captures_iter(text));
+        let real = matches.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
+        found.extend(real.map(|at| Found { at, rule: &rule.id }));
     }
     found.retain(|found| !in_placeholder(text, &found.at));
     // Of two that see the same, the one that knows what it is names it.
@@ -130,25 +122,9 @@ struct Rule {
 /// What is no secret although it looks like one.
 struct Allowed {
     regexes: Vec<Expression>,
-    stopwords: Stopwords,
+    /// Words that no secret holds, in any case.
+    stopwords: AhoCorasick,
     target: Target,
-}
-
-/// Words that no secret holds: in order, in small letters, none the beginning of another (`build.rs`).
-#[derive(Default, Deserialize)]
-#[serde(transparent)]
-struct Stopwords(Vec<String>);
-
-impl Stopwords {
-    fn occur_in(&self, secret: &[u8]) -> bool {
-        let secret = secret.to_ascii_lowercase();
-        (0..secret.len()).any(|start| {
-            let rest = &secret[start..];
-            // A word between this one and the rest would begin with this one as well.
-            let before = self.0.partition_point(|word| word.as_bytes() <= rest);
-            before.checked_sub(1).is_some_and(|last| rest.starts_with(self.0[last].as_bytes()))
-        })
-    }
 }
 
 /// What an exception's expressions are matched against.
@@ -189,7 +165,7 @@ struct WrittenAllowed {
     #[serde(default)]
     regexes: Vec<String>,
     #[serde(default)]
-    stopwords: Stopwords,
+    stopwords: Vec<String>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
     /// `AND` joins the expressions with paths, which a text alone does not have.
@@ -201,7 +177,7 @@ impl WrittenAllowed {
     fn read(self) -> Option<Allowed> {
         self.condition.is_none().then(|| Allowed {
             regexes: self.regexes.into_iter().map(Expression::new).collect(),
-            stopwords: self.stopwords,
+            stopwords: words(&self.stopwords),
             target: self.target,
         })
     }
@@ -209,19 +185,21 @@ impl WrittenAllowed {
 
 impl RuleSet {
     fn packaged() -> Self {
-        let written: WrittenSet = serde_json::from_slice(PACKAGED).expect("the packaged rules are well-formed");
-        let mut keywords: Vec<String> = Vec::new();
-        let mut rules_of: Vec<Vec<usize>> = Vec::new();
+        let written: WrittenSet = toml::from_str(PACKAGED).expect("the packaged rules are well-formed");
+        let own = OWN.iter().map(|(id, regex, entropy, keywords)| WrittenRule {
+            id: (*id).to_owned(),
+            regex: Some((*regex).to_owned()),
+            entropy: *entropy,
+            group: Some(1),
+            keywords: keywords.iter().map(|keyword| (*keyword).to_owned()).collect(),
+            allowlists: Vec::new(),
+        });
+        let mut rules_of: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut rules = Vec::new();
-        for rule in written.rules {
+        for rule in written.rules.into_iter().chain(own) {
             let Some(regex) = rule.regex else { continue };
             for keyword in rule.keywords {
-                let index = keywords.iter().position(|known| *known == keyword).unwrap_or_else(|| {
-                    keywords.push(keyword);
-                    rules_of.push(Vec::new());
-                    keywords.len() - 1
-                });
-                rules_of[index].push(rules.len());
+                rules_of.entry(keyword).or_default().push(rules.len());
             }
             rules.push(Rule {
                 id: rule.id,
@@ -234,39 +212,28 @@ impl RuleSet {
                 allowed: rule.allowlists.into_iter().filter_map(WrittenAllowed::read).collect(),
             });
         }
-        for (id, regex, entropy, words) in OWN {
-            for word in *words {
-                let index = keywords.iter().position(|known| known == word).unwrap_or_else(|| {
-                    keywords.push((*word).to_owned());
-                    rules_of.push(Vec::new());
-                    keywords.len() - 1
-                });
-                rules_of[index].push(rules.len());
-            }
-            rules.push(Rule {
-                id: (*id).to_owned(),
-                regex: Expression::new((*regex).to_owned()),
-                entropy: *entropy,
-                group: Some(1),
-                allowed: Vec::new(),
-            });
-        }
-        let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(&keywords);
+        let (keywords, rules_of): (Vec<String>, Vec<Vec<usize>>) = rules_of.into_iter().unzip();
         Self {
             rules,
-            keywords: keywords.expect("the packaged keywords fit an automaton"),
+            keywords: words(&keywords),
             rules_of,
             allowed: written.allowlist.read().into_iter().collect(),
         }
     }
 }
 
+/// Finds words in any case.
+fn words(words: &[String]) -> AhoCorasick {
+    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+    automaton.expect("the packaged words fit an automaton")
+}
+
 impl Rule {
     /// Where the secret of a match stands, unless it is none after all.
     fn secret(&self, captures: &Captures, text: &[u8], always: &[Allowed]) -> Option<Range<usize>> {
-        let whole = captures.get_group(0)?.range();
+        let whole = captures.get(0)?.range();
         let group = match self.group {
-            Some(group) => captures.get_group(group)?.range(),
+            Some(group) => captures.get(group)?.range(),
             None => {
                 let groups = captures.iter().skip(1).flatten();
                 groups.map(|group| group.range()).find(|range| !range.is_empty()).unwrap_or(whole.clone())
@@ -283,14 +250,14 @@ impl Rule {
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions = || always.iter().chain(&self.allowed);
         let is_allowed = || {
-            exceptions().any(|allowed| allowed.stopwords.occur_in(secret))
+            exceptions().any(|allowed| allowed.stopwords.is_match(secret))
                 || exceptions().any(|allowed| {
                     let target = match allowed.target {
                         Target::Secret => secret,
                         Target::Match => &text[whole.clone()],
                         Target::Line => line(),
                     };
-                    allowed.regexes.iter().any(|regex| regex.is_match(target))
+                    allowed.regexes.iter().filter_map(Expression::get).any(|regex| regex.is_match(target))
                 })
         };
         (is_random && !is_allowed()).then_some(group)
@@ -316,32 +283,15 @@ fn entropy(text: &[u8]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use regex::bytes::Regex;
+
     use super::*;
 
     #[test]
-    fn stopwords_are_found_in_any_case_wherever_they_stand() {
-        let stopwords = Stopwords(["change", "chap", "ex", "sample"].map(str::to_owned).into());
-        for secret in ["aSAMPLE1", "Change", "xchap", "changex", "tEx"] {
-            assert!(stopwords.occur_in(secret.as_bytes()), "{secret}");
-        }
-        for none in ["simple", "chang", "zz", "e", ""] {
-            assert!(!stopwords.occur_in(none.as_bytes()), "{none}");
-        }
-        assert!(!Stopwords::default().occur_in(b"sample"));
-    }
-
-    #[test]
-    fn the_packaged_stopwords_are_in_order_and_all_of_them_are_found() {
+    fn every_packaged_stopword_is_found_in_any_case() {
         let sets =
             || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed).map(|set| &set.stopwords);
-        assert!(
-            sets().all(|set| set
-                .0
-                .iter()
-                .zip(&set.0[1.min(set.0.len())..])
-                .all(|(a, b)| a < b && !b.starts_with(a)))
-        );
-        let written: toml::Value = toml::from_str(include_str!("gitleaks.toml")).expect("the packaged rules");
+        let written: toml::Value = toml::from_str(PACKAGED).expect("the packaged rules");
         let words = |value: &toml::Value| {
             value.get("stopwords").and_then(toml::Value::as_array).cloned().unwrap_or_default()
         };
@@ -350,9 +300,10 @@ mod tests {
         let words: Vec<toml::Value> = allowed.chain([&written["allowlist"]]).flat_map(words).collect();
         assert!(words.len() > 1_000);
         for word in words {
-            let word = word.as_str().expect("a word");
-            assert!(sets().any(|set| set.occur_in(word.as_bytes())), "{word}");
+            let word = format!("x{}9", word.as_str().expect("a word").to_uppercase());
+            assert!(sets().any(|set| set.is_match(&word)), "{word}");
         }
+        assert!(!sets().any(|set| set.is_match("q")));
     }
 
     #[test]
@@ -370,12 +321,12 @@ mod tests {
     #[test]
     fn every_packaged_rule_can_be_compiled() {
         let broken: Vec<&str> =
-            RULES.rules.iter().filter(|rule| !rule.regex.compile()).map(|rule| rule.id.as_str()).collect();
+            RULES.rules.iter().filter(|rule| rule.regex.get().is_none()).map(|rule| rule.id.as_str()).collect();
         assert_eq!(broken, [""; 0]);
-        let groupless =
-            RULES.rules.iter().filter(|rule| rule.group.is_some_and(|group| group >= rule.regex.groups()));
+        let groups = |rule: &Rule| rule.regex.get().map_or(0, Regex::captures_len);
+        let groupless = RULES.rules.iter().filter(|rule| rule.group.is_some_and(|group| group >= groups(rule)));
         assert_eq!(groupless.map(|rule| rule.id.as_str()).collect::<Vec<_>>(), [""; 0]);
         let exceptions = || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed);
-        assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(Expression::compile));
+        assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(|regex| regex.get().is_some()));
     }
 }
