@@ -117,8 +117,8 @@ pub(super) fn read_of<W: Word, R: BufRead>(
     let mut closing = Closing::new(W::CLOSING, "answers", nonce);
     let mut prose = Prose::new();
     let mut signed: Option<Gathered<W>> = None;
-    let take = |bytes: &[u8], signed: &mut Option<Gathered<W>>| {
-        if let Some(found) = from_json(bytes, names).filter(|found| found.is_signed(nonce)) {
+    let take = |text: &str, signed: &mut Option<Gathered<W>>| {
+        if let Some(found) = from_json(text, names).filter(|found| found.is_signed(nonce)) {
             match signed {
                 Some(before) => before.add(found),
                 None => *signed = Some(found),
@@ -131,12 +131,12 @@ pub(super) fn read_of<W: Word, R: BufRead>(
             continue;
         }
         if let State::Found(object) = step.json {
-            take(object.bytes, &mut signed);
+            take(object.text, &mut signed);
         }
         prose.take(&step);
     }
     if let Some(object) = walk.end() {
-        take(object.bytes, &mut signed);
+        take(object.text, &mut signed);
     }
     let passed_over = walk.passed_over();
     let fault = walk.fault().map(str::to_owned);
@@ -553,8 +553,8 @@ fn evidence(line: &str) -> Option<&str> {
     Some(undress(rest.trim_start_matches(['*', '_']).trim()))
 }
 
-fn from_json<W: Word>(bytes: &[u8], names: &Names) -> Option<Gathered<W>> {
-    let object: Loose = serde_json::from_slice(bytes).ok()?;
+fn from_json<W: Word>(text: &str, names: &Names) -> Option<Gathered<W>> {
+    let object: Loose = serde_json::from_str(text).ok()?;
     let Loose::List(items) = object.get(&[W::LIST]) else { return None };
     if items.iter().any(|item| !matches!(item, Loose::Object(_))) {
         return None;

@@ -165,8 +165,10 @@ impl Dossier {
             if by_file && !name.contains(['.', '/']) {
                 continue;
             }
-            let context =
-                Context { file: by_file.then(|| name.to_owned()).or_else(|| context.file.clone()), ..context.clone() };
+            let context = Context {
+                file: by_file.then(|| name.to_owned()).or_else(|| context.file.clone()),
+                ..context.clone()
+            };
             for inner in documents {
                 // Some text within another field is no finding, and what cannot be read there is none either.
                 if !inner.is_text() && (!by_file || inner.is_finding()) {

@@ -37,15 +37,51 @@ pub(super) const SILENT: &[&str] = &["silent"];
 const LOCATION: &[&str] = &["location"];
 /// What says nothing of a finding.
 const META: &[&str] = &[
-    "role", "round", "phase", "nonce", "status", "original_model", "recipient", "sender", "timestamp", "label",
+    "role",
+    "round",
+    "phase",
+    "nonce",
+    "status",
+    "original_model",
+    "recipient",
+    "sender",
+    "timestamp",
+    "label",
     "source",
 ];
 
 /// All fields whose meaning is known.
 const KNOWN: [&[&str]; 30] = [
-    ID, MODEL, VENDOR, FILE, LINE, END_LINE, SEVERITIES, CONFIDENCE, CATEGORY, RULE, &HEADS, &BODIES, SUGGESTION,
-    VALID, VERDICT, KIND, CONTENT, FINDING_ID, ACTION, ADJUSTMENT, REASONING, REVISED_SEVERITY, REVISED_DESCRIPTION,
-    FINDINGS, DOCUMENTS, ANSWERS, OBSERVATIONS, REVIEWERS, SILENT, META,
+    ID,
+    MODEL,
+    VENDOR,
+    FILE,
+    LINE,
+    END_LINE,
+    SEVERITIES,
+    CONFIDENCE,
+    CATEGORY,
+    RULE,
+    &HEADS,
+    &BODIES,
+    SUGGESTION,
+    VALID,
+    VERDICT,
+    KIND,
+    CONTENT,
+    FINDING_ID,
+    ACTION,
+    ADJUSTMENT,
+    REASONING,
+    REVISED_SEVERITY,
+    REVISED_DESCRIPTION,
+    FINDINGS,
+    DOCUMENTS,
+    ANSWERS,
+    OBSERVATIONS,
+    REVIEWERS,
+    SILENT,
+    META,
 ];
 
 /// A document: a finding, an answer, what holds some, or a text.
@@ -61,9 +97,7 @@ pub(super) struct Located {
 
 /// The documents of a value, which is one or a list of them.
 pub(super) fn documents(value: &Loose) -> Result<Vec<Node<'_>>, serde_json::Error> {
-    let wrong = |found| {
-        serde_json::Error::invalid_type(found, &"an object with findings, or a list of them")
-    };
+    let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of them");
     match value {
         Loose::Nothing => Ok(Vec::new()),
         Loose::Text(_) | Loose::Object(_) => Ok(vec![Node(value)]),
@@ -95,8 +129,9 @@ impl<'a> Node<'a> {
     }
 
     /// The documents in all fields of these names; `None` where there is no such field.
-    pub(super) fn inside(self, names: &[&str]) -> Result<Option<Vec<Node<'a>>>, serde_json::Error> {
-        let given = self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
+    pub(super) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
+        let given =
+            self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
         let inside = given.map(|(_, value)| documents(value)).collect::<Result<Vec<_>, _>>()?;
         Ok((!inside.is_empty()).then(|| inside.into_iter().flatten().collect()))
     }
@@ -136,7 +171,8 @@ impl<'a> Node<'a> {
 
     /// Whether it says anything in words, or names a place.
     pub(super) fn says_something(self) -> bool {
-        let has_words = self.named(&HEADS).next().is_some() || self.others().any(|(_, value)| value.string().is_some());
+        let has_words =
+            self.named(&HEADS).next().is_some() || self.others().any(|(_, value)| value.string().is_some());
         has_words || is_scalar(self.get(CONTENT)) || is_scalar(self.get(LINE))
     }
 

@@ -21,9 +21,9 @@ pub(in crate::protocol) enum Loose {
     /// A string.
     Text(String),
     /// A list.
-    List(Vec<Loose>),
+    List(Vec<Self>),
     /// The fields of an object, in their order. Of a repeated field the last one counts.
-    Object(Box<[(String, Loose)]>),
+    Object(Box<[(String, Self)]>),
 }
 
 impl Loose {

@@ -69,9 +69,9 @@ impl<'a> Issue<'a> {
     }
 
     pub(super) fn has_text(&self) -> bool {
-        self.0.iter().any(|(name, value)| {
-            (HEADS.contains(name) || BODIES.contains(name)) && value.joined().is_some()
-        })
+        self.0
+            .iter()
+            .any(|(name, value)| (HEADS.contains(name) || BODIES.contains(name)) && value.joined().is_some())
     }
 
     pub(super) fn has_severity(&self) -> bool {
@@ -172,7 +172,8 @@ fn confidence(value: &Loose) -> Option<Confidence> {
 fn located(location: &Loose) -> [Loose; 3] {
     match location {
         Loose::Text(text) => {
-            let (file, line) = text.trim().rsplit_once(':').filter(|(_, line)| place::lines(line).is_some()).unzip();
+            let (file, line) =
+                text.trim().rsplit_once(':').filter(|(_, line)| place::lines(line).is_some()).unzip();
             let line = line.map(|line| Loose::Text(line.to_owned())).unwrap_or_default();
             [Loose::Text(file.unwrap_or(text.trim()).to_owned()), line, Loose::Nothing]
         }

@@ -115,9 +115,9 @@ const APPROVALS: [&str; 16] = [
 ];
 
 /// Reads a review; `None` if the document is none.
-pub(super) fn read(bytes: &[u8]) -> Option<JsonResult> {
+pub(super) fn read(text: &str) -> Option<JsonResult> {
     let mut result = JsonResult::default();
-    result.take(&serde_json::from_slice(bytes).ok()?, Place::Top, None);
+    result.take(&serde_json::from_str(text).ok()?, Place::Top, None);
     (result.in_form || result.count > 0 || result.malformed).then_some(result)
 }
 

@@ -5,8 +5,8 @@ use super::{Asked, Claim, Claimed, RulingError};
 use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 
 /// Reads a JSON object; `None` if it has no `ruling`.
-pub(super) fn object(bytes: &[u8], asked: Asked<'_>) -> Option<Claim> {
-    let object: Loose = serde_json::from_slice(bytes).ok()?;
+pub(super) fn object(text: &str, asked: Asked<'_>) -> Option<Claim> {
+    let object: Loose = serde_json::from_str(text).ok()?;
     object.fields().iter().find(|(name, _)| name == "ruling")?;
     let claimed = asked.check(word(&object, "nonce").as_deref(), word(&object, "dispute").as_deref());
     Some(match claimed {
