@@ -51,7 +51,7 @@ mod tests;
 mod touch;
 mod twin;
 mod undo;
-mod unified;
+pub(crate) mod unified;
 mod walk;
 
 use std::io::Read as _;
