@@ -71,7 +71,6 @@ fn checked(kind: FileType) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-#[cfg(unix)]
 fn what(kind: FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     if kind.is_dir() {
@@ -85,49 +84,25 @@ fn what(kind: FileType) -> &'static str {
     }
 }
 
-#[cfg(not(unix))]
-fn what(kind: FileType) -> &'static str {
-    if kind.is_dir() { "a folder" } else { "something else" }
-}
-
-#[cfg(unix)]
 fn is_fifo(kind: FileType) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
     kind.is_fifo()
 }
 
-#[cfg(not(unix))]
-fn is_fifo(_kind: FileType) -> bool {
-    false
-}
-
 /// Whether it is `/dev/null`, under whatever name.
-#[cfg(unix)]
 fn is_empty_device(found: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
     let is_same = |null: std::fs::Metadata| null.rdev() == found.rdev();
     found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
 }
 
-#[cfg(not(unix))]
-fn is_empty_device(_found: &std::fs::Metadata) -> bool {
-    false
-}
-
 /// Standard input, where a path is its name: it may be a socket, which no path opens.
-#[cfg(unix)]
 fn standard(path: &Path) -> Option<io::Result<File>> {
     use std::os::fd::AsFd as _;
     let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
     is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))
 }
 
-#[cfg(not(unix))]
-fn standard(_path: &Path) -> Option<io::Result<File>> {
-    None
-}
-
-#[cfg(unix)]
 fn is_terminal(path: &Path) -> bool {
     use std::io::IsTerminal as _;
     use std::os::unix::fs::FileTypeExt as _;
@@ -135,25 +110,14 @@ fn is_terminal(path: &Path) -> bool {
         && open_at_once(path).is_ok_and(|file| file.is_terminal())
 }
 
-#[cfg(not(unix))]
-fn is_terminal(_path: &Path) -> bool {
-    false
-}
-
 /// Opens without waiting for the other end of a FIFO, and without taking a terminal as the process's own.
-#[cfg(unix)]
 fn open_at_once(path: &Path) -> io::Result<File> {
     use nix::fcntl::OFlag;
     use std::os::unix::fs::OpenOptionsExt as _;
     File::options().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)
 }
 
-#[cfg(not(unix))]
-fn open_at_once(path: &Path) -> io::Result<File> {
-    File::open(path)
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

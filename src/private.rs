@@ -22,7 +22,6 @@ const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust
 pub fn folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
 }
@@ -30,7 +29,6 @@ pub fn folder(path: &Path) -> io::Result<()> {
 /// Options that make a file with mode 0600.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
@@ -54,7 +52,6 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// Something in it cannot be read or changed.
-#[cfg(unix)]
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let narrow = |path: &Path, meta: &fs::Metadata| {
@@ -105,16 +102,7 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
     options().write(true).create(true).truncate(false).open(state_dir.join(MARK)).map(drop)
 }
 
-/// Takes the rights of others away from a state folder: there is nothing to do.
-///
-/// # Errors
-/// None.
-#[cfg(not(unix))]
-pub fn tighten(_state_dir: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

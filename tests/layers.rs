@@ -29,7 +29,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("anyhow", &["cli"]),
     ("dialoguer", &["ui"]),
-    ("indicatif", &["ui"]),
+    ("indicatif", &["draw", "ui"]),
     ("serde_yaml", &["config"]),
     ("yaml_edit", &["config"]),
     ("tokio::process", &["agents/process.rs"]),

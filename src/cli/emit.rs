@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::watch::{self as watching, socket_error};
-use crate::domain::{AgentName, EventType, ExitReason, Trigger, Untrusted, WatchStatus};
+use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
 use crate::protocol::printable;
 use crate::ui::stream;
 use crate::watch::intake::{self, Command as Order, KEY};
@@ -98,13 +98,7 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
         let asked = standing.clarification.filter(|asked| asked.waiting.iter().any(own));
         (asked.map(|asked| (asked.cycle, asked.prompt)), standing.status)
     } else {
-        let asked = &answer["clarify"];
-        let cycle = asked["cycle"].as_u64().and_then(|cycle| u32::try_from(cycle).ok());
-        let paused = answer["status"] == WatchStatus::Paused.as_str();
-        (
-            cycle.zip(asked["prompt"].as_str().map(Untrusted::from)),
-            if paused { WatchStatus::Paused } else { WatchStatus::Running },
-        )
+        (answer.clarify.map(|asked| (asked.cycle, asked.prompt)), answer.status.unwrap_or_default())
     };
     if let Some((cycle, prompt)) = asked {
         let agent = printable::line(args.agent.as_deref().unwrap_or_default());
@@ -127,7 +121,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 fn decided(client: &mut Client) -> Result<Standing, CommandError> {
     loop {
         let answer = watching::accepted(client.command(&Order::Status).map_err(socket_error)?)?;
-        let standing: Standing = watching::asked_for(&answer["standing"])?;
+        let standing: Standing = watching::asked_for(answer.standing)?;
         let by_person = |trigger: &Trigger| matches!(trigger, Trigger::UserManual | Trigger::Clarified);
         let begins = match standing.status {
             WatchStatus::Running => !standing.pending.is_empty(),
@@ -164,11 +158,10 @@ fn all(mut client: Client, path: &Path) -> CommandResult {
     let (mut taken, mut refused, mut last) = (0_u64, 0_u64, String::new());
     loop {
         match client.answer().map_err(socket_error)? {
-            Some(answer) if answer.starts_with(r#"{"ok":true"#) => taken += 1,
+            Some(answer) if answer.ok => taken += 1,
             Some(answer) => {
                 refused += 1;
-                let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
-                last = answer["error"].as_str().unwrap_or_default().to_owned();
+                last = answer.error.unwrap_or_default();
             }
             None => break,
         }

@@ -5,12 +5,11 @@ mod run;
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::sitting::{self, FormatArg};
 use crate::domain::ExitReason;
+use crate::watch::intake::Answer;
 use crate::watch::socket::{self, Client, SocketError};
 use crate::workspace::Workspace;
 
@@ -93,29 +92,24 @@ pub(super) fn socket_error(error: SocketError) -> CommandError {
         SocketError::Foreign(_) => {
             (ExitReason::Usage, Some("`GLEE_STATE_DIR` names a folder of your own with a short path".to_owned()))
         }
+        SocketError::Unreadable(_) => {
+            (ExitReason::Usage, Some("is it of another version? `glee watch stop`, then start it again".to_owned()))
+        }
         SocketError::Io { .. } => (ExitReason::Usage, None),
     };
     CommandError::new(exit, error).hint_if(hint)
 }
 
 /// What a watch answered, unless it refused.
-pub(super) fn accepted(answer: Option<String>) -> Result<Value, CommandError> {
-    let Some(answer) = answer else {
-        return Err(CommandError::usage("the watch ended before it answered"));
-    };
-    let answer: Value = serde_json::from_str(&answer).map_err(unreadable)?;
-    match answer["error"].as_str() {
+pub(super) fn accepted(answer: Option<Answer>) -> Result<Answer, CommandError> {
+    let answer = answer.ok_or_else(|| CommandError::usage("the watch ended before it answered"))?;
+    match &answer.error {
         Some(error) => Err(CommandError::usage(crate::protocol::printable::line(error))),
         None => Ok(answer),
     }
 }
 
 /// A part of what a watch answered.
-pub(super) fn asked_for<T: serde::de::DeserializeOwned>(part: &Value) -> Result<T, CommandError> {
-    T::deserialize(part).map_err(unreadable)
-}
-
-fn unreadable(error: serde_json::Error) -> CommandError {
-    CommandError::usage(format!("the watch answered what cannot be read: {error}"))
-        .hint("is it of another version? `glee watch stop`, then start it again")
+pub(super) fn asked_for<T>(part: Option<T>) -> Result<T, CommandError> {
+    part.ok_or_else(|| socket_error(SocketError::Unreadable("what was asked for is missing".to_owned())))
 }

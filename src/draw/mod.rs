@@ -9,9 +9,12 @@ pub mod standing;
 #[cfg(test)]
 pub(crate) mod fixture;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use console::{measure_text_width, truncate_str};
+use indicatif::{BinaryBytes, HumanCount};
+use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 use crate::domain::{Settler, Severity, Tag};
 use crate::protocol::printable;
@@ -167,30 +170,13 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
         let line = line.trim_end().replace('\t', "    ");
         let content = line.trim_start();
         let indent = " ".repeat((line.len() - content.len()).min(width / 2));
-        let room = width - indent.len();
-        let mut current = String::new();
-        for word in content.split_whitespace() {
-            let blank = usize::from(!current.is_empty());
-            if columns(&current) + blank + columns(word) <= room {
-                if blank == 1 {
-                    current.push(' ');
-                }
-                current.push_str(word);
-                continue;
-            }
-            if !current.is_empty() {
-                lines.push(format!("{indent}{current}"));
-                current.clear();
-            }
-            for c in word.chars() {
-                if columns(&current) + columns(c.encode_utf8(&mut [0; 4])) > room {
-                    lines.push(format!("{indent}{current}"));
-                    current.clear();
-                }
-                current.push(c);
-            }
-        }
-        lines.push(if current.is_empty() { String::new() } else { format!("{indent}{current}") });
+        let words = content.split_whitespace().collect::<Vec<_>>().join(" ");
+        let options = Options::new(width)
+            .initial_indent(&indent)
+            .subsequent_indent(&indent)
+            .wrap_algorithm(WrapAlgorithm::FirstFit)
+            .word_splitter(WordSplitter::NoHyphenation);
+        lines.extend(textwrap::wrap(&words, options).into_iter().map(Cow::into_owned));
     }
     lines
 }
@@ -203,24 +189,12 @@ pub fn count(number: usize, noun: &str) -> String {
 
 /// A number with commas between thousands.
 pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    HumanCount(number).to_string()
 }
 
 /// A number of bytes with a unit that fits.
 pub fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024),
-        _ => format!("{}.{} MiB", thousands(bytes / 1_048_576), bytes % 1_048_576 * 10 / 1_048_576),
-    }
+    BinaryBytes(bytes).to_string()
 }
 
 /// Milliseconds as a person says them: `0.2s`, `12.3s`, `3m 05s`, `1h 02m`.

@@ -2,35 +2,24 @@
 
 use crate::domain::FileChange;
 use crate::rules::reversal::Edit;
+use crate::workspace::unified::{self, Mark};
 
 /// Reads the unified diff of a change; `None` where none was kept.
 pub(crate) fn edit_of(change: &FileChange) -> Option<Edit> {
     let mut edit = Edit { file: change.file.clone(), removed: Vec::new(), added: Vec::new() };
-    let mut number = 0;
-    let mut inside = false;
-    for line in change.diff.as_deref()?.lines() {
-        if let Some(header) = line.strip_prefix("@@ ") {
-            number = new_start(header)?;
-            inside = true;
-        } else if inside {
-            match line.as_bytes().first() {
-                Some(b'-') => edit.removed.push(line[1..].to_owned()),
-                Some(b'+') => {
-                    edit.added.push((number, line[1..].to_owned()));
-                    number += 1;
-                }
-                Some(b'\\') => {}
-                _ => number += 1,
+    let diff = unified::parse(change.diff.as_deref()?.as_bytes());
+    for hunk in diff.patches.into_iter().flat_map(|patch| patch.hunks) {
+        let mut number = hunk.new_start;
+        for (mark, line) in hunk.lines {
+            match mark {
+                Mark::Removed => edit.removed.push(line),
+                Mark::Added => edit.added.push((number, line)),
+                Mark::Kept => {}
             }
+            number += u32::from(mark != Mark::Removed);
         }
     }
     Some(edit)
-}
-
-/// The first new line of a hunk header `-a,b +c,d @@`.
-fn new_start(header: &str) -> Option<u32> {
-    let new = header.split(' ').find_map(|word| word.strip_prefix('+'))?;
-    new.split(',').next()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -9,12 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
-use std::marker::PhantomData;
-
-use serde::de::MapAccess;
 
 use super::answer::{Closing, Step, Walk, is_nonce};
-use super::json::{self, Fields, List, Loose, State};
+use super::json::{Loose, State};
 use super::markdown::{self, Kind};
 use super::tag;
 use crate::domain::FindingId;
@@ -120,8 +117,8 @@ pub(super) fn read_of<W: Word, R: BufRead>(
     let mut closing = Closing::new(W::CLOSING, "answers", nonce);
     let mut prose = Prose::new();
     let mut signed: Option<Gathered<W>> = None;
-    let take = |bytes: &[u8], signed: &mut Option<Gathered<W>>| {
-        if let Some(found) = from_json(bytes, names).filter(|found| found.is_signed(nonce)) {
+    let take = |text: &str, signed: &mut Option<Gathered<W>>| {
+        if let Some(found) = from_json(text, names).filter(|found| found.is_signed(nonce)) {
             match signed {
                 Some(before) => before.add(found),
                 None => *signed = Some(found),
@@ -134,12 +131,12 @@ pub(super) fn read_of<W: Word, R: BufRead>(
             continue;
         }
         if let State::Found(object) = step.json {
-            take(object.bytes, &mut signed);
+            take(object.text, &mut signed);
         }
         prose.take(&step);
     }
     if let Some(object) = walk.end() {
-        take(object.bytes, &mut signed);
+        take(object.text, &mut signed);
     }
     let passed_over = walk.passed_over();
     let fault = walk.fault().map(str::to_owned);
@@ -556,104 +553,35 @@ fn evidence(line: &str) -> Option<&str> {
     Some(undress(rest.trim_start_matches(['*', '_']).trim()))
 }
 
-fn from_json<W: Word>(bytes: &[u8], names: &Names) -> Option<Gathered<W>> {
-    let Answered { nonce, list, .. } = json::object::<Answered<W>>(bytes)?;
-    let list = list?;
+fn from_json<W: Word>(text: &str, names: &Names) -> Option<Gathered<W>> {
+    let object: Loose = serde_json::from_str(text).ok()?;
+    let Loose::List(items) = object.get(&[W::LIST]) else { return None };
+    if items.iter().any(|item| !matches!(item, Loose::Object(_))) {
+        return None;
+    }
     let mut gathered = Gathered::new();
-    gathered.nonce = nonce.word();
-    gathered.truncated = list.count > list.items.len() as u64;
-    for JsonItem(fields) in list.items {
-        let named = fields.finding.word().unwrap_or_default();
+    gathered.nonce = object.get(&["nonce"]).word();
+    for item in items {
+        let named = item.get(&["finding", "finding_id"]).word().unwrap_or_default();
         let by_id = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}")));
         let Some(finding) = by_id.or_else(|| names.get(&name(&named)).copied()) else {
             gathered.problem(|| format!("`{named}` is no finding id such as `F1`"));
             continue;
         };
-        let Some(word) = W::from_json(&fields.answer, &fields.resolved) else {
-            gathered.unknown_word(finding, &fields.answer.word().unwrap_or_default());
+        let answer = item.get(&["answer", "action"]);
+        let Some(word) = W::from_json(answer, item.get(&["resolved"])) else {
+            gathered.unknown_word(finding, &answer.word().unwrap_or_default());
             continue;
         };
-        let text = fields.text.string().unwrap_or_default().trim().to_owned();
+        let text = item.get(&["text", "reason", "reasoning", "justification"]).string().unwrap_or_default();
         let more = More {
-            adjustment: fields.adjustment.word(),
-            severity: fields.severity.word(),
-            description: fields.description.string(),
+            adjustment: item.get(&["confidence_adjustment"]).word(),
+            severity: item.get(&["revised_severity"]).word(),
+            description: item.get(&["revised_description"]).string(),
         };
-        let entry = Entry { finding, word, text, evidence: fields.evidence.texts(), more };
+        let (text, evidence) = (text.trim().to_owned(), item.get(&["evidence"]).texts());
+        let entry = Entry { finding, word, text, evidence, more };
         gathered.entries.push(Placed { entry, adjacent: true });
     }
     Some(gathered)
-}
-
-/// The object of a JSON answer.
-struct Answered<W> {
-    nonce: Loose,
-    list: Option<List<JsonItem>>,
-    words: PhantomData<W>,
-}
-
-impl<W> Default for Answered<W> {
-    fn default() -> Self {
-        Self { nonce: Loose::Nothing, list: None, words: PhantomData }
-    }
-}
-
-impl<W: Word> Fields for Answered<W> {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            "nonce" => self.nonce = map.next_value()?,
-            _ if name == W::LIST => self.list = map.next_value()?,
-            _ => json::skip(map)?,
-        }
-        Ok(())
-    }
-}
-
-/// An item of the list, as it stands there.
-struct JsonItem(ItemFields);
-
-#[derive(Default)]
-struct ItemFields {
-    finding: Loose,
-    answer: Loose,
-    resolved: Loose,
-    text: Loose,
-    evidence: Loose,
-    adjustment: Loose,
-    severity: Loose,
-    description: Loose,
-}
-
-impl Fields for ItemFields {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        let field = match name {
-            "finding" | "finding_id" => &mut self.finding,
-            "answer" | "action" => &mut self.answer,
-            "resolved" => &mut self.resolved,
-            "text" | "reason" | "reasoning" | "justification" => &mut self.text,
-            "evidence" => &mut self.evidence,
-            "confidence_adjustment" => &mut self.adjustment,
-            "revised_severity" => &mut self.severity,
-            "revised_description" => &mut self.description,
-            _ => return json::skip(map),
-        };
-        *field = map.next_value()?;
-        Ok(())
-    }
-}
-
-impl From<ItemFields> for JsonItem {
-    fn from(fields: ItemFields) -> Self {
-        Self(fields)
-    }
-}
-
-impl json::Item for JsonItem {
-    type Fields = ItemFields;
-
-    fn weight(&self) -> usize {
-        let ItemFields { finding, answer, resolved, text, evidence, adjustment, severity, description } = &self.0;
-        let all = [finding, answer, resolved, text, evidence, adjustment, severity, description];
-        all.map(Loose::weight).iter().sum()
-    }
 }

@@ -5,14 +5,12 @@
 //! that names none. Nothing is dropped in silence: what is not understood is named in `problems`.
 
 mod node;
-mod scalar;
 
 use std::collections::{HashMap, HashSet};
 
-use node::{Documents, Node};
-use scalar::Scalar;
-use serde::Deserialize as _;
+use node::{Node, documents};
 
+use super::json::Loose;
 use crate::rules::consensus::{
     Checked, Claim, Debate, Defence, DefenceWord, Examination, ExaminationWord, Level, UNTITLED,
 };
@@ -44,9 +42,9 @@ pub struct Dossier {
 pub fn read(text: &str) -> Result<Dossier, serde_json::Error> {
     let mut dossier = Dossier::default();
     let mut debate = Vec::new();
-    for document in serde_json::Deserializer::from_str(text).into_iter::<Documents>() {
-        for node in document?.0 {
-            dossier.take(node, Place::Top, &Context::default(), &mut debate);
+    for document in serde_json::Deserializer::from_str(text).into_iter::<Loose>() {
+        for node in documents(&document?)? {
+            dossier.take(node, Place::Top, &Context::default(), &mut debate)?;
         }
     }
     dossier.name_claims();
@@ -76,70 +74,76 @@ struct Context {
 
 /// A message whose finding is looked for when all findings are known.
 struct Message {
-    node: Node,
+    document: Loose,
     by: Option<String>,
 }
 
 impl Dossier {
-    fn take(&mut self, mut node: Node, place: Place, outer: &Context, debate: &mut Vec<Message>) {
+    fn take(
+        &mut self,
+        node: Node<'_>,
+        place: Place,
+        outer: &Context,
+        debate: &mut Vec<Message>,
+    ) -> Result<(), serde_json::Error> {
+        let named = node.text(node::MODEL);
         let context = Context {
-            model: node.model.text().or_else(|| outer.model.clone()),
-            vendor: node.vendor.text().or_else(|| outer.vendor.clone()),
-            file: node.file.text().or_else(|| outer.file.clone()),
+            model: named.clone().or_else(|| outer.model.clone()),
+            vendor: node.text(node::VENDOR).or_else(|| outer.vendor.clone()),
+            file: node.file().or_else(|| outer.file.clone()),
             observed: outer.observed,
         };
-        let mut lists = node.lists.take().map(|lists| *lists).unwrap_or_default();
-        self.debate.reviewers.append(&mut lists.reviewers);
-        self.debate.silent.append(&mut lists.silent);
-        let is_container = lists.is_container();
+        self.debate.reviewers.extend(node.get(node::REVIEWERS).texts());
+        self.debate.silent.extend(node.get(node::SILENT).texts());
         let inside = [
-            (Place::Item, lists.findings.take()),
-            (Place::Top, lists.documents.take()),
-            (Place::Answer, lists.answers.take()),
+            (Place::Item, node.inside(node::FINDINGS)?),
+            (Place::Top, node.inside(node::DOCUMENTS)?),
+            (Place::Answer, node.inside(node::ANSWERS)?),
         ];
-        for (place, inner) in inside {
-            for inner in inner.into_iter().flat_map(|list| list.0) {
-                self.take(inner, place, &context, debate);
+        let is_container = inside.iter().any(|(_, list)| list.is_some());
+        for (place, list) in inside {
+            for inner in list.into_iter().flatten() {
+                self.take(inner, place, &context, debate)?;
             }
         }
         if is_container {
             if self.id.is_none() {
-                self.id = node.id.text();
+                self.id = node.text(node::ID);
             }
-            let name = context.model.filter(|_| !node.model.is_none());
-            self.debate.reviewers.extend(name);
-        } else if node.finding_id.text().is_some() {
-            for observation in lists.observations.take().into_iter().flat_map(|list| list.0) {
-                self.take(observation, Place::Item, &Context { observed: true, ..context.clone() }, debate);
+            self.debate.reviewers.extend(named);
+        } else if node.text(node::FINDING_ID).is_some() {
+            for observation in node.inside(node::OBSERVATIONS)?.into_iter().flatten() {
+                self.take(observation, Place::Item, &Context { observed: true, ..context.clone() }, debate)?;
             }
-            debate.push(Message { node, by: context.model });
+            debate.push(Message { document: node.0.clone(), by: context.model });
         } else if node.is_message() && place == Place::Top {
             // What it says is a document, or tells people how far the debate has come.
-            let text = node.content.text().unwrap_or_default();
-            let inside: Vec<Documents> =
+            let text = node.text(node::CONTENT).unwrap_or_default();
+            let inside: Vec<Loose> =
                 serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
-            for inner in inside.into_iter().flat_map(|list| list.0) {
-                self.take(inner, Place::Top, &context, debate);
+            for inner in inside.iter().map_while(|document| documents(document).ok()).flatten() {
+                self.take(inner, Place::Top, &context, debate)?;
             }
-        } else if node.is_text && place != Place::Item {
-            self.signal(&mut node, place);
+        } else if node.is_text() && place != Place::Item {
+            self.signal(node, place);
         } else if node.is_finding() {
             self.claim(node, context);
         } else if place == Place::Answer {
             self.problems.push("an answer of the debate names no finding".to_owned());
-        } else if !self.take_nested(&node, place, &context, debate) {
-            if place == Place::Item || !node.verdict.is_told() && node.says_something() {
+        } else if !self.take_nested(node, place, &context, debate) {
+            if place == Place::Item || !node.has_verdict() && node.says_something() {
                 self.claim(node, context);
-            } else if node.verdict.is_told() {
+            } else if node.has_verdict() {
                 self.debate.reviewers.extend(context.model);
             } else {
                 self.problems.push("an object holds neither a finding nor an answer of a debate".to_owned());
             }
         }
+        Ok(())
     }
 
     /// A text between the documents: the lead's word that a round is complete says nothing new.
-    fn signal(&mut self, node: &mut Node, place: Place) {
+    fn signal(&mut self, node: Node<'_>, place: Place) {
         let text = node.texts().1;
         let words: Vec<&str> = text.split_whitespace().collect();
         let is_known = matches!(*words, [round, number, complete] if place == Place::Top
@@ -152,21 +156,23 @@ impl Dossier {
     }
 
     /// Takes what the fields of other names hold: findings by the names of their files, or something around a review.
-    fn take_nested(&mut self, node: &Node, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
+    fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let known = (self.claims.len(), self.debate.reviewers.len(), debate.len());
         let problems = self.problems.len();
-        for (name, value) in node.others.iter().flat_map(|others| &others.nested) {
-            let Ok(documents) = Documents::deserialize(value) else { continue };
+        for (name, value) in node.nested() {
+            let Ok(documents) = documents(value) else { continue };
             let by_file = place == Place::Item;
             if by_file && !name.contains(['.', '/']) {
                 continue;
             }
-            let context =
-                Context { file: by_file.then(|| name.clone()).or_else(|| context.file.clone()), ..context.clone() };
-            for inner in documents.0 {
-                // Some text within another field is no finding.
-                if !inner.is_text && (!by_file || inner.is_finding()) {
-                    self.take(inner, Place::Top, &context, debate);
+            let context = Context {
+                file: by_file.then(|| name.to_owned()).or_else(|| context.file.clone()),
+                ..context.clone()
+            };
+            for inner in documents {
+                // Some text within another field is no finding, and what cannot be read there is none either.
+                if !inner.is_text() && (!by_file || inner.is_finding()) {
+                    let _ = self.take(inner, Place::Top, &context, debate);
                 }
             }
         }
@@ -177,8 +183,8 @@ impl Dossier {
         is_taken
     }
 
-    fn claim(&mut self, mut node: Node, context: Context) {
-        let (mut line, mut end) = node.line.range();
+    fn claim(&mut self, node: Node<'_>, context: Context) {
+        let (mut line, mut end) = node.lines();
         let mut file = context.file;
         if let Some(located) = node.located() {
             line = line.or(located.line);
@@ -187,7 +193,7 @@ impl Dossier {
         }
         let (title, description) = node.texts();
         let title = title.unwrap_or_else(|| first_line(&description));
-        let severity = node.severity.0.as_ref().and_then(|(_, word)| word.text()).map(|word| {
+        let severity = node.severity().map(|word| {
             let level = Level::of(mandatory::normalise(&word));
             if mandatory::normalise(&word).is_none() {
                 self.problems.push(format!("the severity `{word}` is unknown and counts as high"));
@@ -202,21 +208,21 @@ impl Dossier {
             title
         };
         self.claims.push(Claim {
-            id: node.id.take_text().unwrap_or_default(),
+            id: node.text(node::ID).unwrap_or_default(),
             model,
             vendor: context.vendor,
             file: file.filter(|file| !file.is_empty()),
             line,
-            end_line: node.end_line.range().0.or(end),
+            end_line: end,
             block: None,
             severity,
-            confidence: node.confidence.percent(),
-            category: node.category.take_text(),
-            rule: node.rule.text().filter(|rule| !rule.is_empty()),
-            denies: matches!(*node.valid, Scalar::Flag(false)) || denies(&title),
+            confidence: node::percent(node.get(node::CONFIDENCE)),
+            category: node.filled(node::CATEGORY),
+            rule: node.filled(node::RULE),
+            denies: *node.get(node::VALID) == Loose::Bool(false) || denies(&title),
             title,
             description,
-            suggestion: node.suggestion.take_text().unwrap_or_default(),
+            suggestion: node.text(node::SUGGESTION).unwrap_or_default(),
             observed: context.observed,
             checked: Checked::default(),
         });
@@ -251,16 +257,17 @@ impl Dossier {
             return;
         }
         let finder = Finder::of(&self.claims);
-        for Message { node, by } in messages {
-            let named = node.finding_id.text().unwrap_or_default();
+        for Message { document, by } in messages {
+            let node = Node(&document);
+            let named = node.text(node::FINDING_ID).unwrap_or_default();
             let sender = by.as_deref().unwrap_or("an unnamed reviewer").to_owned();
             let Some(finding) = finder.find(&named) else {
                 self.problems.push(format!("{sender} answers to the finding `{named}`, which does not exist"));
                 continue;
             };
-            let action = node.action.text().unwrap_or_default().trim().to_lowercase();
-            let adjustment = node.confidence_adjustment.number().unwrap_or(0);
-            let reasoning = node.reasoning.text().unwrap_or_default();
+            let action = node.text(node::ACTION).unwrap_or_default().trim().to_lowercase();
+            let adjustment = node::number(node.get(node::ADJUSTMENT)).unwrap_or(0);
+            let reasoning = node.text(node::REASONING).unwrap_or_default();
             let examined = ExaminationWord::ALL.into_iter().find(|word| word.as_str() == action);
             let defended = DefenceWord::ALL.into_iter().find(|word| word.as_str() == action);
             match (examined, defended) {
@@ -272,9 +279,9 @@ impl Dossier {
                     // Only who raised a finding defends it.
                     let raiser = || self.claims.iter().find(|claim| claim.id == finding);
                     let by = by.or_else(|| Some(raiser()?.model.clone())).unwrap_or_else(|| UNNAMED.to_owned());
-                    let severity = node.revised_severity.text();
+                    let severity = node.text(node::REVISED_SEVERITY);
                     let revised_severity = severity.map(|word| Level::of(mandatory::normalise(&word)));
-                    let revised_description = node.revised_description.text().filter(|text| !text.is_empty());
+                    let revised_description = node.filled(node::REVISED_DESCRIPTION);
                     let defence =
                         Defence { by, finding, word, adjustment, reasoning, revised_severity, revised_description };
                     self.debate.defences.push(defence);

@@ -3,13 +3,23 @@
 //! Dropped before anything else is looked at: a byte order mark at the beginning, escape sequences, CR before LF. Bytes
 //! that are not UTF-8 become U+FFFD. Whatever the input is, one line of at most [`LINE_CAP`] bytes is in memory.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
 
 /// The longest line that is kept, in bytes; what is behind it is skipped.
 pub(super) const LINE_CAP: usize = 6 << 20;
 
-const ESC: u8 = 0x1b;
-const BEL: u8 = 0x07;
+/// Escape sequences: `ESC [` with parameters, intermediates and one final byte, dropped as well where the line cuts them
+/// off; `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`, without which only the two bytes are dropped, for the text
+/// may be the rest of the answer; a character set or the like (`ESC ( B`); any other two bytes.
+static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
+    let sequences =
+        r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";
+    Regex::new(&format!(r"(?-u)\x1b(?:{sequences})")).expect("a regular expression")
+});
 
 /// Reads clean lines.
 #[derive(Debug)]
@@ -38,7 +48,9 @@ impl<R: BufRead> Lines<R> {
         if !std::mem::replace(&mut self.begun, true) && self.line.starts_with(b"\xef\xbb\xbf") {
             self.line.drain(..3);
         }
-        strip_escapes(&mut self.line);
+        if let Cow::Owned(plain) = ESCAPES.replace_all(&self.line, &b""[..]) {
+            self.line = plain;
+        }
         while self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
@@ -90,65 +102,6 @@ fn replace_invalid(bytes: &[u8]) -> String {
         }
     }
     text
-}
-
-fn strip_escapes(bytes: &mut Vec<u8>) {
-    let Some(first) = bytes.iter().position(|byte| *byte == ESC) else { return };
-    let (mut kept, mut at) = (first, first);
-    while at < bytes.len() {
-        let length = if bytes[at] == ESC { escape_length(&bytes[at..]) } else { 0 };
-        if length > 0 {
-            at += length;
-        } else {
-            bytes[kept] = bytes[at];
-            kept += 1;
-            at += 1;
-        }
-    }
-    bytes.truncate(kept);
-}
-
-/// The length of the escape sequence that `bytes` begins with; 0 if the escape character stands alone.
-fn escape_length(bytes: &[u8]) -> usize {
-    match bytes.get(1) {
-        Some(b'[') => control_length(bytes),
-        Some(b']' | b'P' | b'X' | b'^' | b'_') => string_length(bytes),
-        // A character set or the like: `ESC ( B`.
-        Some(0x21..=0x2f) => match bytes.get(2) {
-            Some(0x30..=0x7e) => 3,
-            _ => 0,
-        },
-        Some(0x30..=0x7e) => 2,
-        None => 1,
-        Some(_) => 0,
-    }
-}
-
-/// `ESC [`, parameters, intermediates, one final byte. Cut off by the end of the line it is dropped as well.
-fn control_length(bytes: &[u8]) -> usize {
-    let mut at = 2;
-    while matches!(bytes.get(at), Some(0x30..=0x3f)) {
-        at += 1;
-    }
-    while matches!(bytes.get(at), Some(0x20..=0x2f)) {
-        at += 1;
-    }
-    match bytes.get(at) {
-        Some(0x40..=0x7e) => at + 1,
-        None => at,
-        Some(_) => 0,
-    }
-}
-
-/// `ESC ]` (or P X ^ _), text, then BEL or `ESC \`. Without an end only the two bytes are dropped: the text may be the
-/// rest of the answer.
-fn string_length(bytes: &[u8]) -> usize {
-    let end = bytes.iter().skip(2).position(|byte| matches!(*byte, BEL | ESC)).map(|at| at + 2);
-    match end {
-        Some(at) if bytes[at] == BEL => at + 1,
-        Some(at) if bytes.get(at + 1) == Some(&b'\\') => at + 2,
-        _ => 2,
-    }
 }
 
 #[cfg(test)]

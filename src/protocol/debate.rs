@@ -184,7 +184,7 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
     let (mut prose, mut inside, mut claimed) = (String::new(), false, Vec::new());
     while let Some(step) = walk.next(0)? {
         if let State::Found(object) = step.json {
-            claimed.extend(claimed_in(object.bytes, nonce));
+            claimed.extend(claimed_in(object.text, nonce));
         }
         let begun = step.text.strip_prefix(NEW).filter(|_| step.is_prose());
         if let Some(rest) = begun {
@@ -200,7 +200,7 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
         prose.push('\n');
     }
     if let Some(object) = walk.end() {
-        claimed.extend(claimed_in(object.bytes, nonce));
+        claimed.extend(claimed_in(object.text, nonce));
     }
     let mut observed = review::parse(prose.as_bytes(), None)?.findings;
     observed.extend(claimed.into_iter().map(finding));
@@ -208,12 +208,12 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
 }
 
 /// The observations of a JSON object, if it has the nonce.
-fn claimed_in(bytes: &[u8], nonce: Option<&str>) -> Vec<Claim> {
-    let own = serde_json::from_slice::<serde_json::Value>(bytes).ok().filter(|object| {
-        object.get("nonce").and_then(serde_json::Value::as_str).is_some_and(|given| is_nonce(nonce, given))
-    });
-    let text = own.and_then(|_| std::str::from_utf8(bytes).ok());
-    let read = text.and_then(|text| claims::read(text).ok()).unwrap_or_default();
+fn claimed_in(text: &str, nonce: Option<&str>) -> Vec<Claim> {
+    let object: Loose = serde_json::from_str(text).unwrap_or_default();
+    if !object.get(&["nonce"]).string().is_some_and(|given| is_nonce(nonce, &given)) {
+        return Vec::new();
+    }
+    let read = claims::read(text).unwrap_or_default();
     read.claims.into_iter().filter(|claim| claim.observed).collect()
 }
 

@@ -6,4 +6,4 @@ mod value;
 
 pub(super) use extract::{Extractor, Object, State};
 pub(super) use scan::Scope;
-pub(super) use value::{Fields, Item, List, Loose, Texts, object, skip};
+pub(super) use value::Loose;

@@ -4,6 +4,9 @@
 //! the name of a file. Every character of the text is looked at a bounded number of times.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// A place and where it stands in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,8 +136,8 @@ pub fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
 pub(super) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
     let text = text.trim();
     let lines = match text.strip_prefix('L') {
-        Some(text) => hash_lines(text).filter(|lines| lines.length == text.len()),
-        None => colon_lines(text).filter(|lines| lines.length == text.len()),
+        Some(text) => read(&HASH, text).filter(|lines| lines.length == text.len()),
+        None => read(&COLON, text).filter(|lines| lines.length == text.len()),
     }?;
     Some((lines.line, lines.end_line))
 }
@@ -255,12 +258,12 @@ fn unbalanced(path: &str) -> usize {
 fn behind_path(text: &str, at: usize) -> Option<Lines> {
     let rest = &text[at..];
     if let Some(numbers) = rest.strip_prefix("#L") {
-        return hash_lines(numbers).map(|lines| lines.behind(2));
+        return read(&HASH, numbers).map(|lines| lines.behind(2));
     }
     let closed = rest.trim_start_matches(['`', '*', '"', '\'']);
     let closing = rest.len() - closed.len();
     if let Some(colon) = closed.chars().next().filter(|c| matches!(c, ':' | '：')) {
-        return colon_lines(&closed[colon.len_utf8()..]).map(|lines| lines.behind(closing + colon.len_utf8()));
+        return read(&COLON, &closed[colon.len_utf8()..]).map(|lines| lines.behind(closing + colon.len_utf8()));
     }
     worded_lines(closed).map(|lines| lines.behind(closing))
 }
@@ -277,65 +280,36 @@ impl Lines {
 }
 
 /// `12`, `12-18`, `12:5`, `12:5-18:9`; columns are dropped.
-fn colon_lines(text: &str) -> Option<Lines> {
-    let mut rest = text;
-    let line = number(&mut rest)?;
-    let column = after(&mut rest, &[":", "："]);
-    let mut end = after(&mut rest, &["-", "–"]);
-    if column.is_some() && end.is_some() && after(&mut rest, &[":", "："]).is_none() {
-        end = None;
-    }
-    ends_well(rest).then(|| Lines::new(line, end, text.len() - rest.len())).flatten()
-}
+static COLON: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"([0-9]+)[:：][0-9]+(?:[-–]([0-9]+)[:：][0-9]+|[-–][0-9]+)?|([0-9]+)(?:[-–]([0-9]+))?")
+});
 
 /// `12`, `12-L18`, `12-18`, `12C5-L18C9`, behind `#L`.
-fn hash_lines(text: &str) -> Option<Lines> {
-    let mut rest = text;
-    let line = number(&mut rest)?;
-    after(&mut rest, &["C"]);
-    let end = after(&mut rest, &["-L", "–L", "-", "–"]);
-    after(&mut rest, &["C"]);
-    ends_well(rest).then(|| Lines::new(line, end, text.len() - rest.len())).flatten()
-}
+static HASH: LazyLock<Regex> = LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
 /// ` (line 12)`, ` (lines 12-18)`, ` at line 12`, ` at lines 12-18`.
+static WORDED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:\s*[(（]\s*|\s+at )(?i:lines?)[ \u{a0}]([0-9]+)(?:[-–]([0-9]+))?"));
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(&format!("^(?:{text})")).expect("a regular expression")
+}
+
 fn worded_lines(text: &str) -> Option<Lines> {
-    let mut rest = text.trim_start();
-    let bracket = ['(', '（'].iter().find_map(|open| rest.strip_prefix(*open));
-    rest = match bracket {
-        Some(inner) => inner.trim_start(),
-        None if rest.len() < text.len() => rest.strip_prefix("at ")?,
-        None => return None,
-    };
-    let word = rest.get(..4).filter(|word| word.eq_ignore_ascii_case("line"))?;
-    rest = &rest[word.len()..];
-    rest = rest.strip_prefix(['s', 'S']).unwrap_or(rest);
-    rest = rest.strip_prefix([' ', '\u{a0}'])?;
-    let line = number(&mut rest)?;
-    let end = after(&mut rest, &["-", "–"]);
-    if !ends_well(rest) {
-        return None;
-    }
-    if bracket.is_some() {
-        rest = rest.strip_prefix([')', '）']).unwrap_or(rest);
-    }
-    Lines::new(line, end, text.len() - rest.len())
+    let lines = read(&WORDED, text)?;
+    let rest = &text[lines.length..];
+    let is_open = text.trim_start().starts_with(['(', '（']);
+    let behind = rest.strip_prefix([')', '）']).filter(|_| is_open).unwrap_or(rest);
+    Some(lines.behind(rest.len() - behind.len()))
 }
 
-/// Takes a number off the front.
-fn number(text: &mut &str) -> Option<u32> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (digits, rest) = text.split_at(digits);
-    *text = rest;
-    digits.parse().ok()
-}
-
-/// Takes a number behind one of the signs off the front, if there is one.
-fn after(text: &mut &str, signs: &[&str]) -> Option<u32> {
-    let mut rest = signs.iter().find_map(|sign| text.strip_prefix(sign))?;
-    let number = number(&mut rest)?;
-    *text = rest;
-    Some(number)
+/// Reads the first and the last line at the beginning of a text.
+fn read(pattern: &Regex, text: &str) -> Option<Lines> {
+    let found = pattern.captures(text)?;
+    let mut numbers = found.iter().skip(1).flatten().map(|number| number.as_str().parse().ok());
+    let length = found.get(0)?.end();
+    let lines = Lines::new(numbers.next()??, numbers.next().flatten(), length);
+    lines.filter(|_| ends_well(&text[length..]))
 }
 
 /// Whether a number may end here: `12abc`, `12/x` and `12.5` are none.

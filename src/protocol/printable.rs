@@ -74,29 +74,23 @@ mod written {
 
 /// One line: every control character is escaped, line breaks and tabs become single blanks.
 pub fn line(text: &(impl Shown + ?Sized)) -> String {
-    let text = text.text();
-    let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if matches!(c, '\n' | '\t') {
-            shown.push(' ');
-        } else {
-            push(&mut shown, c);
-        }
-        shown
-    });
-    without_orders(shown, "\\u{23}", "\\u{3a}")
+    shown(text.text(), |_| ' ')
 }
 
 /// Several lines: line breaks and tabs stay, everything else as in [`line()`].
 pub fn block(text: &(impl Shown + ?Sized)) -> String {
-    let text = text.text();
-    let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if matches!(c, '\n' | '\t') {
-            shown.push(c);
-        } else {
-            push(&mut shown, c);
+    shown(text.text(), |blank| blank)
+}
+
+fn shown(text: &str, blank: impl Fn(char) -> char) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(blank(c)),
+            c if is_unsafe(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
         }
-        shown
-    });
+    }
     without_orders(shown, "\\u{23}", "\\u{3a}")
 }
 
@@ -139,14 +133,6 @@ fn without_orders(text: String, hash: &str, colon: &str) -> String {
         begins_a_word = c.is_whitespace();
     }
     shown
-}
-
-fn push(shown: &mut String, c: char) {
-    if is_unsafe(c) {
-        shown.extend(c.escape_unicode());
-    } else {
-        shown.push(c);
-    }
 }
 
 /// Whether a character could do something on a terminal other than show itself.

@@ -63,7 +63,7 @@ impl Word for Resolution {
         match resolved {
             Loose::Bool(true) => Some(Self::Resolved),
             Loose::Bool(false) => Some(Self::Unresolved),
-            Loose::Nothing | Loose::Text(_) | Loose::Number(_) | Loose::Texts(_) => {
+            _ => {
                 let word = answer.word()?;
                 Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
             }

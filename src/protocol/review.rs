@@ -1,7 +1,7 @@
 //! A reviewer's answer: tagged prose and JSON to findings, and findings back to prose.
 
 mod draft;
-mod issue;
+pub(super) mod issue;
 mod render;
 mod result;
 mod sure;

@@ -131,8 +131,8 @@ impl Found {
         }
     }
 
-    fn take(&mut self, bytes: &[u8], nonce: Option<&str>) {
-        let Ok(Value::Object(mut object)) = serde_json::from_slice(bytes) else { return };
+    fn take(&mut self, text: &str, nonce: Option<&str>) {
+        let Ok(Value::Object(mut object)) = serde_json::from_str(text) else { return };
         let own = object.get("nonce").and_then(Value::as_str).is_some_and(|given| is_nonce(nonce, given));
         if own {
             // The fields keep their order.
@@ -157,7 +157,7 @@ pub(super) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
     let mut found = Found::default();
     while let Some(step) = walk.next(0)? {
         match step.json {
-            State::Found(object) => found.take(object.bytes, nonce),
+            State::Found(object) => found.take(object.text, nonce),
             State::Inside => {}
             State::Outside if step.is_prose() && closing.take(step.text) => found.closed = true,
             // The prompt repeated is not said.
@@ -166,7 +166,7 @@ pub(super) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
         }
     }
     if let Some(object) = walk.end() {
-        found.take(object.bytes, nonce);
+        found.take(object.text, nonce);
     }
     found.too_large = walk.passed_over();
     found.fault = walk.fault().map(str::to_owned);

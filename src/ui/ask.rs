@@ -101,7 +101,6 @@ fn answer<T>(ask: impl FnOnce() -> dialoguer::Result<T>) -> Result<T, AskError> 
 
 /// The terminal library turns Ctrl-C into SIGINT to its own thread while the cursor is still hidden. Held back until
 /// the cursor is shown, the signal then does what it always does: end the process, or reach whoever handles it.
-#[cfg(unix)]
 mod interrupt {
     use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
@@ -122,9 +121,4 @@ mod interrupt {
             }
         }
     }
-}
-
-#[cfg(not(unix))]
-mod interrupt {
-    pub(super) fn hold() {}
 }

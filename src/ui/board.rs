@@ -1,10 +1,12 @@
 //! The live screen of a watch: what happens in lines, and below them how it stands, with keys to steer it.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+use console::{Key, Term};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
+use nix::sys::signal::{Signal, raise};
 use tokio::sync::{oneshot, watch};
 
 use crate::draw::{Tone, standing as drawn};
@@ -122,69 +124,36 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
     let terminal = terminal.clone();
     std::thread::spawn(move || {
         let mut line = String::new();
-        let mut piece = [0; 256];
-        while let Ok(length @ 1..) = std::io::stdin().read(&mut piece) {
-            for key in keys_of(&piece[..length]) {
-                let order = match (line.is_empty(), key) {
-                    (true, Key::Char('r')) => Some(Command::Review),
-                    (true, Key::Char('p')) => Some(Command::Pause { reason: String::new() }),
-                    (true, Key::Char('c')) => Some(Command::Resume { reason: String::new() }),
-                    (true, Key::Char('q')) => Some(Command::Stop),
-                    (false, Key::Enter) => {
-                        let order = typed_order(&line);
-                        if order.is_none() {
-                            terminal.line(&format!("note: what can be typed: {WORDS}"));
-                        }
-                        line.clear();
-                        order
+        while let Ok(key) = Term::stderr().read_key() {
+            let mut order = None;
+            match (line.is_empty(), key) {
+                (true, Key::Char('r')) => order = Some(Command::Review),
+                (true, Key::Char('p')) => order = Some(Command::Pause { reason: String::new() }),
+                (true, Key::Char('c')) => order = Some(Command::Resume { reason: String::new() }),
+                (true, Key::Char('q')) => order = Some(Command::Stop),
+                (false, Key::Enter) => {
+                    order = typed_order(&std::mem::take(&mut line));
+                    if order.is_none() {
+                        terminal.line(&format!("note: what can be typed: {WORDS}"));
                     }
-                    (_, Key::Escape) => {
-                        line.clear();
-                        None
-                    }
-                    (_, Key::Backspace) => {
-                        line.pop();
-                        None
-                    }
-                    (empty, Key::Char(c)) if !empty || c == '/' => {
-                        line.push(c);
-                        None
-                    }
-                    _ => None,
-                };
-                typed.send_replace(line.clone());
-                if let Some(order) = order
-                    && !give(&terminal, &intake, order, &by)
-                {
-                    return;
                 }
+                (_, Key::Escape) => line.clear(),
+                (_, Key::Backspace) => drop(line.pop()),
+                // Ctrl-Z: while a key is waited for, the terminal makes no signal of it.
+                (_, Key::Char('\u{1a}')) => {
+                    let _ = raise(Signal::SIGTSTP);
+                }
+                (empty, Key::Char(c)) if (!empty || c == '/') && !c.is_control() => line.push(c),
+                _ => {}
+            }
+            typed.send_replace(line.clone());
+            if let Some(order) = order
+                && !give(&terminal, &intake, order, &by)
+            {
+                return;
             }
         }
     });
-}
-
-/// A key that means something here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    Char(char),
-    Enter,
-    Backspace,
-    Escape,
-}
-
-/// The keys in what a terminal sent; the sequences of arrows and the like mean nothing.
-fn keys_of(piece: &[u8]) -> Vec<Key> {
-    if let [0x1b, _, ..] = piece {
-        return Vec::new();
-    }
-    let key = |c: char| match c {
-        '\r' | '\n' => Some(Key::Enter),
-        '\u{7f}' | '\u{8}' => Some(Key::Backspace),
-        '\u{1b}' => Some(Key::Escape),
-        c if c.is_control() => None,
-        c => Some(Key::Char(c)),
-    };
-    String::from_utf8_lossy(piece).chars().filter_map(key).collect()
 }
 
 /// The command of a typed line.
@@ -208,19 +177,18 @@ fn typed_order(line: &str) -> Option<Command> {
 /// Gives a command and shows what is refused; false once the watch takes none any more.
 fn give(terminal: &Terminal, intake: &Intake, order: Command, by: &str) -> bool {
     let (answer, answered) = oneshot::channel();
-    let lists = order == Command::Issues;
     let batch = Batch { items: vec![Item::Command(order)], by: by.to_owned(), answer: Some(answer) };
     if intake.blocking_send(batch).is_err() {
         return false;
     }
     let Ok(answers) = answered.blocking_recv() else { return false };
-    let answer = answers.first().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let Some(mut answer) = answer else { return true };
-    if let Some(error) = answer["error"].as_str() {
-        terminal.line(&format!("note: {}", crate::protocol::printable::line(error)));
-    }
-    if lists && let Ok(issues) = serde_json::from_value::<Vec<_>>(answer["issues"].take()) {
-        drawn::issues(terminal.screen().look(), &issues).lines().for_each(|line| terminal.line(line));
+    for answer in answers {
+        if let Some(error) = answer.error {
+            terminal.line(&format!("note: {}", crate::protocol::printable::line(&error)));
+        }
+        if let Some(issues) = answer.issues {
+            drawn::issues(terminal.screen().look(), &issues).lines().for_each(|line| terminal.line(line));
+        }
     }
     true
 }
@@ -228,16 +196,6 @@ fn give(terminal: &Terminal, intake: &Intake, order: Command, by: &str) -> bool 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn arrows_are_no_commands() {
-        assert_eq!(keys_of(b"\x1b[A"), []);
-        assert_eq!(keys_of(b"\x1b"), [Key::Escape]);
-        assert_eq!(
-            keys_of("r/ü\r\x7f\x01".as_bytes()),
-            [Key::Char('r'), Key::Char('/'), Key::Char('ü'), Key::Enter, Key::Backspace]
-        );
-    }
 
     #[test]
     fn what_is_typed_is_a_command_or_nothing() {

@@ -7,13 +7,14 @@ use std::io;
 
 use console::Term;
 
-use crate::domain::{DisputeNumber, Route, Ruler, RulingWord, Untrusted};
+use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
 use crate::draw::snippet::{self, Code};
-use crate::draw::{self, Glyph, Look, Tone};
+use crate::draw::{self, Look, Tone};
 use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Question};
 use crate::protocol::printable;
 
-use super::menu::{self, Menu};
+use super::menu::{self, Menu, taken};
+use super::person::paragraph;
 use super::terminal::Terminal;
 
 /// The line under the selection when no judge is connected.
@@ -187,12 +188,6 @@ fn label(route: Route) -> &'static str {
     }
 }
 
-/// A choice as it stays on the screen.
-fn taken(look: Look, what: &str) -> String {
-    let mark = look.paint(Tone::Good, look.glyph(Glyph::Done));
-    format!("{mark} {}", look.cut(what, look.width.saturating_sub(3)))
-}
-
 /// Everything a person needs to decide: the finding, the code, the objection with its evidence, earlier rulings.
 fn sheet(look: Look, question: &Question) -> String {
     let dispute = &question.dispute;
@@ -217,7 +212,7 @@ fn sheet(look: Look, question: &Question) -> String {
     let raised = format!("raised by {}", names.join(", "));
     let facts = [raised, class.unwrap_or_default()].map(|fact| look.paint(Tone::Faint, &fact));
     let _ = writeln!(sheet, "{}", look.facts(&facts));
-    paragraph(&mut sheet, look, &finding.raw.body);
+    paragraph(&mut sheet, look, &printable::block(&finding.raw.body), "");
 
     if let Some(excerpt) = &question.excerpt {
         let code = Code {
@@ -231,7 +226,7 @@ fn sheet(look: Look, question: &Question) -> String {
     }
 
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, dispute.objector.heading()));
-    paragraph(&mut sheet, look, &dispute.objection.text);
+    paragraph(&mut sheet, look, &printable::block(&dispute.objection.text), "");
     for evidence in &dispute.objection.evidence {
         push(&mut sheet, look, &format!("  {}", look.paint(Tone::Key, "evidence:")), &printable::line(evidence));
     }
@@ -257,7 +252,7 @@ fn sheet(look: Look, question: &Question) -> String {
         };
         let heading = format!("{by} says {}", record.ruling.ruling);
         let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &heading));
-        paragraph(&mut sheet, look, &record.ruling.rationale);
+        paragraph(&mut sheet, look, &printable::block(&record.ruling.rationale), "");
         for vote in &record.votes {
             push(
                 &mut sheet,
@@ -269,13 +264,6 @@ fn sheet(look: Look, question: &Question) -> String {
     }
     sheet.push('\n');
     sheet
-}
-
-/// Text of others, escaped, wrapped and indented.
-fn paragraph(sheet: &mut String, look: Look, text: &Untrusted) {
-    for line in draw::wrap(&printable::block(text), look.width.saturating_sub(3)) {
-        let _ = writeln!(sheet, "{}", if line.is_empty() { line } else { format!("  {line}") });
-    }
 }
 
 /// A line that begins with `head`; what does not fit goes below, indented as far as the head reaches. A head that

@@ -154,6 +154,12 @@ fn entry(prompt: &str, text: &str, width: usize) -> String {
     format!("{prompt} {shown}")
 }
 
+/// A choice as it stays on the screen.
+pub(super) fn taken(look: Look, what: &str) -> String {
+    let mark = look.paint(Tone::Good, look.glyph(Glyph::Done));
+    format!("{mark} {}", look.cut(what, look.width.saturating_sub(3)))
+}
+
 /// Hides the cursor for as long as it lives.
 struct HiddenCursor<'a>(&'a Term);
 

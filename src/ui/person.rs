@@ -7,7 +7,7 @@ use std::io;
 use console::Term;
 
 use crate::domain::Approach;
-use crate::draw::{self, Glyph, Look, Tone};
+use crate::draw::{self, Look, Tone};
 use crate::pipeline::ports::{Deadlock, Person, PersonWord};
 use crate::pipeline::stages::OpenQuestion;
 use crate::protocol::printable;
@@ -108,8 +108,7 @@ fn choose(term: &Term, look: &dyn Fn() -> Look, title: &str, items: &[String]) -
     let items: Vec<&str> = items.iter().map(String::as_str).collect();
     let taken = (Menu { items: &items, cursor: 0, escape: LEAVES }).ask(term, look)?;
     if let Some(index) = taken {
-        let mark = look().paint(Tone::Good, look().glyph(Glyph::Done));
-        term.write_line(&format!("{mark} {}", look().cut(items[index], look().width.saturating_sub(3))))?;
+        term.write_line(&menu::taken(look(), items[index]))?;
     }
     Ok(taken)
 }
@@ -224,11 +223,12 @@ fn question_sheet(look: Look, open: &OpenQuestion) -> String {
     sheet
 }
 
-fn paragraph(sheet: &mut String, look: Look, text: &str, head: &str) {
+/// Printable text, wrapped and indented, behind `head`.
+pub(super) fn paragraph(sheet: &mut String, look: Look, text: &str, head: &str) {
     let indent = head.len();
     for (index, line) in draw::wrap(text, look.width.saturating_sub(3 + indent)).into_iter().enumerate() {
         let head = if index == 0 { head } else { "" };
-        let _ = writeln!(sheet, "  {head:indent$}{line}");
+        let _ = writeln!(sheet, "{}", format!("  {head:indent$}{line}").trim_end());
     }
 }
 

@@ -123,7 +123,6 @@ fn target(screen: &Screen) -> ProgressDrawTarget {
 }
 
 /// The settings of the terminal that a dialog reads from.
-#[cfg(unix)]
 mod settings {
     use std::io;
 
@@ -146,17 +145,4 @@ mod settings {
         // A terminal that is gone has no settings.
         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, settings);
     }
-}
-
-#[cfg(not(unix))]
-mod settings {
-    pub(super) type Settings = ();
-
-    pub(super) fn now() -> Option<Settings> {
-        Some(())
-    }
-
-    pub(super) fn one_by_one((): &Settings) {}
-
-    pub(super) fn restore((): &Settings) {}
 }

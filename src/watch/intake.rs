@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
+use super::standing::{IssueStanding, Standing};
+use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
@@ -72,8 +73,49 @@ pub struct Batch {
     pub items: Vec<Item>,
     /// Who gives commands.
     pub by: String,
-    /// Gets an answer a line, in order, each a line of JSON without its end.
-    pub answer: Option<oneshot::Sender<Vec<String>>>,
+    /// Gets an answer a line, in order.
+    pub answer: Option<oneshot::Sender<Vec<Answer>>>,
+}
+
+/// What a watch answers to a line; a line of JSON with the fields that the line asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Whether what the line said was done.
+    pub ok: bool,
+    /// Why it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The number of the recorded event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// The status after an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<WatchStatus>,
+    /// What whoever sent the event is asked to clear up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clarify: Option<Clarify>,
+    /// How the watch stands, after a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+    /// The issues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issues: Option<Vec<IssueStanding>>,
+}
+
+/// A question of reviewers to an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clarify {
+    /// The cycle that asks.
+    pub cycle: u32,
+    /// The question.
+    pub prompt: Untrusted,
+}
+
+impl Answer {
+    /// The answer to a line that is not followed.
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self { error: Some(why.into()), ..Self::default() }
+    }
 }
 
 /// A way into a watch.
@@ -85,7 +127,7 @@ pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
 }
 
 /// Hands lines over and waits for the answers; none if the watch is gone.
-pub async fn hand_over(intake: &Intake, items: Vec<Item>, by: &str) -> Option<Vec<String>> {
+pub async fn hand_over(intake: &Intake, items: Vec<Item>, by: &str) -> Option<Vec<Answer>> {
     let (answer, answered) = oneshot::channel();
     intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
     answered.await.ok()
@@ -143,10 +185,8 @@ pub const KEY: &str = "key";
 
 /// Reads a line from a connection: an event or a command, and the key that came with it.
 pub fn read_keyed(line: &[u8]) -> (Item, Option<String>) {
-    let names = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
-    // Most lines are events, which need be parsed only once.
-    let is_more = line.len() <= LONGEST && (names("command") || names(KEY));
-    let fields = is_more.then(|| serde_json::from_slice::<serde_json::Value>(line).ok()).flatten();
+    let fields = Some(line).filter(|line| line.len() <= LONGEST);
+    let fields = fields.and_then(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
     let key = fields.as_ref().and_then(|fields| fields.get(KEY)?.as_str()).map(ToOwned::to_owned);
     let command = fields.filter(|fields| fields.get("command").is_some());
     match command.map(serde_json::from_value) {
@@ -237,7 +277,7 @@ mod tests {
     #[test]
     fn every_type_is_read_with_what_it_says() {
         for kind in EventType::ALL {
-            let line = format!(r#"{{"type":"{kind}","agent":"claude","summary":" done ","file":"a.py","more":1}}"#);
+            let line = serde_json::json!({"type": kind, "agent": "claude", "summary": " done ", "file": "a.py", "more": 1});
             let event = AgentEvent {
                 kind,
                 agent: Some("claude".into()),
@@ -245,7 +285,7 @@ mod tests {
                 files: vec!["a.py".into()],
                 clarifies: None,
             };
-            assert_eq!(of(&line), Item::Event(event));
+            assert_eq!(of(&line.to_string()), Item::Event(event));
         }
     }
 

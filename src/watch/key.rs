@@ -70,10 +70,10 @@ mod tests {
         let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
         assert_eq!((mode & 0o777, text.len()), (0o600, 64));
         assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
-        std::mem::forget(key);
+        // A watch that is killed removes nothing.
         let next = Key::create(&socket).unwrap();
         assert!(!next.fits(&text), "the key of a killed watch fits no other");
-        drop(next);
+        drop((key, next));
         assert_eq!(read(&socket), None);
     }
 

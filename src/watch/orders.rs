@@ -1,10 +1,8 @@
 //! What is said to a watch: events are recorded in groups and answered, commands are done.
 
-use serde_json::json;
-
 use super::engine::Engine;
-use super::intake::{Batch, Command, Item};
-use super::standing::{IssueStanding, issue_standing};
+use super::intake::{Answer, Batch, Clarify, Command, Item};
+use super::standing::issue_standing;
 use super::started::Word;
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 use crate::event::EventKind;
@@ -16,7 +14,7 @@ impl Engine {
         let mut ends = false;
         let mut waiting: Vec<AgentEvent> = Vec::new();
         // For each batch the answers; `None` is one that waits for its event to be recorded.
-        let mut answers: Vec<Vec<Option<String>>> = Vec::new();
+        let mut answers: Vec<Vec<Option<Answer>>> = Vec::new();
         let mut places: Vec<(usize, usize)> = Vec::new();
         let mut senders = Vec::new();
         for (number, Batch { items, by, answer }) in batches.into_iter().enumerate() {
@@ -57,7 +55,7 @@ impl Engine {
         &mut self,
         waiting: &mut Vec<AgentEvent>,
         places: &mut Vec<(usize, usize)>,
-        answers: &mut [Vec<Option<String>>],
+        answers: &mut [Vec<Option<Answer>>],
     ) -> Result<(), RunError> {
         if waiting.is_empty() {
             return Ok(());
@@ -87,35 +85,30 @@ impl Engine {
         Ok(())
     }
 
-    fn receipt(&self, seq: u64, from: Option<&AgentName>) -> String {
-        let clarify = self
+    fn receipt(&self, seq: u64, from: Option<&AgentName>) -> Answer {
+        let asked = self
             .state
             .clarification
             .as_ref()
             .filter(|asked| from.is_some_and(|name| asked.waiting().any(|waiting| waiting == name)));
-        match clarify {
-            None => format!(r#"{{"ok":true,"seq":{seq},"status":"{}"}}"#, self.state.status.as_str()),
-            Some(asked) => json!({"ok": true, "seq": seq, "status": self.state.status,
-                "clarify": {"cycle": asked.cycle, "prompt": asked.prompt}})
-            .to_string(),
-        }
+        let clarify = asked.map(|asked| Clarify { cycle: asked.cycle, prompt: asked.prompt.clone() });
+        Answer { ok: true, seq: Some(seq), status: Some(self.state.status), clarify, ..Answer::default() }
     }
 
     /// Counts a line that is no event, and tells of it: of the first ten each, then ever more rarely.
-    fn refuse(&mut self, why: &str) -> Result<String, RunError> {
+    fn refuse(&mut self, why: &str) -> Result<Answer, RunError> {
         self.malformed += 1;
         let number = self.malformed;
         if number <= 10 || 10_u64.pow(number.ilog10()) == number {
             let lines = if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") };
             self.notice(&format!("{lines} no event; the last one: {why}"))?;
         }
-        Ok(json!({"ok": false, "error": why}).to_string())
+        Ok(Answer::refused(why))
     }
 
     /// Does what a person says.
-    fn obey(&mut self, command: Command, by: &str) -> Result<String, RunError> {
+    fn obey(&mut self, command: Command, by: &str) -> Result<Answer, RunError> {
         let now = self.now();
-        let refused = |why: String| json!({"ok": false, "error": why}).to_string();
         match command {
             Command::Status => {}
             Command::Review => {
@@ -131,7 +124,7 @@ impl Engine {
             }
             Command::Pause { reason } => {
                 if self.state.status == WatchStatus::Paused {
-                    return Ok(refused("the work is paused already".to_owned()));
+                    return Ok(Answer::refused("the work is paused already"));
                 }
                 let reason = Untrusted::from(reason);
                 self.append(EventKind::WatchPaused { by: by.into(), reason: reason.clone() })?;
@@ -140,7 +133,7 @@ impl Engine {
             }
             Command::Resume { reason } => {
                 if self.state.status == WatchStatus::Running {
-                    return Ok(refused("the work is not paused".to_owned()));
+                    return Ok(Answer::refused("the work is not paused"));
                 }
                 self.append(EventKind::WatchResumed { by: by.into(), reason: reason.into() })?;
                 self.triggers.resume(now);
@@ -148,18 +141,18 @@ impl Engine {
                 self.tell_all(&Word::Resume);
             }
             Command::Issues => {
-                let issues: Vec<IssueStanding> = self.state.issues.iter().map(issue_standing).collect();
-                return Ok(json!({"ok": true, "issues": issues}).to_string());
+                let issues = self.state.issues.iter().map(issue_standing).collect();
+                return Ok(Answer { ok: true, issues: Some(issues), ..Answer::default() });
             }
             Command::Close { issue, reason } => {
                 let open = self.state.open_issues().any(|known| known.number == issue);
                 if !open {
-                    return Ok(refused(format!("there is no open issue {issue}")));
+                    return Ok(Answer::refused(format!("there is no open issue {issue}")));
                 }
                 self.append(EventKind::IssueClosed { issue, by: by.into(), reason: reason.into() })?;
             }
             Command::Stop => {}
         }
-        Ok(json!({"ok": true, "standing": self.stands()}).to_string())
+        Ok(Answer { ok: true, standing: Some(self.stands()), ..Answer::default() })
     }
 }

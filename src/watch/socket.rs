@@ -16,7 +16,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use super::intake::{self, Command, Intake, Item, LONGEST};
+use super::intake::{self, Answer, Command, Intake, Item, LONGEST};
 use super::key::{self, Key};
 use super::peer::{Peer, Relation};
 use super::seats::{Seat, Seats};
@@ -48,6 +48,9 @@ pub enum SocketError {
     /// The folder of the socket is somebody else's.
     #[error("`{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
+    /// It says what is no answer.
+    #[error("the watch answered what cannot be read: {0}")]
+    Unreadable(String),
     /// The system fails.
     #[error("the socket `{}` of the watch fails", path.display())]
     Io {
@@ -159,7 +162,7 @@ impl Listener {
                     let Some(peer) = Peer::of(&stream) else { continue };
                     let Some(seat) = seats.take(&peer) else {
                         // What does not fit into the buffer of a new connection need not be read.
-                        drop(stream.try_write(line(&[refusal("too many connections")]).as_bytes()));
+                        drop(stream.try_write(line(&[Answer::refused("too many connections")]).as_bytes()));
                         continue;
                     };
                     let guest = Guest { by: own_name(), peer, key: Arc::clone(&key) };
@@ -276,7 +279,7 @@ async fn converse(
         if !complete.is_empty() {
             let admitted: Vec<Admitted> = complete.iter().map(|line| guest.admit(line)).collect();
             if seat.is_reserved && !has_spoken && !admitted[0].has_key {
-                return write.write_all(line(&[refusal("too many connections")]).as_bytes()).await;
+                return write.write_all(line(&[Answer::refused("too many connections")]).as_bytes()).await;
             }
             has_spoken |= admitted.iter().any(Admitted::is_valid);
             owed.send_modify(|owed| *owed += 1);
@@ -296,12 +299,9 @@ async fn converse(
     }
 }
 
-fn line(answers: &[String]) -> String {
-    answers.join("\n") + "\n"
-}
-
-fn refusal(why: &str) -> String {
-    serde_json::json!({"ok": false, "error": why}).to_string()
+/// Each answer as a line.
+fn line(answers: &[Answer]) -> String {
+    answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
 /// Cuts what comes in pieces into lines; one that is too long is cut one byte behind what is allowed.
@@ -377,11 +377,11 @@ impl Client {
     ///
     /// # Errors
     /// When none comes.
-    pub fn answer(&mut self) -> Result<Option<String>, SocketError> {
+    pub fn answer(&mut self) -> Result<Option<Answer>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
             Ok(0) => Ok(None),
-            Ok(_) => Ok(Some(line)),
+            Ok(_) => serde_json::from_str(&line).map_err(|error| SocketError::Unreadable(error.to_string())),
             Err(source) => Err(self.failed(source)),
         }
     }
@@ -390,7 +390,7 @@ impl Client {
     ///
     /// # Errors
     /// When it cannot be said, or no answer comes.
-    pub fn ask(&mut self, line: &str) -> Result<Option<String>, SocketError> {
+    pub fn ask(&mut self, line: &str) -> Result<Option<Answer>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
             // A watch that lets nobody in says so before it is asked.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
@@ -403,7 +403,7 @@ impl Client {
     ///
     /// # Errors
     /// When it cannot be said, or no answer comes.
-    pub fn command(&mut self, command: &Command) -> Result<Option<String>, SocketError> {
+    pub fn command(&mut self, command: &Command) -> Result<Option<Answer>, SocketError> {
         self.ask(&command.line(self.key().as_deref()))
     }
 

@@ -121,13 +121,7 @@ impl BaseFiles {
     }
 }
 
-#[cfg(unix)]
 fn make_executable(place: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn make_executable(_place: &Path) -> io::Result<()> {
-    Ok(())
 }

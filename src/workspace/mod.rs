@@ -50,7 +50,7 @@ mod tests;
 mod touch;
 mod twin;
 mod undo;
-mod unified;
+pub(crate) mod unified;
 mod walk;
 
 use std::io::Read as _;

@@ -30,10 +30,12 @@ impl Workspace {
         options: &SelectOptions,
     ) -> Result<Selection, WorkspaceError> {
         let name = || name.to_owned();
-        let diff = unified::parse(text).map_err(|broken| match broken {
-            Broken::Combined => WorkspaceError::CombinedDiff { name: name() },
-            Broken::Hunk(line) => WorkspaceError::BrokenDiff { name: name(), line },
-        })?;
+        let diff = unified::parse(text);
+        match diff.broken {
+            Some(Broken::Combined) => return Err(WorkspaceError::CombinedDiff { name: name() }),
+            Some(Broken::Hunk(line)) => return Err(WorkspaceError::BrokenDiff { name: name(), line }),
+            None => {}
+        }
         if diff.patches.is_empty() && diff.untold.is_empty() {
             return Err(WorkspaceError::NotADiff { name: name() });
         }
@@ -105,8 +107,8 @@ impl Workspace {
         let mut changed = Vec::new();
         for hunk in &patch.hunks {
             let start = hunk.new_start.max(1);
-            for (first, end) in &hunk.marked {
-                let shifted = |line: &u32| start.saturating_add(*line).saturating_sub(1).clamp(1, last.max(1));
+            for (first, end) in hunk.marked() {
+                let shifted = |line: u32| start.saturating_add(line).saturating_sub(1).clamp(1, last.max(1));
                 difference::push(&mut changed, (shifted(first), shifted(end)));
             }
         }

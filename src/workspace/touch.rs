@@ -174,23 +174,11 @@ fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
     }
 }
 
-#[cfg(unix)]
 fn symlink(target: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, place)
 }
 
-#[cfg(not(unix))]
-fn symlink(_target: &Path, _place: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
 fn set_permissions(file: &std::fs::File, permissions: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     file.set_permissions(std::fs::Permissions::from_mode(permissions))
-}
-
-#[cfg(not(unix))]
-fn set_permissions(_file: &std::fs::File, _permissions: u32) -> io::Result<()> {
-    Ok(())
 }

@@ -7,36 +7,78 @@ use std::iter::Peekable;
 
 use super::{content, difference, names};
 
-/// One hunk: the lines of both sides, without their line ends.
+/// One hunk: its lines, without their line ends.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(crate) struct Hunk {
     /// The first line of each side, counted from 1; 0 for an empty side.
-    pub(super) old_start: u32,
-    pub(super) new_start: u32,
-    pub(super) old: Vec<String>,
-    pub(super) new: Vec<String>,
-    /// The lines of the new side under review, counted from the hunk's first line.
-    pub(super) marked: Vec<(u32, u32)>,
+    pub(crate) old_start: u32,
+    pub(crate) new_start: u32,
+    pub(crate) lines: Vec<(Mark, String)>,
+}
+
+/// What a hunk says of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Kept,
+    Removed,
+    Added,
 }
 
 /// A side of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Old,
     New,
 }
 
+impl Hunk {
+    fn start(&self, side: Side) -> u32 {
+        match side {
+            Side::Old => self.old_start,
+            Side::New => self.new_start,
+        }
+    }
+
+    /// The lines of one side.
+    pub(super) fn side(&self, side: Side) -> impl Iterator<Item = &str> {
+        let other = match side {
+            Side::Old => Mark::Added,
+            Side::New => Mark::Removed,
+        };
+        self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
+    }
+
+    /// The lines of the new side under review, counted from the hunk's first line; what was removed without anything in
+    /// its place marks its neighbours.
+    pub(super) fn marked(&self) -> Vec<(u32, u32)> {
+        let (mut marked, mut at) = (Vec::new(), 0_u32);
+        for group in self.lines.chunk_by(|a, b| (a.0 == Mark::Kept) == (b.0 == Mark::Kept)) {
+            let first = at.saturating_add(1);
+            let count = group.iter().filter(|(mark, _)| *mark != Mark::Removed).count();
+            at = at.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            match group.last() {
+                Some((Mark::Kept, _)) | None => {}
+                Some((Mark::Removed, _)) => {
+                    difference::push(&mut marked, (first.min(at).max(1), at.saturating_add(1)))
+                }
+                Some((Mark::Added, _)) => difference::push(&mut marked, (first, at)),
+            }
+        }
+        marked
+    }
+}
+
 /// One file of a diff.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Patch {
+pub(crate) struct Patch {
     /// The path before, without a prefix; `None` for a new file.
     pub(super) old: Option<Vec<u8>>,
     /// The path after; `None` for a deleted file.
-    pub(super) new: Option<Vec<u8>>,
+    pub(crate) new: Option<Vec<u8>>,
     /// Both names as they are written.
     pub(super) written: Vec<Vec<u8>>,
     pub(super) is_binary: bool,
-    pub(super) hunks: Vec<Hunk>,
+    pub(crate) hunks: Vec<Hunk>,
     /// Its part of the diff.
     pub(super) text: String,
     /// Whether a side has the time that `diff -N` gives a missing file.
@@ -45,15 +87,17 @@ pub(super) struct Patch {
 
 /// A diff as it is read.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Diff {
-    pub(super) patches: Vec<Patch>,
+pub(crate) struct Diff {
+    pub(crate) patches: Vec<Patch>,
     /// Files of which it says only that they differ.
     pub(super) untold: Vec<Vec<u8>>,
+    /// What cannot be read of it.
+    pub(super) broken: Option<Broken>,
 }
 
 /// Why a diff cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(crate) enum Broken {
     /// It shows a merge against several parents.
     Combined,
     /// A hunk does not hold what its first line announces; with the number of the line.
@@ -65,11 +109,8 @@ impl Patch {
     pub(super) fn stands_in(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
-            let (start, wanted) = match side {
-                Side::Old => (hunk.old_start, &hunk.old),
-                Side::New => (hunk.new_start, &hunk.new),
-            };
-            let start = start.saturating_sub(1) as usize;
+            let start = hunk.start(side).saturating_sub(1) as usize;
+            let wanted: Vec<&str> = hunk.side(side).collect();
             wanted.is_empty()
                 || lines
                     .get(start..start.saturating_add(wanted.len()))
@@ -79,14 +120,11 @@ impl Patch {
 
     /// Whether there is a line on one side, so that finding it in a text means something.
     pub(super) fn shows(&self, side: Side) -> bool {
-        self.hunks.iter().any(|hunk| match side {
-            Side::Old => !hunk.old.is_empty(),
-            Side::New => !hunk.new.is_empty(),
-        })
+        self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
     /// The text with every hunk's lines of one side, which stand in it, replaced by those of the other.
-    pub(super) fn replaced(&self, text: &str, from: Side) -> String {
+    pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
         let mut push = |line: &str| {
@@ -94,22 +132,20 @@ impl Patch {
             result.push('\n');
         };
         for hunk in &self.hunks {
-            let (start, from, to) = match from {
-                Side::Old => (hunk.old_start, &hunk.old, &hunk.new),
-                Side::New => (hunk.new_start, &hunk.new, &hunk.old),
-            };
+            let to = if from == Side::Old { Side::New } else { Side::Old };
+            let (start, length) = (hunk.start(from), hunk.side(from).count());
             // An empty side stands after the line it names.
-            let start = if from.is_empty() { start.saturating_add(1) } else { start };
+            let start = if length == 0 { start.saturating_add(1) } else { start };
             while at < start {
                 let Some(line) = lines.next() else { break };
                 push(line);
                 at += 1;
             }
-            for _ in from {
+            for _ in 0..length {
                 lines.next();
                 at = at.saturating_add(1);
             }
-            to.iter().for_each(|line| push(line));
+            hunk.side(to).for_each(&mut push);
         }
         lines.for_each(push);
         result
@@ -127,7 +163,7 @@ impl Patch {
             }
             text.extend(std::iter::repeat_n('\n', missing as usize));
             line += missing;
-            for known in &hunk.new {
+            for known in hunk.side(Side::New) {
                 text.push_str(known);
                 text.push('\n');
                 line = line.saturating_add(1);
@@ -137,14 +173,16 @@ impl Patch {
     }
 }
 
-/// Reads the files of a unified diff; text around them is passed over.
-pub(super) fn parse(bytes: &[u8]) -> Result<Diff, Broken> {
+/// Reads the files of a unified diff; text around them is passed over. Of what is broken as much as can be read.
+pub(crate) fn parse(bytes: &[u8]) -> Diff {
     let text = content::lossy(bytes.to_vec());
     let text = without_colours(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let mut reader = Reader { diff: Diff::default(), header: None };
     let mut lines = text.split_inclusive('\n').zip(1..).peekable();
     while let Some((line, number)) = lines.next() {
-        reader.line(line, number, &mut lines)?;
+        if let Err(broken) = reader.line(line, number, &mut lines) {
+            reader.diff.broken.get_or_insert(broken);
+        }
     }
     reader.end_header();
     let mut diff = reader.diff;
@@ -156,7 +194,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Diff, Broken> {
             patch.new = None;
         }
     }
-    Ok(diff)
+    diff
 }
 
 /// The lines between `diff --git` and the first hunk.
@@ -212,9 +250,11 @@ impl Reader {
             let Some(patch) = self.diff.patches.last_mut() else { return Ok(()) };
             let header = hunk_header(&bare["@@ -".len()..]).ok_or(Broken::Hunk(number))?;
             patch.text.push_str(line);
-            let hunk = read_hunk(header, lines, &mut patch.text).ok_or(Broken::Hunk(number))?;
-            patch.hunks.push(hunk);
-            return Ok(());
+            let [old_start, old_left, new_start, new_left] = header;
+            patch.hunks.push(Hunk { old_start, new_start, lines: Vec::new() });
+            let read =
+                patch.hunks.last_mut().and_then(|hunk| hunk.read(old_left, new_left, lines, &mut patch.text));
+            return read.ok_or(Broken::Hunk(number));
         }
         match &mut self.header {
             Some(header) => header.line(bare, line),
@@ -406,60 +446,45 @@ fn hunk_header(text: &str) -> Option<[u32; 4]> {
     Some([old_start, old_length, new_start, new_length])
 }
 
-/// Reads as many lines as the header announces, and added lines beyond; `None` if there are fewer.
-fn read_hunk<'a>(
-    [old_start, mut old_left, new_start, mut new_left]: [u32; 4],
-    lines: &mut Peekable<impl Iterator<Item = (&'a str, usize)>>,
-    text: &mut String,
-) -> Option<Hunk> {
-    let mut hunk = Hunk { old_start, new_start, ..Hunk::default() };
-    // Lines were removed and none has come in their place yet.
-    let mut removed = false;
-    loop {
-        let line = lines.peek().map(|(line, _)| *line);
-        let is_open = old_left > 0 || new_left > 0;
-        let goes_on = |line: &str| line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ");
-        let line = match line {
-            Some(line) if is_open || goes_on(line) => line,
-            Some(_) | None if is_open => return None,
-            Some(_) | None => break,
-        };
-        let bare = line.strip_suffix('\n').unwrap_or(line);
-        let bare = bare.strip_suffix('\r').unwrap_or(bare);
-        let body = bare.get(1..).unwrap_or_default().to_owned();
-        let at = u32::try_from(hunk.new.len()).unwrap_or(u32::MAX).saturating_add(1);
-        match bare.bytes().next() {
-            Some(b' ') | None => {
-                if std::mem::take(&mut removed) {
-                    difference::push(&mut hunk.marked, (at.saturating_sub(1).max(1), at));
-                }
-                old_left = old_left.checked_sub(1)?;
-                new_left = new_left.checked_sub(1)?;
-                hunk.old.push(body.clone());
-                hunk.new.push(body);
+impl Hunk {
+    /// Reads as many lines as the header announces, and added lines beyond; `None` if there are fewer.
+    fn read<'a>(
+        &mut self,
+        mut old_left: u32,
+        mut new_left: u32,
+        lines: &mut Peekable<impl Iterator<Item = (&'a str, usize)>>,
+        text: &mut String,
+    ) -> Option<()> {
+        loop {
+            let is_open = old_left > 0 || new_left > 0;
+            let goes_on = |line: &str| line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ");
+            let line = match lines.peek() {
+                Some((line, _)) if is_open || goes_on(line) => *line,
+                _ => return (!is_open).then_some(()),
+            };
+            let bare = line.strip_suffix('\n').unwrap_or(line);
+            let bare = bare.strip_suffix('\r').unwrap_or(bare);
+            let mark = match bare.bytes().next() {
+                Some(b' ') | None => Some(Mark::Kept),
+                Some(b'-') => Some(Mark::Removed),
+                Some(b'+') => Some(Mark::Added),
+                Some(b'\\') => None,
+                Some(_) => return None,
+            };
+            if let Some(mark) = mark {
+                old_left = if mark == Mark::Added { old_left } else { old_left.checked_sub(1)? };
+                // Lines that were added by hand count, though they are not announced.
+                new_left = match mark {
+                    Mark::Kept => new_left.checked_sub(1)?,
+                    Mark::Removed => new_left,
+                    Mark::Added => new_left.saturating_sub(1),
+                };
+                self.lines.push((mark, bare.get(1..).unwrap_or_default().to_owned()));
             }
-            Some(b'-') => {
-                old_left = old_left.checked_sub(1)?;
-                removed = true;
-                hunk.old.push(body);
-            }
-            Some(b'+') => {
-                new_left = new_left.saturating_sub(1);
-                removed = false;
-                difference::push(&mut hunk.marked, (at, at));
-                hunk.new.push(body);
-            }
-            Some(b'\\') => {}
-            Some(_) => return None,
+            text.push_str(line);
+            lines.next();
         }
-        text.push_str(line);
-        lines.next();
     }
-    if removed {
-        let last = u32::try_from(hunk.new.len()).unwrap_or(u32::MAX);
-        difference::push(&mut hunk.marked, (last.max(1), last.saturating_add(1)));
-    }
-    Some(hunk)
 }
 
 /// The text without the colours that `color.ui=always` puts into a diff; as it is, if its header lines have none.
@@ -486,13 +511,11 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn names_of(text: &str) -> Vec<(Option<String>, Option<String>)> {
         let shown = |name: &Option<Vec<u8>>| name.as_deref().map(names::shown);
-        parse(text.as_bytes()).unwrap().patches.iter().map(|patch| (shown(&patch.old), shown(&patch.new))).collect()
+        parse(text.as_bytes()).patches.iter().map(|patch| (shown(&patch.old), shown(&patch.new))).collect()
     }
 
     #[test]
@@ -560,15 +583,16 @@ mod tests {
             ("@@@ -1,1 -1,1 +1,1 @@@\n--a\n++b\n", Broken::Combined),
         ];
         for (hunk, expected) in rows {
-            assert_eq!(parse(format!("{head}{hunk}").as_bytes()), Err(expected), "{hunk}");
+            assert_eq!(parse(format!("{head}{hunk}").as_bytes()).broken, Some(expected), "{hunk}");
         }
-        assert_eq!(parse(b"diff --cc x\nindex 1,2..3\n"), Err(Broken::Combined));
+        assert_eq!(parse(b"diff --cc x\nindex 1,2..3\n").broken, Some(Broken::Combined));
     }
 
     #[test]
     fn lines_beyond_the_announced_ones_are_read() {
-        let diff = parse(b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+evil\n-- \n2.47\n").unwrap();
-        assert_eq!(diff.patches[0].hunks[0].new, ["b", "evil"]);
+        let diff = parse(b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+evil\n-- \n2.47\n");
+        assert_eq!(diff.broken, None);
+        assert!(diff.patches[0].hunks[0].side(Side::New).eq(["b", "evil"]));
     }
 
     #[test]
@@ -576,18 +600,18 @@ mod tests {
         let plain = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
         let coloured = "\x1b[1mdiff --git a/x b/x\x1b[m\n\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\
             \x1b[36m@@ -1 +1 @@\x1b[m\n\x1b[31m-a\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n";
-        let expected = parse(plain.as_bytes()).unwrap();
-        assert_eq!(parse(coloured.as_bytes()).unwrap(), expected);
+        let expected = parse(plain.as_bytes());
+        assert_eq!(parse(coloured.as_bytes()), expected);
         let utf16: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(parse(&[b"\xff\xfe", utf16.as_slice()].concat()).unwrap(), expected);
-        assert_eq!(parse(&[b"\xef\xbb\xbf", plain.as_bytes()].concat()).unwrap(), expected);
+        assert_eq!(parse(&[b"\xff\xfe", utf16.as_slice()].concat()), expected);
+        assert_eq!(parse(&[b"\xef\xbb\xbf", plain.as_bytes()].concat()), expected);
     }
 
     #[test]
     fn files_of_which_nothing_is_shown_are_named() {
         let text = "Only in b/src: evil.py\nBinary files a/p.png and b/p.png differ\nBinary file q.png has changed\n\
             Files a/x and b/x differ\ndiff --git a/r b/r\nBinary files a/r and b/r differ\n";
-        let diff = parse(text.as_bytes()).unwrap();
+        let diff = parse(text.as_bytes());
         let untold: Vec<String> = diff.untold.iter().map(|name| names::shown(name)).collect();
         assert_eq!(untold, ["src/evil.py", "p.png", "q.png", "x"]);
         assert!(diff.patches[0].is_binary);

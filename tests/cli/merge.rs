@@ -62,7 +62,7 @@ fn a_batch_answers_line_by_line() {
 fn what_is_no_finding_is_an_error_with_its_place() {
     let output = Sandbox::new().glee_with(&["merge", "--batch"], "{\"findings\": []}\n{\"findings\": 3}\n");
     assert_eq!(output.code, 2);
-    assert!(output.stderr.contains("line 2: invalid type: integer `3`"), "{}", output.stderr);
+    assert!(output.stderr.contains("line 2: invalid type: number `3`"), "{}", output.stderr);
     assert_eq!(output.stdout.lines().count(), 1, "what came before is answered");
 }
 

@@ -8,7 +8,7 @@ use crate::draw::standing as drawn;
 use crate::event::EventKind;
 use crate::report::stage::json as json_report;
 use crate::ui::stream;
-use crate::watch::intake::Command as Order;
+use crate::watch::intake::{Answer, Command as Order};
 use crate::watch::socket::{SocketError, lock, own_name};
 use crate::watch::standing::{IssueStanding, Standing};
 use crate::watch::{record, recorded, recorded_issues};
@@ -92,10 +92,8 @@ fn tell(globals: &Globals, order: &Order) -> CommandResult {
     said(globals, client.command(order).map_err(socket_error)?)
 }
 
-fn said(globals: &Globals, answer: Option<String>) -> CommandResult {
-    let answer = accepted(answer)?;
-    let standing: Standing = asked_for(&answer["standing"])?;
-    shown(globals, &standing)
+fn said(globals: &Globals, answer: Option<Answer>) -> CommandResult {
+    shown(globals, &asked_for(accepted(answer)?.standing)?)
 }
 
 fn shown(globals: &Globals, standing: &Standing) -> CommandResult {
@@ -110,7 +108,7 @@ fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
     match connect(globals)? {
         Ok(mut client) => {
             let answer = accepted(client.command(&Order::Status).map_err(socket_error)?)?;
-            Ok((asked_for(&answer["standing"])?, true))
+            Ok((asked_for(answer.standing)?, true))
         }
         Err(error @ SocketError::NoWatch(_)) => {
             let workspace = sitting::workspace(globals)?;
@@ -127,7 +125,7 @@ fn issues(globals: &Globals, as_json: bool) -> CommandResult {
     let issues: Vec<IssueStanding> = match connect(globals)? {
         Ok(mut client) => {
             let answer = accepted(client.command(&Order::Issues).map_err(socket_error)?)?;
-            asked_for(&answer["issues"])?
+            asked_for(answer.issues)?
         }
         Err(error @ SocketError::NoWatch(_)) => {
             let workspace = sitting::workspace(globals)?;

@@ -1,134 +1,92 @@
 //! A document as it is written: what its fields are called, and in which forms their values come.
 
-use std::fmt;
+use serde::de::{Error as _, Unexpected};
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor, value};
-use serde_json::Value;
-
-use super::scalar::{Rare, Scalar};
-use crate::protocol::json::Texts;
+use crate::protocol::json::Loose;
 use crate::protocol::review;
+use crate::protocol::review::issue::{BODIES, FILE, HEADS, LINE};
 
-/// One document or a list of them.
-#[derive(Debug, Default)]
-pub(super) struct Documents(pub(super) Vec<Node>);
+pub(super) const ID: &[&str] = &["id"];
+pub(super) const MODEL: &[&str] = &["model", "reviewer", "agent"];
+pub(super) const VENDOR: &[&str] = &["vendor"];
+const END_LINE: &[&str] = &["end_line"];
+/// Of several fields that name a severity the first of these counts.
+const SEVERITIES: &[&str] = &["severity", "tag", "priority", "level"];
+pub(super) const CONFIDENCE: &[&str] = &["confidence"];
+pub(super) const CATEGORY: &[&str] = &["category"];
+pub(super) const RULE: &[&str] = &["rule"];
+pub(super) const SUGGESTION: &[&str] = &["suggestion", "recommendation", "fix"];
+pub(super) const VALID: &[&str] = &["valid"];
+const VERDICT: &[&str] = &["verdict"];
+const KIND: &[&str] = &["type"];
+/// What a message between agents says.
+pub(super) const CONTENT: &[&str] = &["content"];
+pub(super) const FINDING_ID: &[&str] = &["finding_id"];
+pub(super) const ACTION: &[&str] = &["action"];
+pub(super) const ADJUSTMENT: &[&str] = &["confidence_adjustment"];
+pub(super) const REASONING: &[&str] = &["reasoning"];
+pub(super) const REVISED_SEVERITY: &[&str] = &["revised_severity"];
+pub(super) const REVISED_DESCRIPTION: &[&str] = &["revised_description"];
+pub(super) const FINDINGS: &[&str] = &["findings", "issues"];
+pub(super) const DOCUMENTS: &[&str] = &["debate", "payload"];
+pub(super) const ANSWERS: &[&str] = &["responses", "defenses", "defences"];
+pub(super) const OBSERVATIONS: &[&str] = &["new_observations"];
+pub(super) const REVIEWERS: &[&str] = &["reviewers"];
+pub(super) const SILENT: &[&str] = &["silent"];
+/// The field with file and line in one.
+const LOCATION: &[&str] = &["location"];
+/// What says nothing of a finding.
+const META: &[&str] = &[
+    "role",
+    "round",
+    "phase",
+    "nonce",
+    "status",
+    "original_model",
+    "recipient",
+    "sender",
+    "timestamp",
+    "label",
+    "source",
+];
 
-impl<'de> Deserialize<'de> for Documents {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut all = Vec::new();
-        deserializer.deserialize_any(Into(&mut all))?;
-        Ok(Self(all))
-    }
-}
+/// All fields whose meaning is known.
+const KNOWN: [&[&str]; 30] = [
+    ID,
+    MODEL,
+    VENDOR,
+    FILE,
+    LINE,
+    END_LINE,
+    SEVERITIES,
+    CONFIDENCE,
+    CATEGORY,
+    RULE,
+    &HEADS,
+    &BODIES,
+    SUGGESTION,
+    VALID,
+    VERDICT,
+    KIND,
+    CONTENT,
+    FINDING_ID,
+    ACTION,
+    ADJUSTMENT,
+    REASONING,
+    REVISED_SEVERITY,
+    REVISED_DESCRIPTION,
+    FINDINGS,
+    DOCUMENTS,
+    ANSWERS,
+    OBSERVATIONS,
+    REVIEWERS,
+    SILENT,
+    META,
+];
 
-/// Puts one document or a list of them at the end of a list.
-struct Into<'a>(&'a mut Vec<Node>);
-
-impl<'de> DeserializeSeed<'de> for Into<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Into<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with findings, or a list of them")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.0.push(Node { is_text: true, body: Told::of(0, text.to_owned()), ..Node::default() });
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        self.0.push(Node::deserialize(value::MapAccessDeserializer::new(map))?);
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Into(self.0))?.is_some() {}
-        Ok(())
-    }
-}
-
-/// A document: a finding, an answer, or what holds some.
-#[derive(Debug, Default)]
-pub(super) struct Node {
-    pub(super) id: Scalar,
-    pub(super) model: Scalar,
-    pub(super) vendor: Rare,
-    pub(super) file: Scalar,
-    pub(super) line: Scalar,
-    pub(super) end_line: Scalar,
-    /// Of several fields that name a severity the one that says it best.
-    pub(super) severity: Told<Scalar>,
-    pub(super) confidence: Scalar,
-    pub(super) category: Scalar,
-    pub(super) rule: Rare,
-    pub(super) head: Told<String>,
-    pub(super) body: Told<String>,
-    pub(super) suggestion: Scalar,
-    pub(super) valid: Rare,
-    pub(super) verdict: Rare,
-    /// `type`
-    pub(super) kind: Rare,
-    /// What a message between agents says.
-    pub(super) content: Rare,
-    pub(super) finding_id: Rare,
-    pub(super) action: Rare,
-    pub(super) confidence_adjustment: Rare,
-    pub(super) reasoning: Rare,
-    pub(super) revised_severity: Rare,
-    pub(super) revised_description: Rare,
-    pub(super) lists: Option<Box<Lists>>,
-    pub(super) others: Option<Box<Others>>,
-    /// Whether it is a text and no object.
-    pub(super) is_text: bool,
-}
-
-/// What a document holds.
-#[derive(Debug, Default)]
-pub(super) struct Lists {
-    /// `findings`, `issues`
-    pub(super) findings: Option<Documents>,
-    /// `debate`, `payload`
-    pub(super) documents: Option<Documents>,
-    /// `responses`, `defenses`
-    pub(super) answers: Option<Documents>,
-    /// `new_observations`
-    pub(super) observations: Option<Documents>,
-    pub(super) reviewers: Vec<String>,
-    pub(super) silent: Vec<String>,
-}
-
-impl Lists {
-    pub(super) fn is_container(&self) -> bool {
-        self.findings.is_some() || self.documents.is_some() || self.answers.is_some()
-    }
-}
-
-/// What few documents have: further texts, and fields of other names.
-#[derive(Debug, Default)]
-pub(super) struct Others {
-    /// Further titles and texts, the better names first when sorted.
-    pub(super) heads: Vec<(u8, String)>,
-    pub(super) bodies: Vec<(u8, String)>,
-    /// `location` as a text.
-    pub(super) location: Option<String>,
-    /// The texts of fields of other names.
-    pub(super) texts: Vec<String>,
-    /// The lists and objects of fields of other names.
-    pub(super) nested: Vec<(String, Value)>,
-}
+/// A document: a finding, an answer, what holds some, or a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node<'a>(pub(super) &'a Loose);
 
 /// A place in one field.
 pub(super) struct Located {
@@ -137,292 +95,172 @@ pub(super) struct Located {
     pub(super) end: Option<u32>,
 }
 
-/// A value and how well its field's name says it; lower is better.
-#[derive(Debug, Default)]
-pub(super) struct Told<T>(pub(super) Option<(u8, T)>);
-
-impl<T> Told<T> {
-    fn of(rank: u8, value: T) -> Self {
-        Self(Some((rank, value)))
-    }
-
-    /// Takes a value, and returns the one that is less well said.
-    fn take(&mut self, rank: u8, value: T) -> Option<(u8, T)> {
-        match &mut self.0 {
-            Some(known) if known.0 <= rank => Some((rank, value)),
-            known => known.replace((rank, value)),
+/// The documents of a value, which is one or a list of them.
+pub(super) fn documents(value: &Loose) -> Result<Vec<Node<'_>>, serde_json::Error> {
+    let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of them");
+    match value {
+        Loose::Nothing => Ok(Vec::new()),
+        Loose::Text(_) | Loose::Object(_) => Ok(vec![Node(value)]),
+        Loose::List(items) => {
+            let inside: Result<Vec<_>, _> = items.iter().map(documents).collect();
+            Ok(inside?.into_iter().flatten().collect())
         }
+        Loose::Bool(flag) => Err(wrong(Unexpected::Bool(*flag))),
+        Loose::Number(number) => Err(wrong(Unexpected::Other(&format!("number `{number}`")))),
     }
 }
 
-/// The field with file and line in one.
-const LOCATION: &str = "location";
-
-/// The names of a document's fields.
-enum Name {
-    Id,
-    Model,
-    Vendor,
-    File,
-    Line,
-    EndLine,
-    Severity(u8),
-    Confidence,
-    Category,
-    Rule,
-    Head(u8),
-    Body(u8),
-    Suggestion,
-    Valid,
-    Verdict,
-    Kind,
-    Content,
-    FindingId,
-    Action,
-    Adjustment,
-    Reasoning,
-    RevisedSeverity,
-    RevisedDescription,
-    Findings,
-    Documents,
-    Answers,
-    Observations,
-    Reviewers,
-    Silent,
-    /// Says nothing of a finding.
-    Meta,
-    Other(String),
-}
-
-impl Name {
-    fn of(name: &str) -> Self {
-        match name {
-            "id" => Self::Id,
-            "model" | "reviewer" | "agent" => Self::Model,
-            "vendor" => Self::Vendor,
-            "file" | "path" | "filename" | "file_path" => Self::File,
-            "line" | "start_line" | "line_number" => Self::Line,
-            "end_line" => Self::EndLine,
-            "severity" => Self::Severity(0),
-            "tag" => Self::Severity(1),
-            "priority" => Self::Severity(2),
-            "level" => Self::Severity(3),
-            "confidence" => Self::Confidence,
-            "category" => Self::Category,
-            "rule" => Self::Rule,
-            "title" => Self::Head(0),
-            "headline" => Self::Head(1),
-            "summary" => Self::Head(SUMMARY),
-            "name" => Self::Head(3),
-            "description" => Self::Body(0),
-            "body" => Self::Body(1),
-            "message" => Self::Body(2),
-            "text" => Self::Body(3),
-            "comment" => Self::Body(4),
-            "details" => Self::Body(5),
-            "detail" => Self::Body(6),
-            "explanation" => Self::Body(7),
-            "problem" => Self::Body(8),
-            "issue" => Self::Body(9),
-            "finding" => Self::Body(10),
-            "suggestion" | "recommendation" | "fix" => Self::Suggestion,
-            "valid" => Self::Valid,
-            "verdict" => Self::Verdict,
-            "type" => Self::Kind,
-            "content" => Self::Content,
-            "finding_id" => Self::FindingId,
-            "action" => Self::Action,
-            "confidence_adjustment" => Self::Adjustment,
-            "reasoning" => Self::Reasoning,
-            "revised_severity" => Self::RevisedSeverity,
-            "revised_description" => Self::RevisedDescription,
-            "findings" | "issues" => Self::Findings,
-            "debate" | "payload" => Self::Documents,
-            "responses" | "defenses" | "defences" => Self::Answers,
-            "new_observations" => Self::Observations,
-            "reviewers" => Self::Reviewers,
-            "silent" => Self::Silent,
-            "role" | "round" | "phase" | "nonce" | "status" | "original_model" | "recipient" | "sender"
-            | "timestamp" | "label" | "source" => Self::Meta,
-            other => Self::Other(other.to_owned()),
-        }
-    }
-}
-
-/// The rank of `summary` among the titles: of an answer as a whole it is no finding.
-pub(super) const SUMMARY: u8 = 2;
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Of;
-        impl Visitor<'_> for Of {
-            type Value = Name;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Name, E> {
-                Ok(Name::of(name))
-            }
-        }
-        deserializer.deserialize_str(Of)
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Node;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object with findings")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
-                let mut node = Node::default();
-                while let Some(name) = map.next_key::<Name>()? {
-                    node.field(name, &mut map)?;
-                }
-                Ok(node)
-            }
-        }
-        deserializer.deserialize_map(Fields)
-    }
-}
-
-impl Node {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: Name, map: &mut A) -> Result<(), A::Error> {
-        match name {
-            Name::Id => self.id = map.next_value()?,
-            Name::Model => self.model = map.next_value()?,
-            Name::Vendor => self.vendor = map.next_value()?,
-            Name::File => self.file = map.next_value()?,
-            Name::Line => self.line = map.next_value()?,
-            Name::EndLine => self.end_line = map.next_value()?,
-            Name::Severity(rank) => {
-                let word = map.next_value::<Scalar>()?;
-                if !word.is_none() {
-                    self.severity.take(rank, word);
-                }
-            }
-            Name::Confidence => self.confidence = map.next_value()?,
-            Name::Category => self.category = map.next_value()?,
-            Name::Rule => self.rule = map.next_value()?,
-            Name::Head(rank) => {
-                if let Some(text) = text(map)?
-                    && let Some(less) = self.head.take(rank, text)
-                {
-                    self.others().heads.push(less);
-                }
-            }
-            Name::Body(rank) => {
-                if let Some(text) = text(map)?
-                    && let Some(less) = self.body.take(rank, text)
-                {
-                    self.others().bodies.push(less);
-                }
-            }
-            Name::Suggestion => self.suggestion = map.next_value()?,
-            Name::Valid => self.valid = map.next_value()?,
-            Name::Verdict => self.verdict = map.next_value()?,
-            Name::Kind => self.kind = map.next_value()?,
-            Name::Content => self.content = map.next_value()?,
-            Name::FindingId => self.finding_id = map.next_value()?,
-            Name::Action => self.action = map.next_value()?,
-            Name::Adjustment => self.confidence_adjustment = map.next_value()?,
-            Name::Reasoning => self.reasoning = map.next_value()?,
-            Name::RevisedSeverity => self.revised_severity = map.next_value()?,
-            Name::RevisedDescription => self.revised_description = map.next_value()?,
-            Name::Findings => add(&mut self.lists().findings, map.next_value()?),
-            Name::Documents => add(&mut self.lists().documents, map.next_value()?),
-            Name::Answers => add(&mut self.lists().answers, map.next_value()?),
-            Name::Observations => add(&mut self.lists().observations, map.next_value()?),
-            Name::Reviewers => self.lists().reviewers = map.next_value::<Texts>()?.0,
-            Name::Silent => self.lists().silent = map.next_value::<Texts>()?.0,
-            Name::Meta => drop(map.next_value::<IgnoredAny>()?),
-            Name::Other(name) => match map.next_value::<Value>()? {
-                Value::String(place) if name == LOCATION => self.others().location = Some(place),
-                Value::String(text) if !text.trim().is_empty() => self.others().texts.push(text),
-                nested @ (Value::Array(_) | Value::Object(_)) => self.others().nested.push((name, nested)),
-                Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            },
-        }
-        Ok(())
+impl<'a> Node<'a> {
+    pub(super) fn get(self, names: &[&str]) -> &'a Loose {
+        self.0.get(names)
     }
 
-    fn lists(&mut self) -> &mut Lists {
-        self.lists.get_or_insert_default()
+    pub(super) fn text(self, names: &[&str]) -> Option<String> {
+        self.get(names).text()
     }
 
-    fn others(&mut self) -> &mut Others {
-        self.others.get_or_insert_default()
+    /// As [`Self::text`]; an empty one is none.
+    pub(super) fn filled(self, names: &[&str]) -> Option<String> {
+        self.text(names).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn file(self) -> Option<String> {
+        self.text(FILE)
+    }
+
+    /// The documents in all fields of these names; `None` where there is no such field.
+    pub(super) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
+        let given =
+            self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
+        let inside = given.map(|(_, value)| documents(value)).collect::<Result<Vec<_>, _>>()?;
+        Ok((!inside.is_empty()).then(|| inside.into_iter().flatten().collect()))
+    }
+
+    /// The first and the last line.
+    pub(super) fn lines(self) -> (Option<u32>, Option<u32>) {
+        let (line, end) = range(self.get(LINE));
+        (line, range(self.get(END_LINE)).0.or(end))
+    }
+
+    pub(super) fn severity(self) -> Option<String> {
+        SEVERITIES.iter().find_map(|name| self.text(&[name]))
+    }
+
+    pub(super) fn has_verdict(self) -> bool {
+        is_scalar(self.get(VERDICT))
+    }
+
+    pub(super) fn is_text(self) -> bool {
+        matches!(self.0, Loose::Text(_))
     }
 
     /// Whether it has a title, a text or a severity of its own; a mere summary says nothing of one finding.
-    pub(super) fn is_finding(&self) -> bool {
-        let titled = self.head.0.as_ref().is_some_and(|(rank, _)| *rank != SUMMARY);
-        titled || self.body.0.is_some() || self.severity.0.is_some()
+    pub(super) fn is_finding(self) -> bool {
+        let title = self.named(&HEADS).next();
+        self.is_text()
+            || title.is_some_and(|(name, _)| name != "summary")
+            || self.named(&BODIES).next().is_some()
+            || self.severity().is_some()
     }
 
     /// Whether it is a message between agents, around what one of them says.
-    pub(super) fn is_message(&self) -> bool {
+    pub(super) fn is_message(self) -> bool {
         const KINDS: [&str; 3] = ["message", "shutdown_request", "shutdown_response"];
-        self.kind.text().is_some_and(|kind| KINDS.contains(&kind.as_str()))
+        self.text(KIND).is_some_and(|kind| KINDS.contains(&kind.as_str()))
     }
 
     /// Whether it says anything in words, or names a place.
-    pub(super) fn says_something(&self) -> bool {
+    pub(super) fn says_something(self) -> bool {
         let has_words =
-            self.head.0.is_some() || self.others.as_ref().is_some_and(|others| !others.texts.is_empty());
-        let has_words = has_words || self.content.is_told();
-        has_words || !self.line.is_none()
+            self.named(&HEADS).next().is_some() || self.others().any(|(_, value)| value.string().is_some());
+        has_words || is_scalar(self.get(CONTENT)) || is_scalar(self.get(LINE))
     }
 
     /// The file and the lines in `location`, which is a text such as `app.py:12` or an object.
-    pub(super) fn located(&self) -> Option<Located> {
-        let others = self.others.as_ref()?;
-        if let Some(place) = &others.location {
-            return Some(match review::split(place.trim()) {
+    pub(super) fn located(self) -> Option<Located> {
+        match self.get(LOCATION) {
+            Loose::Text(place) => Some(match review::split(place.trim()) {
                 Some((file, line, end)) => Located { file: Some(file.to_owned()), line: Some(line), end },
                 None => Located { file: Some(place.trim().to_owned()), line: None, end: None },
-            });
+            }),
+            inside @ Loose::Object(_) => {
+                let (line, end) = Node(inside).lines();
+                Some(Located { file: Node(inside).file(), line, end })
+            }
+            _ => None,
         }
-        let (_, value) = others.nested.iter().find(|(name, _)| name == LOCATION)?;
-        let inside = Self::deserialize(value).ok()?;
-        let (line, end) = inside.line.range();
-        Some(Located { file: inside.file.text(), line, end: inside.end_line.range().0.or(end) })
     }
 
     /// Its title and its text: the best name given to either, and the others below. A text in a field of another name
     /// counts where there is none.
-    pub(super) fn texts(&mut self) -> (Option<String>, String) {
-        let mut others = self.others.take().map(|others| *others).unwrap_or_default();
-        let head = self.head.0.take().map(|(_, text)| text);
-        let body = self.body.0.take().map(|(_, text)| text);
-        others.heads.sort();
-        others.bodies.sort();
-        let more = others.bodies.into_iter().chain(others.heads).map(|(_, text)| text);
-        let mut bodies: Vec<String> = body.into_iter().chain(more).collect();
+    pub(super) fn texts(self) -> (Option<String>, String) {
+        if let Loose::Text(text) = self.0 {
+            return (None, text.clone());
+        }
+        let mut heads = self.named(&HEADS).map(|(_, text)| text);
+        let head = heads.next();
+        let mut bodies: Vec<String> = self.named(&BODIES).map(|(_, text)| text).chain(heads).collect();
         if head.is_none() && bodies.is_empty() {
-            bodies = others.texts;
-            bodies.extend(self.content.text().filter(|text| !text.trim().is_empty()));
-            let nested = others.nested.iter().filter(|(name, _)| name != LOCATION);
-            bodies.extend(nested.filter_map(|(_, value)| Texts::deserialize(value).ok()?.joined()));
+            let others = || self.others().filter(|(name, _)| !LOCATION.contains(name));
+            bodies.extend(others().filter_map(|(_, value)| value.string()));
+            bodies.extend(self.text(CONTENT).filter(|text| !text.trim().is_empty()));
+            bodies.extend(others().filter(|(_, value)| is_nested(value)).filter_map(|(_, value)| value.joined()));
         }
         (head, bodies.join("\n\n"))
     }
+
+    /// The lists and objects in fields of other names.
+    pub(super) fn nested(self) -> impl Iterator<Item = (&'a str, &'a Loose)> {
+        self.others().filter(|(_, value)| is_nested(value))
+    }
+
+    /// The fields of other names.
+    fn others(self) -> impl Iterator<Item = (&'a str, &'a Loose)> {
+        let fields = self.0.fields().iter().map(|(name, value)| (name.as_str(), value));
+        fields.filter(|(name, _)| !KNOWN.iter().any(|names| names.contains(name)))
+    }
+
+    /// The texts in fields of these names, in the order of the names.
+    fn named(self, names: &[&'static str]) -> impl Iterator<Item = (&'static str, String)> {
+        names.iter().filter_map(move |name| Some((*name, self.get(&[name]).joined()?)))
+    }
 }
 
-/// All texts of a value as one.
-fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
-    Ok(map.next_value::<Texts>()?.joined())
+fn is_nested(value: &Loose) -> bool {
+    matches!(value, Loose::List(_) | Loose::Object(_))
 }
 
-/// Puts what a field holds behind what another one of the same meaning holds.
-fn add(known: &mut Option<Documents>, more: Option<Documents>) {
-    if let Some(more) = more {
-        known.get_or_insert_default().0.extend(more.0);
+fn is_scalar(value: &Loose) -> bool {
+    !value.is_nothing() && !is_nested(value)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
+pub(super) fn number(value: &Loose) -> Option<i32> {
+    match value {
+        Loose::Number(number) => Some(number.round() as i32),
+        Loose::Text(text) => text.trim().trim_start_matches('+').trim_end_matches('%').parse().ok(),
+        _ => None,
+    }
+}
+
+/// A confidence; numbers between 0 and 1 are shares of 100.
+pub(super) fn percent(value: &Loose) -> Option<u8> {
+    let number = match value {
+        Loose::Number(share) if *share > 0.0 && *share < 1.0 => number(&Loose::Number(share * 100.0)),
+        value => number(value),
+    };
+    number.map(|number| u8::try_from(number.clamp(0, 100)).unwrap_or(100))
+}
+
+/// `12`, `"12"` or `"12-14"`.
+fn range(value: &Loose) -> (Option<u32>, Option<u32>) {
+    match value {
+        Loose::Text(text) => {
+            let (first, last) = text.split_once('-').unwrap_or((text, ""));
+            (first.trim().parse().ok(), last.trim().parse().ok())
+        }
+        // What no line can be is none.
+        Loose::Number(line) if *line > f64::from(i32::MAX) => (None, None),
+        other => (number(other).and_then(|number| u32::try_from(number).ok()), None),
     }
 }

@@ -9,13 +9,13 @@ use super::super::markdown::Kind;
 use super::scan::{OBJECT_CAP, Progress, Scanner, Scope};
 
 /// What only answers have.
-const NONCE: &[u8] = b"\"nonce\"";
+const NONCE: &str = "\"nonce\"";
 
 /// An object and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) struct Object<'a> {
     /// Valid JSON.
-    pub(in crate::protocol) bytes: &'a [u8],
+    pub(in crate::protocol) text: &'a str,
     /// The caller's mark of the line it began with: the opening line of a fence, or its own first line.
     pub(in crate::protocol) mark: usize,
     /// Whether it stands in a fence.
@@ -53,7 +53,7 @@ struct Candidate {
     scanner: Scanner,
     scope: Scope,
     /// Objects that stand above it in the same fence, with a comma behind each; in the end the list of all of them.
-    earlier: Vec<u8>,
+    earlier: String,
     mark: usize,
     /// The line of the answer in which it begins, counted from 1; 0 before that.
     first: u64,
@@ -61,20 +61,20 @@ struct Candidate {
     indent: usize,
     fenced: bool,
     progress: Progress,
-    /// Whether it was handed out; it stays until the next line, for its bytes are lent.
+    /// Whether it was handed out; it stays until the next line, for its text is lent.
     lent: bool,
 }
 
 impl Candidate {
     fn new(mark: usize, fenced: bool, scope: Scope) -> Self {
-        let (scanner, earlier) = (Scanner::new(scope), Vec::new());
+        let (scanner, earlier) = (Scanner::new(scope), String::new());
         Self { scanner, scope, earlier, mark, first: 0, indent: 0, fenced, progress: Progress::More, lent: false }
     }
 
     /// Keeps a complete object of a fence, and goes on with the next one.
     fn next_object(&mut self) {
-        self.earlier.extend_from_slice(self.scanner.bytes());
-        self.earlier.push(b',');
+        self.earlier.push_str(self.scanner.text());
+        self.earlier.push(',');
         self.scanner = Scanner::new(self.scope);
         let is_too_large = self.earlier.len() > OBJECT_CAP;
         self.progress = if is_too_large { Progress::TooLarge } else { Progress::More };
@@ -82,9 +82,9 @@ impl Candidate {
 
     /// What is wrong with it and where, if it was to be an answer.
     fn fault(&self) -> Option<String> {
-        let bytes = self.scanner.bytes();
-        let is_answer = self.has_findings() || bytes.windows(NONCE.len()).any(|window| window == NONCE);
-        let error = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).err();
+        let text = self.scanner.text();
+        let is_answer = self.has_findings() || text.contains(NONCE);
+        let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err();
         is_answer.then(|| match error {
             Some(error) => {
                 let message = error.to_string();
@@ -99,24 +99,21 @@ impl Candidate {
 
     /// Whether it was to be a list of findings.
     fn has_findings(&self) -> bool {
-        let has = |name: &[u8]| self.scanner.bytes().windows(name.len()).any(|window| window == name);
-        [&b"\"findings\""[..], b"\"issues\"", b"\"severity\""].into_iter().any(has)
+        ["\"findings\"", "\"issues\"", "\"severity\""].iter().any(|name| self.scanner.text().contains(name))
     }
 
-    fn finish(&mut self) -> &[u8] {
+    fn finish(&mut self) -> &str {
         self.lent = true;
         if self.earlier.is_empty() {
-            return self.scanner.bytes();
+            return self.scanner.text();
         }
-        self.earlier.insert(0, b'[');
-        self.earlier.extend_from_slice(self.scanner.bytes());
-        self.earlier.push(b']');
+        self.earlier = format!("[{}{}]", self.earlier, self.scanner.text());
         &self.earlier
     }
 
     /// Takes one line. Behind the last brace only white space may follow, and the rest of a cut line is not known.
     fn push(&mut self, line: Line<'_>, number: u64) {
-        let begun = !self.scanner.bytes().is_empty();
+        let begun = !self.scanner.text().is_empty();
         let text = if begun { line.text } else { line.text.trim_start() };
         if !begun && text.is_empty() {
             return;
@@ -130,18 +127,12 @@ impl Candidate {
             self.first = number;
             self.indent = line.text.len() - text.len();
         }
-        let end = (!line.cut).then_some(b'\n');
-        for byte in text.bytes().chain(end) {
-            self.progress = match self.progress {
-                Progress::More => self.scanner.push(byte),
-                Progress::Done if byte.is_ascii_whitespace() => Progress::Done,
-                Progress::Done => Progress::Invalid,
-                Progress::Invalid | Progress::TooLarge => return,
-            };
-        }
-        if line.cut && self.progress != Progress::Invalid {
-            self.progress = Progress::TooLarge;
-        }
+        let progress = match self.progress {
+            Progress::More => self.scanner.line(text, line.cut),
+            Progress::Done if text.trim().is_empty() => Progress::Done,
+            _ => Progress::Invalid,
+        };
+        self.progress = if line.cut && progress != Progress::Invalid { Progress::TooLarge } else { progress };
     }
 }
 
@@ -228,7 +219,7 @@ impl Extractor {
         match &mut self.candidate {
             Some(candidate) => {
                 let Candidate { mark, fenced, .. } = *candidate;
-                State::Found(Object { bytes: candidate.finish(), mark, fenced })
+                State::Found(Object { text: candidate.finish(), mark, fenced })
             }
             None => State::Outside,
         }
@@ -249,7 +240,7 @@ mod tests {
         let mut all = Vec::new();
         let mut keep = |state: State<'_>| {
             if let State::Found(object) = state {
-                all.push(String::from_utf8_lossy(object.bytes).into_owned());
+                all.push(object.text.to_owned());
             }
         };
         for (mark, text) in text.lines().enumerate() {

@@ -1,21 +1,28 @@
-//! A strict scanner of one JSON object or list, byte by byte.
+//! A scanner of one JSON object or list, line by line.
 //!
-//! It says at the earliest byte that what it reads is no JSON, so that prose between braces costs nothing. What it
-//! keeps is valid JSON that any parser accepts: a number beyond the range of a double becomes `null`, a surrogate
-//! without its other half U+FFFD.
+//! `serde_json` reads the tokens, their order is told here: a line that is no JSON is known at once, so that prose
+//! between braces costs nothing. What is kept is valid JSON that any parser accepts: a number beyond the range of a
+//! double becomes `null`, a surrogate without its other half U+FFFD.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
 
 /// The largest object that is kept, in bytes.
 pub(super) const OBJECT_CAP: usize = 6 << 20;
 
+/// The most values of one object: each takes memory of its own once it is read.
+const VALUES_CAP: usize = 250_000;
+
 /// The deepest nesting that is followed.
 const DEPTH_CAP: usize = 100;
 
-/// What a byte led to.
+/// What a line led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// The object goes on.
     More,
-    /// The byte closes the object.
+    /// The line closes the object.
     Done,
     /// This is no JSON.
     Invalid,
@@ -26,14 +33,11 @@ pub(super) enum Progress {
 /// Scans one object.
 #[derive(Debug)]
 pub(super) struct Scanner {
-    bytes: Vec<u8>,
+    text: String,
     /// The open brackets.
     open: Vec<u8>,
     expect: Expect,
-    /// Where the number, literal or escape begins that is being read.
-    start: usize,
-    /// Where the hexadecimal digits of a high surrogate stand that waits for a low one.
-    high: Option<usize>,
+    values: usize,
     /// What it may scan.
     scope: Scope,
 }
@@ -57,227 +61,137 @@ impl Scope {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
-    Object,
+    Document,
     Value,
     ValueOrEnd,
     Key,
     KeyOrEnd,
     Colon,
     CommaOrEnd,
-    Text(Of),
-    Escape(Of),
-    Hex(Of, u8),
-    Literal(&'static [u8]),
-    Number(Number),
-}
-
-/// What a string is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
-    Key,
-    Value,
-}
-
-/// How far a number has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Number {
-    Minus,
-    Zero,
-    Integer,
-    Point,
-    Fraction,
-    Exponent,
-    Sign,
-    Power,
 }
 
 impl Scanner {
     pub(super) fn new(scope: Scope) -> Self {
-        Self { bytes: Vec::new(), open: Vec::new(), expect: Expect::Object, start: 0, high: None, scope }
+        Self { text: String::new(), open: Vec::new(), expect: Expect::Document, values: 0, scope }
     }
 
-    /// The object, once it is done.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// The object, once it is done; of what is no JSON all up to the end of the line that is none.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
-    /// Takes the next byte.
-    pub(super) fn push(&mut self, byte: u8) -> Progress {
-        if self.bytes.len() >= OBJECT_CAP {
-            return Progress::TooLarge;
-        }
-        if let Expect::Number(state) = self.expect {
-            match state.after(byte) {
-                Some(next) => {
-                    self.expect = Expect::Number(next);
-                    self.bytes.push(byte);
-                    return Progress::More;
-                }
-                None if !state.may_end() => return Progress::Invalid,
-                None => self.end_number(),
+    /// Takes the next line; the rest of one that is `cut` is not known.
+    pub(super) fn line(&mut self, line: &str, cut: bool) -> Progress {
+        let mut rest = line;
+        loop {
+            let token = rest.trim_start_matches([' ', '\t', '\r']);
+            self.text.push_str(&rest[..rest.len() - token.len()]);
+            if token.is_empty() {
+                self.text.push('\n');
+                return Progress::More;
+            }
+            let length = match self.token(token, cut) {
+                Ok(length) => length,
+                Err(progress) => return progress,
+            };
+            if self.text.len() > OBJECT_CAP || self.values > VALUES_CAP {
+                return Progress::TooLarge;
+            }
+            rest = &token[length..];
+            if self.open.is_empty() {
+                return if rest.trim().is_empty() { Progress::Done } else { Progress::Invalid };
             }
         }
-        self.bytes.push(byte);
-        let Some(next) = self.step(byte) else { return Progress::Invalid };
-        self.expect = next;
-        if self.open.is_empty() { Progress::Done } else { Progress::More }
     }
 
-    /// What is expected after `byte`; `None` if it may not stand here.
-    fn step(&mut self, byte: u8) -> Option<Expect> {
-        let blank = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        match (self.expect, byte) {
-            (Expect::Text(of), _) => self.in_text(of, byte),
-            (Expect::Escape(of), _) => self.in_escape(of, byte),
-            (Expect::Hex(of, left), _) => self.in_hex(of, left, byte),
-            (Expect::Literal([first, rest @ ..]), _) if *first == byte => {
-                Some(if rest.is_empty() { Expect::CommaOrEnd } else { Expect::Literal(rest) })
-            }
-            (Expect::Literal(_) | Expect::Number(_), _) => None,
-            (expect, _) if blank && expect != Expect::Object => Some(expect),
-            (Expect::Object | Expect::Value | Expect::ValueOrEnd, b'{') => self.opened(byte, Expect::KeyOrEnd),
-            (Expect::Object, b'[') if self.scope == Scope::Lists => self.opened(byte, Expect::ValueOrEnd),
-            (Expect::Value | Expect::ValueOrEnd, b'[') => self.opened(byte, Expect::ValueOrEnd),
-            (Expect::Value | Expect::ValueOrEnd, b'"') => Some(Expect::Text(Of::Value)),
-            (Expect::Value | Expect::ValueOrEnd, b't') => Some(Expect::Literal(b"rue")),
-            (Expect::Value | Expect::ValueOrEnd, b'f') => Some(Expect::Literal(b"alse")),
-            (Expect::Value | Expect::ValueOrEnd, b'n') => Some(Expect::Literal(b"ull")),
-            (Expect::Value | Expect::ValueOrEnd, b'-' | b'0'..=b'9') => {
-                self.start = self.bytes.len() - 1;
-                Some(Expect::Number(match byte {
-                    b'-' => Number::Minus,
-                    b'0' => Number::Zero,
-                    _ => Number::Integer,
-                }))
-            }
-            (Expect::Key | Expect::KeyOrEnd, b'"') => Some(Expect::Text(Of::Key)),
-            (Expect::Colon, b':') => Some(Expect::Value),
-            (Expect::CommaOrEnd, b',') => match self.open.last() {
-                Some(b'{') => Some(Expect::Key),
-                _ => Some(Expect::Value),
-            },
-            (Expect::CommaOrEnd | Expect::KeyOrEnd, b'}') => self.closed(b'{'),
-            (Expect::CommaOrEnd | Expect::ValueOrEnd, b']') => self.closed(b'['),
+    /// Takes the token that `text` begins with, and returns its length.
+    fn token(&mut self, text: &str, cut: bool) -> Result<usize, Progress> {
+        let first = text.as_bytes()[0];
+        let is_value = matches!(self.expect, Expect::Value | Expect::ValueOrEnd);
+        let is_key = matches!(self.expect, Expect::Key | Expect::KeyOrEnd);
+        let expect = match (self.expect, first) {
+            (Expect::Document | Expect::Value | Expect::ValueOrEnd, b'{') => self.opened(first, Expect::KeyOrEnd),
+            (Expect::Document, b'[') if self.scope == Scope::Lists => self.opened(first, Expect::ValueOrEnd),
+            (Expect::Value | Expect::ValueOrEnd, b'[') => self.opened(first, Expect::ValueOrEnd),
+            (Expect::KeyOrEnd | Expect::CommaOrEnd, b'}') => self.closed(b'{'),
+            (Expect::ValueOrEnd | Expect::CommaOrEnd, b']') => self.closed(b'['),
+            (Expect::CommaOrEnd, b',') if self.open.last() == Some(&b'{') => Some(Expect::Key),
+            (Expect::CommaOrEnd, b',') | (Expect::Colon, b':') => Some(Expect::Value),
+            _ if is_value || is_key && first == b'"' => return self.literal(text, cut, is_key),
             _ => None,
+        };
+        self.text.extend(text.chars().next());
+        self.expect = expect.ok_or(Progress::Invalid)?;
+        Ok(1)
+    }
+
+    /// As [`Self::token`], of a string, a number or the like.
+    fn literal(&mut self, text: &str, cut: bool, is_key: bool) -> Result<usize, Progress> {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+        if let Some(Err(error)) = values.next() {
+            if error.is_eof() {
+                self.text.extend([text, "\n"]);
+                return Err(if cut { Progress::TooLarge } else { Progress::Invalid });
+            }
+            self.text.push_str(&text[..text.floor_char_boundary(error.column() + 1)]);
+            return Err(Progress::Invalid);
         }
+        let length = values.byte_offset();
+        self.text.push_str(&tame(&text[..length]));
+        self.values += usize::from(!is_key);
+        self.expect = if is_key { Expect::Colon } else { Expect::CommaOrEnd };
+        Ok(length)
     }
 
     fn opened(&mut self, bracket: u8, expect: Expect) -> Option<Expect> {
         self.open.push(bracket);
+        self.values += 1;
         (self.open.len() <= DEPTH_CAP).then_some(expect)
     }
 
     fn closed(&mut self, bracket: u8) -> Option<Expect> {
         (self.open.pop() == Some(bracket)).then_some(Expect::CommaOrEnd)
     }
-
-    fn in_text(&mut self, of: Of, byte: u8) -> Option<Expect> {
-        if byte != b'\\' {
-            self.replace_high();
-        }
-        match byte {
-            b'"' => Some(match of {
-                Of::Key => Expect::Colon,
-                Of::Value => Expect::CommaOrEnd,
-            }),
-            b'\\' => Some(Expect::Escape(of)),
-            0..0x20 => None,
-            _ => Some(Expect::Text(of)),
-        }
-    }
-
-    fn in_escape(&mut self, of: Of, byte: u8) -> Option<Expect> {
-        match byte {
-            b'u' => {
-                self.start = self.bytes.len();
-                Some(Expect::Hex(of, 4))
-            }
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
-                self.replace_high();
-                Some(Expect::Text(of))
-            }
-            _ => None,
-        }
-    }
-
-    fn in_hex(&mut self, of: Of, left: u8, byte: u8) -> Option<Expect> {
-        if !byte.is_ascii_hexdigit() {
-            return None;
-        }
-        if left > 1 {
-            return Some(Expect::Hex(of, left - 1));
-        }
-        let digits = self.bytes[self.start..].iter();
-        let unit = digits.fold(0, |unit, digit| unit * 16 + char::from(*digit).to_digit(16).unwrap_or(0));
-        match (unit, self.high.take()) {
-            (0xdc00..=0xdfff, Some(_)) => {}
-            (0xdc00..=0xdfff, None) => self.replace(Some(self.start)),
-            (0xd800..=0xdbff, before) => {
-                self.replace(before);
-                self.high = Some(self.start);
-            }
-            (_, before) => self.replace(before),
-        }
-        Some(Expect::Text(of))
-    }
-
-    fn replace_high(&mut self) {
-        let high = self.high.take();
-        self.replace(high);
-    }
-
-    fn replace(&mut self, at: Option<usize>) {
-        if let Some(at) = at {
-            self.bytes[at..at + 4].copy_from_slice(b"fffd");
-        }
-    }
-
-    fn end_number(&mut self) {
-        let number = std::str::from_utf8(&self.bytes[self.start..]).ok().and_then(|text| text.parse::<f64>().ok());
-        if !number.is_some_and(f64::is_finite) {
-            self.bytes.truncate(self.start);
-            self.bytes.extend_from_slice(b"null");
-        }
-        self.expect = Expect::CommaOrEnd;
-    }
 }
 
-impl Number {
-    /// How far the number has come with one more byte; `None` if the byte is not a part of it.
-    fn after(self, byte: u8) -> Option<Self> {
-        match (self, byte) {
-            (Self::Minus, b'0') => Some(Self::Zero),
-            (Self::Minus, b'1'..=b'9') | (Self::Integer, b'0'..=b'9') => Some(Self::Integer),
-            (Self::Zero | Self::Integer, b'.') => Some(Self::Point),
-            (Self::Point | Self::Fraction, b'0'..=b'9') => Some(Self::Fraction),
-            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Some(Self::Exponent),
-            (Self::Exponent, b'+' | b'-') => Some(Self::Sign),
-            (Self::Exponent | Self::Sign | Self::Power, b'0'..=b'9') => Some(Self::Power),
-            _ => None,
-        }
+/// A string or number as any parser accepts it.
+fn tame(literal: &str) -> Cow<'_, str> {
+    if literal.starts_with('"') {
+        let is_whole = !literal.contains("\\u") || serde_json::from_str::<String>(literal).is_ok();
+        return if is_whole { literal.into() } else { without_halves(literal).into() };
     }
+    let is_infinite = literal.parse::<f64>().is_ok_and(f64::is_infinite);
+    if is_infinite { "null".into() } else { literal.into() }
+}
 
-    fn may_end(self) -> bool {
-        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::Power)
+/// A string with U+FFFD in the place of each surrogate without its other half.
+fn without_halves(mut rest: &str) -> String {
+    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    let mut whole = String::with_capacity(rest.len());
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        whole.push_str(before);
+        let length = match (unit(escape), escape.get(6..).and_then(unit)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+        let is_half = length == 6 && matches!(unit(escape), Some(0xd800..=0xdfff));
+        whole.push_str(if is_half { "\\ufffd" } else { &escape[..length] });
+        rest = &escape[length..];
     }
+    whole + rest
 }
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     /// The object as it is kept, if `text` is one and nothing else.
     fn scan(text: &str) -> Option<String> {
         let mut scanner = Scanner::new(Scope::Objects);
-        let mut progress = Progress::More;
-        for byte in text.bytes() {
-            if progress != Progress::More {
-                return None;
-            }
-            progress = scanner.push(byte);
-        }
-        (progress == Progress::Done).then(|| String::from_utf8(scanner.bytes().to_vec()).unwrap())
+        let progress = text.split('\n').map(|line| scanner.line(line, false)).last()?;
+        (progress == Progress::Done).then(|| scanner.text().to_owned())
     }
 
     #[test]
@@ -354,9 +268,9 @@ mod tests {
     #[test]
     fn gives_up_beyond_the_cap() {
         let mut scanner = Scanner::new(Scope::Objects);
-        let text = format!(r#"{{"a":"{}"#, "x".repeat(OBJECT_CAP));
-        let last = text.bytes().map(|byte| scanner.push(byte)).last();
-        assert_eq!(last, Some(Progress::TooLarge));
-        assert_eq!(scanner.bytes().len(), OBJECT_CAP);
+        let text = ["{\"a\":\"", &"x".repeat(OBJECT_CAP)].concat();
+        assert_eq!(scanner.line(&text, true), Progress::TooLarge);
+        let mut scanner = Scanner::new(Scope::Lists);
+        assert_eq!(scanner.line(&format!("[{}1]", "1,".repeat(VALUES_CAP)), false), Progress::TooLarge);
     }
 }

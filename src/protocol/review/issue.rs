@@ -1,20 +1,15 @@
 //! A finding in JSON, whatever its fields are called.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use super::super::json::{self, Fields, Loose, Texts};
+use super::super::json::Loose;
 use super::super::{markdown, place, tag};
 use crate::domain::{Confidence, RawFinding, Severity, Tag, Untrusted};
 use crate::rules::consensus::UNTITLED;
 
 /// Names of what is taken as the title, the best first.
-const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];
+pub(in crate::protocol) const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];
 
 /// Names of what is taken as the text, the best first.
-const BODIES: [&str; 11] = [
+pub(in crate::protocol) const BODIES: [&str; 11] = [
     "description",
     "body",
     "message",
@@ -28,118 +23,70 @@ const BODIES: [&str; 11] = [
     "finding",
 ];
 
+/// Names of the other fields; of several in a document the last one counts.
+const SEVERITY: &[&str] = &["severity", "tag_raw"];
+const TAG: &[&str] = &["tag"];
+/// What stands for a severity only where there is none.
+const LEVEL: &[&str] = &["priority", "level"];
+pub(in crate::protocol) const FILE: &[&str] = &["file", "path", "filename", "file_path"];
+pub(in crate::protocol) const LINE: &[&str] = &["line", "start_line", "line_number"];
+const END_LINE: &[&str] = &["end_line"];
+const LOCATION: &[&str] = &["location"];
+const CATEGORY: &[&str] = &["category"];
+const SUGGESTION: &[&str] = &["suggestion", "fix", "recommendation"];
+const CONFIDENCE: &[&str] = &["confidence"];
+const EVIDENCE: &[&str] = &["evidence"];
+const RULE: &[&str] = &["rule"];
+
 /// Names of fields whose texts say nothing of a finding.
 const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
 
 /// The fields of a finding.
 #[derive(Default)]
-pub(super) struct IssueFields {
-    severity: Loose,
-    tag: Loose,
-    /// What stands for a severity only where there is none.
-    level: Loose,
-    heads: Vec<(usize, String)>,
-    bodies: Vec<(usize, String)>,
-    /// The texts in fields of other names.
-    others: Vec<String>,
-    file: Loose,
-    line: Loose,
-    end_line: Loose,
-    location: Located,
-    category: Loose,
-    suggestion: Loose,
-    confidence: Loose,
-    evidence: Loose,
-    rule: Loose,
-}
+pub(super) struct Issue<'a>(Vec<(&'a str, &'a Loose)>);
 
-impl Fields for IssueFields {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        let texts = rank(&HEADS, name).map(|rank| (&mut self.heads, rank));
-        let texts = texts.or_else(|| rank(&BODIES, name).map(|rank| (&mut self.bodies, rank)));
-        if let Some((texts, rank)) = texts {
-            if let Some(text) = map.next_value::<Texts>()?.joined() {
-                texts.retain(|(other, _)| *other != rank);
-                texts.push((rank, text));
-            }
-            return Ok(());
-        }
-        let field = match name {
-            "severity" | "tag_raw" => &mut self.severity,
-            "tag" => &mut self.tag,
-            "priority" | "level" => &mut self.level,
-            "file" | "path" | "filename" | "file_path" => &mut self.file,
-            "line" | "start_line" | "line_number" => &mut self.line,
-            "end_line" => &mut self.end_line,
-            "location" => {
-                self.location = map.next_value()?;
-                return Ok(());
-            }
-            "category" => &mut self.category,
-            "suggestion" | "fix" | "recommendation" => &mut self.suggestion,
-            "confidence" => &mut self.confidence,
-            "evidence" => &mut self.evidence,
-            "rule" => &mut self.rule,
-            _ if NO_TEXT.contains(&name) => return json::skip(map),
-            // Any text is better than none.
-            _ => {
-                self.others.extend(map.next_value::<Texts>()?.joined());
-                return Ok(());
-            }
-        };
-        *field = map.next_value()?;
-        Ok(())
+impl<'a> Issue<'a> {
+    pub(super) fn push(&mut self, name: &'a str, value: &'a Loose) {
+        self.0.push((name, value));
     }
-}
 
-fn rank(names: &[&str], name: &str) -> Option<usize> {
-    names.iter().position(|known| *known == name)
-}
+    fn get(&self, names: &[&str]) -> &'a Loose {
+        let named = self.0.iter().rev().find(|(name, _)| names.contains(name));
+        named.map_or(&Loose::Nothing, |(_, value)| value)
+    }
 
-impl IssueFields {
-    /// The fields of a finding that is a text only.
-    pub(super) fn of_text(text: &str) -> Self {
-        Self { bodies: vec![(0, text.to_owned())], ..Self::default() }
+    /// The texts in fields of these names, in the order of the names.
+    fn texts(&self, names: &[&str]) -> Vec<String> {
+        names.iter().filter_map(|name| self.get(&[name]).joined()).collect()
     }
 
     /// Whether a field of this name says something of a finding.
     pub(super) fn knows(name: &str) -> bool {
-        const OTHERS: [&str; 14] = [
-            "severity",
-            "tag",
-            "tag_raw",
-            "priority",
-            "level",
-            "file",
-            "path",
-            "line",
-            "location",
-            "category",
-            "suggestion",
-            "confidence",
-            "evidence",
-            "rule",
+        let others = [
+            SEVERITY, TAG, LEVEL, FILE, LINE, END_LINE, LOCATION, CATEGORY, SUGGESTION, CONFIDENCE, EVIDENCE, RULE,
         ];
-        HEADS.contains(&name) || BODIES.contains(&name) || OTHERS.contains(&name)
+        HEADS.contains(&name) || BODIES.contains(&name) || others.iter().any(|names| names.contains(&name))
     }
 
     pub(super) fn has_text(&self) -> bool {
-        !self.heads.is_empty() || !self.bodies.is_empty()
+        self.0
+            .iter()
+            .any(|(name, value)| (HEADS.contains(name) || BODIES.contains(name)) && value.joined().is_some())
     }
 
     pub(super) fn has_severity(&self) -> bool {
-        [&self.severity, &self.tag, &self.level].into_iter().any(|word| word.word().is_some())
+        [SEVERITY, TAG, LEVEL].into_iter().any(|names| self.get(names).word().is_some())
     }
 
     /// Whether it is a line of a log: a level and a message, but no place.
     pub(super) fn is_log_line(&self) -> bool {
-        let level = self.severity.word().or_else(|| self.level.word());
-        let has_place = self.file().is_some() || self.location.has_place();
+        let level = self.get(SEVERITY).word().or_else(|| self.get(LEVEL).word());
+        let has_place = self.file().is_some() || located(self.get(LOCATION))[0].word().is_some();
         !has_place && level.is_some_and(|word| tag::is_log_level(&word))
     }
 
-    pub(super) fn file(&self) -> Option<&str> {
-        match &self.file {
+    pub(super) fn file(&self) -> Option<&'a str> {
+        match self.get(FILE) {
             Loose::Text(file) => Some(file.trim()).filter(|file| !file.is_empty()),
             _ => None,
         }
@@ -147,19 +94,31 @@ impl IssueFields {
 
     /// The text of an object that is no finding itself.
     pub(super) fn summary(&self) -> Option<String> {
-        let summary = self.heads.iter().find(|(rank, _)| HEADS[*rank] == "summary");
-        summary.map(|(_, text)| text.clone())
+        self.get(&["summary"]).joined()
     }
 
-    pub(super) fn finding(self) -> RawFinding {
-        let raw =
-            self.severity.word().or_else(|| self.tag.word()).or_else(|| self.level.word()).unwrap_or_default();
-        let tag = self.tag.word().and_then(|word| Tag::parse(&word)).or_else(|| Tag::parse(&raw));
-        let is_silent = self.heads.is_empty() && self.bodies.is_empty();
-        let others = if is_silent { self.others.into_iter().map(|text| (0, text)).collect() } else { self.bodies };
-        let (title, body) = texts(self.heads, others);
-        let (file, line, end_line) = self.location.or(self.file, self.line, self.end_line);
-        let (line, end_line) = lines(&line, &end_line);
+    pub(super) fn finding(&self) -> RawFinding {
+        let word = |names| self.get(names).word();
+        let raw = word(SEVERITY).or_else(|| word(TAG)).or_else(|| word(LEVEL)).unwrap_or_default();
+        let tag = word(TAG).and_then(|word| Tag::parse(&word)).or_else(|| Tag::parse(&raw));
+        let heads = self.texts(&HEADS);
+        let mut bodies = self.texts(&BODIES);
+        if heads.is_empty() && bodies.is_empty() {
+            // Any text is better than none.
+            let others = self.0.iter().filter(|(name, _)| !Self::knows(name) && !NO_TEXT.contains(name));
+            bodies = others.filter_map(|(_, value)| value.joined()).collect();
+            bodies.sort();
+        }
+        let (title, body) = texts(heads, bodies);
+        let [mut file, mut line, mut end] = [FILE, LINE, END_LINE].map(|names| self.get(names).clone());
+        if file.word().is_none() {
+            // The fields of their own, or else those of the location.
+            let [at, first, last] = located(self.get(LOCATION));
+            file = at;
+            line = if first.is_nothing() { line } else { first };
+            end = if last.is_nothing() { end } else { last };
+        }
+        let (line, end_line) = lines(&line, &end);
         RawFinding {
             severity: Severity { tag, raw },
             title: title.into(),
@@ -167,22 +126,20 @@ impl IssueFields {
             file: file.string(),
             line,
             end_line,
-            category: self.category.string(),
-            suggestion: self.suggestion.string().map(Untrusted::from),
-            confidence: confidence(&self.confidence),
-            evidence: self.evidence.texts().into_iter().map(Untrusted::from).collect(),
-            rule: self.rule.string(),
+            category: self.get(CATEGORY).string(),
+            suggestion: self.get(SUGGESTION).string().map(Untrusted::from),
+            confidence: confidence(self.get(CONFIDENCE)),
+            evidence: self.get(EVIDENCE).texts().into_iter().map(Untrusted::from).collect(),
+            rule: self.get(RULE).string(),
         }
     }
 }
 
 /// The title and the text: the best name given to either, and the others below.
-fn texts(mut heads: Vec<(usize, String)>, mut bodies: Vec<(usize, String)>) -> (String, String) {
-    heads.sort();
-    bodies.sort();
-    let mut heads = heads.into_iter().map(|(_, text)| text);
+fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
+    let mut heads = heads.into_iter();
     let head = heads.next();
-    let text = bodies.into_iter().map(|(_, text)| text).chain(heads).collect::<Vec<_>>().join("\n\n");
+    let text = bodies.into_iter().chain(heads).collect::<Vec<_>>().join("\n\n");
     let (title, body) = match head {
         Some(title) => (markdown::fold(&title), text),
         None => title_of(&text),
@@ -211,89 +168,16 @@ fn confidence(value: &Loose) -> Option<Confidence> {
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// Where a finding is, in one field: a place such as `app.py:12`, or an object with the fields of one.
-#[derive(Default)]
-struct Located {
-    file: Loose,
-    line: Loose,
-    end_line: Loose,
-}
-
-impl Located {
-    fn has_place(&self) -> bool {
-        self.file.word().is_some()
-    }
-
-    /// The fields of their own, or else those of the location.
-    fn or(self, file: Loose, line: Loose, end_line: Loose) -> (Loose, Loose, Loose) {
-        if file.word().is_some() {
-            (file, line, end_line)
-        } else {
-            (self.file, self.line.or(line), self.end_line.or(end_line))
+/// The file, the first and the last line that one field tells: a place such as `app.py:12`, a line, or an object.
+fn located(location: &Loose) -> [Loose; 3] {
+    match location {
+        Loose::Text(text) => {
+            let (file, line) =
+                text.trim().rsplit_once(':').filter(|(_, line)| place::lines(line).is_some()).unzip();
+            let line = line.map(|line| Loose::Text(line.to_owned())).unwrap_or_default();
+            [Loose::Text(file.unwrap_or(text.trim()).to_owned()), line, Loose::Nothing]
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Located {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LocatedVisitor)
-    }
-}
-
-struct LocatedVisitor;
-
-impl<'de> Visitor<'de> for LocatedVisitor {
-    type Value = Located;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a place")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Located, E> {
-        let (file, line) = text.trim().rsplit_once(':').filter(|(_, line)| place::lines(line).is_some()).unzip();
-        let file = Loose::Text(file.unwrap_or(text.trim()).to_owned());
-        Ok(Located {
-            file,
-            line: line.map(|line| Loose::Text(line.to_owned())).unwrap_or_default(),
-            ..Located::default()
-        })
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Located, E> {
-        Ok(Located::default())
-    }
-
-    fn visit_u64<E>(self, line: u64) -> Result<Located, E> {
-        Ok(Located { line: Loose::Number(line as f64), ..Located::default() })
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Located, E> {
-        Ok(Located::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Located, E> {
-        Ok(Located::default())
-    }
-
-    fn visit_unit<E>(self) -> Result<Located, E> {
-        Ok(Located::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Located, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Located::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Located, A::Error> {
-        let mut located = Located::default();
-        while let Some(name) = map.next_key::<String>()? {
-            match name.as_str() {
-                "file" | "path" | "filename" | "file_path" => located.file = map.next_value()?,
-                "line" | "start_line" | "line_number" => located.line = map.next_value()?,
-                "end_line" => located.end_line = map.next_value()?,
-                _ => json::skip(&mut map)?,
-            }
-        }
-        Ok(located)
+        Loose::Number(_) => [Loose::Nothing, location.clone(), Loose::Nothing],
+        _ => [FILE, LINE, END_LINE].map(|names| location.get(names).clone()),
     }
 }

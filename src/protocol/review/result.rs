@@ -5,13 +5,10 @@
 //! cannot be read is remembered, so that such an answer is never complete.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-
-use super::super::json::{Fields, Loose};
+use super::super::json::Loose;
 use super::draft;
-use super::issue::IssueFields;
+use super::issue::Issue;
 use crate::domain::RawFinding;
 
 /// The most memory that the findings of one document take up.
@@ -73,10 +70,6 @@ impl JsonResult {
         }
     }
 
-    fn take_nonce(&mut self, nonce: &Loose) {
-        self.nonces.extend(nonce.word());
-    }
-
     /// Takes a text in the place of a list or of a finding: the findings in it, or else the text itself as one.
     fn take_text(&mut self, text: &str, place: Place) {
         let word: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -89,7 +82,12 @@ impl JsonResult {
                 self.malformed |= inner.truncated;
                 inner.findings.into_iter().for_each(|finding| self.push(finding));
             }
-            (None, Place::Item) => self.push(IssueFields::of_text(text).finding()),
+            (None, Place::Item) => {
+                let text = Loose::Text(text.to_owned());
+                let mut issue = Issue::default();
+                issue.push("text", &text);
+                self.push(issue.finding());
+            }
             (None, Place::List) => self.malformed = true,
             (None, Place::Top | Place::Wrapped) => {}
         }
@@ -117,10 +115,9 @@ const APPROVALS: [&str; 16] = [
 ];
 
 /// Reads a review; `None` if the document is none.
-pub(super) fn read(bytes: &[u8]) -> Option<JsonResult> {
+pub(super) fn read(text: &str) -> Option<JsonResult> {
     let mut result = JsonResult::default();
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    Node { result: &mut result, place: Place::Top, file: None }.deserialize(&mut deserializer).ok()?;
+    result.take(&serde_json::from_str(text).ok()?, Place::Top, None);
     (result.in_form || result.count > 0 || result.malformed).then_some(result)
 }
 
@@ -137,146 +134,100 @@ enum Place {
     Item,
 }
 
-/// Reads a value and puts its findings into the result.
-struct Node<'a> {
-    result: &'a mut JsonResult,
-    place: Place,
-    /// The file that holds for everything inside that names none.
-    file: Option<&'a str>,
-}
-
-impl Node<'_> {
-    /// A value that can be no finding.
-    fn nothing<E>(self) -> Result<bool, E> {
-        self.result.malformed |= self.place == Place::Item;
-        Ok(false)
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Node<'_> {
-    /// Whether there was a value at all.
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Node<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        self.nothing()
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
-        self.nothing()
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
-        self.nothing()
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
-        self.nothing()
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
-        self.nothing()
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
-        let known = self.result.findings.len();
-        self.result.take_text(text, self.place);
-        name_file(&mut self.result.findings[known..], self.file);
-        Ok(false)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
-        let Self { result, place, file } = self;
-        if place == Place::Item {
-            // A list in the place of a finding: only objects in it can be findings.
-            let known = (result.count, result.malformed);
-            while items.next_element_seed(Node { result, place: Place::Wrapped, file })?.is_some() {}
-            result.malformed |= known == (result.count, result.malformed);
-            return Ok(true);
+impl JsonResult {
+    /// Takes the findings of a value; `file` holds for everything inside that names none. Says whether there was a list
+    /// or an object at all.
+    fn take(&mut self, value: &Loose, place: Place, file: Option<&str>) -> bool {
+        match value {
+            Loose::Nothing | Loose::Bool(_) | Loose::Number(_) => {
+                self.malformed |= place == Place::Item;
+                false
+            }
+            Loose::Text(text) => {
+                let known = self.findings.len();
+                self.take_text(text, place);
+                name_file(&mut self.findings[known..], file);
+                false
+            }
+            Loose::List(items) => {
+                // In a list in the place of a finding only objects can be findings.
+                let is_item = place == Place::Item;
+                let inner = match place {
+                    Place::Item => Place::Wrapped,
+                    Place::List => Place::Item,
+                    Place::Top | Place::Wrapped => place,
+                };
+                let known = (self.count, self.malformed);
+                for item in items {
+                    self.take(item, inner, file);
+                }
+                self.malformed |= is_item && known == (self.count, self.malformed);
+                true
+            }
+            Loose::Object(fields) => self.take_object(fields, place, file),
         }
-        let inner = if place == Place::List { Place::Item } else { place };
-        while items.next_element_seed(Node { result: &mut *result, place: inner, file })?.is_some() {}
-        Ok(true)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        let Self { result, place, file } = self;
-        let known = result.findings.len();
-        let mut fields = IssueFields::default();
-        let (mut kind, mut verdict, mut nonce) = (Loose::Nothing, Loose::Nothing, Loose::Nothing);
+    fn take_object(&mut self, fields: &[(String, Loose)], place: Place, file: Option<&str>) -> bool {
+        let known = self.findings.len();
+        let mut issue = Issue::default();
+        let (mut kind, mut verdict, mut nonce) = (&Loose::Nothing, &Loose::Nothing, &Loose::Nothing);
         let (mut has_list, mut has_payload) = (false, false);
-        while let Some(name) = map.next_key::<String>()? {
+        for (name, value) in fields {
             match name.as_str() {
-                "type" => kind = map.next_value()?,
-                "nonce" => nonce = map.next_value()?,
-                "verdict" => verdict = map.next_value()?,
+                "type" => kind = value,
+                "nonce" => nonce = value,
+                "verdict" => verdict = value,
                 "payload" if place != Place::Item => {
-                    let form = std::mem::take(&mut result.in_form);
-                    let seed = Node { result: &mut *result, place: Place::Wrapped, file };
-                    map.next_value_seed(seed)?;
-                    has_payload = std::mem::replace(&mut result.in_form, form);
+                    let form = std::mem::take(&mut self.in_form);
+                    self.take(value, Place::Wrapped, file);
+                    has_payload = std::mem::replace(&mut self.in_form, form);
                 }
-                name if LISTS.contains(&name) => {
-                    let seed = Node { result: &mut *result, place: Place::List, file };
-                    has_list |= map.next_value_seed(seed)?;
-                }
+                name if LISTS.contains(&name) => has_list |= self.take(value, Place::List, file),
                 name if WRAPPERS.contains(&name) && place != Place::Item => {
-                    let form = result.in_form;
-                    let seed = Node { result: &mut *result, place: Place::Wrapped, file };
-                    map.next_value_seed(seed)?;
-                    result.in_form = form;
+                    let form = self.in_form;
+                    self.take(value, Place::Wrapped, file);
+                    self.in_form = form;
                 }
                 // Lists of findings by the names of their files.
-                name if place == Place::List && !IssueFields::knows(name) => {
-                    let seed = Node { result: &mut *result, place: Place::List, file: Some(name) };
-                    map.next_value_seed(seed)?;
+                name if place == Place::List && !Issue::knows(name) => {
+                    self.take(value, Place::List, Some(name));
                 }
-                name => fields.field(name, &mut map)?,
+                name => issue.push(name, value),
             }
         }
         let word = verdict.word();
-        result.take_nonce(&nonce);
+        self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
             // Whether it counts is up to what is around it.
-            result.in_form |= has_list || word.is_some();
+            self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
-            result.in_form = true;
-            result.enveloped = true;
+            self.in_form = true;
+            self.enveloped = true;
         } else if place == Place::Top && has_list {
-            result.in_form = true;
+            self.in_form = true;
         }
-        let holds_findings = result.findings.len() > known || has_list || has_payload;
+        let holds_findings = self.findings.len() > known || has_list || has_payload;
         let is_finding = match place {
-            Place::Item => fields.has_text() || !holds_findings,
-            Place::List => fields.has_text() && !fields.is_log_line(),
+            Place::Item => issue.has_text() || !holds_findings,
+            Place::List => issue.has_text() && !issue.is_log_line(),
             Place::Top | Place::Wrapped => {
-                fields.has_severity() && fields.has_text() && !holds_findings && !fields.is_log_line()
+                issue.has_severity() && issue.has_text() && !holds_findings && !issue.is_log_line()
             }
         };
-        name_file(&mut result.findings[known..], fields.file());
+        name_file(&mut self.findings[known..], issue.file());
         if is_finding {
-            let mut found = [fields.finding()];
+            let mut found = [issue.finding()];
             name_file(&mut found, file);
-            found.into_iter().for_each(|finding| result.push(finding));
+            found.into_iter().for_each(|finding| self.push(finding));
         } else {
-            name_file(&mut result.findings[known..], file);
-            result.summary = fields.summary().or(result.summary.take());
+            name_file(&mut self.findings[known..], file);
+            self.summary = issue.summary().or(self.summary.take());
         }
         if word.is_some() {
-            result.verdict = verdict.string();
+            self.verdict = verdict.string();
         }
-        Ok(place != Place::List || result.findings.len() > known)
+        place != Place::List || self.findings.len() > known
     }
 }
 

@@ -33,7 +33,7 @@ fn spec_17_any_text_of_a_finding_in_json_is_kept() {
         (r#""why": ["Leaks", "always"], "id": "x1""#, "Leaks always"),
         (r#""id": "x1""#, "(a finding without a text)"),
     ] {
-        let text = format!(r#"{{"nonce": "{NONCE}", "findings": [{{"severity": "MUST", {fields}}}]}}"#);
+        let text = [r#"{"nonce": ""#, NONCE, r#"", "findings": [{"severity": "MUST", "#, fields, "}]}"].concat();
         assert_eq!(findings(&text), [format!("MUST|{expected}")], "{fields}");
     }
 }
@@ -382,7 +382,8 @@ fn results_in_json() {
     let list = r#"{"findings":[{"severity":"high","title":"a"}],"nonce":"abc"}"#;
     let empty = r#"{"findings":[],"nonce":"abc"}"#;
     let result = |verdict: &str, issues: &str| {
-        format!(r#"{{"type":"review_result","nonce":"abc","payload":{{"verdict":"{verdict}","issues":{issues}}}}}"#)
+        let head = r#"{"type":"review_result","nonce":"abc","payload":{"verdict":""#;
+        [head, verdict, r#"","issues":"#, issues, "}}"].concat()
     };
     let end = |n: u32| format!("GLEE-REVIEW-END nonce=abc findings={n}");
     for (text, status, expected) in [
@@ -576,6 +577,6 @@ fn what_is_left_out_is_said_and_counted() {
     assert_eq!((answer.status, answer.truncated), (AnswerStatus::Incomplete, true));
 
     let list = vec![r#"{"title":"a"}"#; 100_000].join(",");
-    let answer = read(&format!(r#"{{"nonce":"abc","findings":[{list}]}}"#));
+    let answer = read(&[r#"{"nonce":"abc","findings":["#, &list, "]}"].concat());
     assert_eq!((answer.status, answer.truncated), (AnswerStatus::Incomplete, true));
 }

@@ -49,7 +49,7 @@ impl<'a> Results<'a> {
 
     /// Takes a JSON document, if it is a result.
     pub(super) fn take(&mut self, object: Object<'_>, draft: &mut Draft<'_>) {
-        let Some(result) = result::read(object.bytes) else { return };
+        let Some(result) = result::read(object.text) else { return };
         draft.cut(object.mark);
         self.blocks.push(Block { result, kept: draft.kept(), read: draft.count() });
         self.is_last = true;

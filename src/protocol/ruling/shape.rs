@@ -1,22 +1,22 @@
 //! The two forms of a ruling: a JSON object and a closing line.
 
-use serde::de::MapAccess;
-
-use super::super::json::{self, Fields, Loose};
+use super::super::json::Loose;
 use super::{Asked, Claim, Claimed, RulingError};
 use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 
 /// Reads a JSON object; `None` if it has no `ruling`.
-pub(super) fn object(bytes: &[u8], asked: Asked<'_>) -> Option<Claim> {
-    let fields: RulingFields = json::object(bytes)?;
-    if !fields.has_ruling {
-        return None;
-    }
-    let claimed = asked.check(fields.nonce.word().as_deref(), fields.dispute.word().as_deref());
+pub(super) fn object(text: &str, asked: Asked<'_>) -> Option<Claim> {
+    let object: Loose = serde_json::from_str(text).ok()?;
+    object.fields().iter().find(|(name, _)| name == "ruling")?;
+    let claimed = asked.check(word(&object, "nonce").as_deref(), word(&object, "dispute").as_deref());
     Some(match claimed {
         Err(error) => Claim::Foreign(error),
-        Ok(()) => Claim::Own(fields.ruling().map(|ruling| Claimed { ruling, is_line: false })),
+        Ok(()) => Claim::Own(ruling(&object).map(|ruling| Claimed { ruling, is_line: false })),
     })
+}
+
+fn word(object: &Loose, name: &str) -> Option<String> {
+    object.get(&[name]).word()
 }
 
 /// Reads a line `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`; `None` if it is none.
@@ -41,67 +41,27 @@ fn shown(given: &str) -> String {
     }
 }
 
-#[derive(Default)]
-struct RulingFields {
-    has_ruling: bool,
-    ruling: Loose,
-    nonce: Loose,
-    dispute: Loose,
-    rationale: Loose,
-    grounds: Loose,
-    citations: Loose,
-    new_tag: Loose,
-    duplicate_of: Loose,
-    coder_evidence: Loose,
-}
-
-impl Fields for RulingFields {
-    fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        let field = match name {
-            "ruling" => {
-                self.has_ruling = true;
-                &mut self.ruling
-            }
-            "nonce" => &mut self.nonce,
-            "dispute" => &mut self.dispute,
-            "rationale" => &mut self.rationale,
-            "grounds" => &mut self.grounds,
-            "citations" => &mut self.citations,
-            "new_tag" => &mut self.new_tag,
-            "duplicate_of" => &mut self.duplicate_of,
-            "coder_evidence" => &mut self.coder_evidence,
-            _ => return json::skip(map),
-        };
-        *field = map.next_value()?;
-        Ok(())
-    }
-}
-
-impl RulingFields {
-    fn ruling(self) -> Result<Ruling, RulingError> {
-        let word = parse_word(&self.ruling.word().unwrap_or_default())?;
-        let dismissed = word == RulingWord::Dismiss;
-        let only = |field: &'static str, value: Option<String>| match value {
-            Some(_) if !dismissed => Err(RulingError::DismissOnly { field, ruling: word }),
-            value => Ok(value),
-        };
-        let new_tag = only("new_tag", self.new_tag.word())?;
-        let duplicate_of = only("duplicate_of", self.duplicate_of.word())?;
-        Ok(Ruling {
-            // A judge that enforces has no grounds to dismiss, whatever it fills in.
-            grounds: if dismissed { self.grounds.word().map(|given| grounds(&given)).transpose()? } else { None },
-            citations: self.citations.texts().into_iter().map(Untrusted::from).collect(),
-            rationale: self.rationale.string().unwrap_or_default().trim().into(),
-            new_tag: new_tag.map(|given| read("new_tag", &given, TAGS, Tag::parse)).transpose()?,
-            duplicate_of: duplicate_of
-                .map(|given| {
-                    read("duplicate_of", &given, "it is the id of a finding such as `F1`", FindingId::parse)
-                })
-                .transpose()?,
-            coder_evidence: self.coder_evidence.string().and_then(|why| reason(&why)),
-            ..Ruling::bare(word)
-        })
-    }
+fn ruling(object: &Loose) -> Result<Ruling, RulingError> {
+    let ruling = parse_word(&word(object, "ruling").unwrap_or_default())?;
+    let dismissed = ruling == RulingWord::Dismiss;
+    let only = |field: &'static str| match word(object, field) {
+        Some(_) if !dismissed => Err(RulingError::DismissOnly { field, ruling }),
+        value => Ok(value),
+    };
+    let new_tag = only("new_tag")?;
+    let duplicate_of = only("duplicate_of")?;
+    Ok(Ruling {
+        // A judge that enforces has no grounds to dismiss, whatever it fills in.
+        grounds: word(object, "grounds").filter(|_| dismissed).map(|given| grounds(&given)).transpose()?,
+        citations: object.get(&["citations"]).texts().into_iter().map(Untrusted::from).collect(),
+        rationale: object.get(&["rationale"]).string().unwrap_or_default().trim().into(),
+        new_tag: new_tag.map(|given| read("new_tag", &given, TAGS, Tag::parse)).transpose()?,
+        duplicate_of: duplicate_of
+            .map(|given| read("duplicate_of", &given, "it is the id of a finding such as `F1`", FindingId::parse))
+            .transpose()?,
+        coder_evidence: object.get(&["coder_evidence"]).string().and_then(|why| reason(&why)),
+        ..Ruling::bare(ruling)
+    })
 }
 
 const TAGS: &str = "it is one of `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`";

@@ -31,7 +31,7 @@ impl Table {
     pub(super) async fn say(&self, line: Value) -> Value {
         let item = intake::read_keyed(line.to_string().as_bytes()).0;
         let answers = intake::hand_over(&self.intake, vec![item], "pat").await.unwrap();
-        serde_json::from_str(&answers[0]).unwrap()
+        serde_json::to_value(&answers[0]).unwrap()
     }
 
     pub(super) async fn tell(&self, kind: &str, agent: &str) -> Value {

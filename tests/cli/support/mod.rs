@@ -5,9 +5,8 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// A project folder with a home, a state folder and a folder for programs beside it.
 pub(crate) struct Sandbox {
@@ -136,16 +135,8 @@ impl Sandbox {
 
     /// Runs Glee without a terminal, with `input` on its stdin.
     pub(crate) fn glee_with(&self, args: &[&str], input: &str) -> Output {
-        let mut child = self
-            .command(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
-        // A command that reads nothing may be gone already.
-        drop(child.stdin.take().expect("stdin is piped").write_all(input.as_bytes()));
-        let output = child.wait_with_output().expect("the binary ends");
+        let mut command = assert_cmd::Command::from_std(self.command(args));
+        let output = command.write_stdin(input).output().expect("the binary runs");
         Output {
             code: output.status.code().unwrap_or(-1),
             stdout: self.placeholders(&String::from_utf8_lossy(&output.stdout)),
@@ -155,7 +146,7 @@ impl Sandbox {
 
     /// The command that [`glee`](Self::glee) runs, for tests that need a terminal around it.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.prepare(Command::new(env!("CARGO_BIN_EXE_glee")));
+        let mut command = self.prepare(Command::new(assert_cmd::cargo::cargo_bin!("glee")));
         command.args(args);
         command
     }
