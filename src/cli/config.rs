@@ -112,11 +112,10 @@ fn get(globals: &Globals, key: &str) -> CommandResult {
     }
     let inside = format!("{key}.");
     let lines: String = loaded
-        .settings
-        .flat
+        .values
         .iter()
         .filter(|(name, _)| name.starts_with(&inside))
-        .map(|(name, value)| format!("{name} = {}\n", plain(name, value)))
+        .map(|(name, setting)| format!("{name} = {}\n", plain(name, &config::shown(name, &setting.value))))
         .collect();
     if lines.is_empty() {
         return Err(missing(&loaded, key));
@@ -198,7 +197,9 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     let rows: Vec<(String, &Origin)> = loaded
         .values
         .iter()
-        .map(|(key, setting)| (format!("{key} = {}", plain(key, &loaded.settings.flat[key])), &setting.origin))
+        .map(|(key, setting)| {
+            (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), &setting.origin)
+        })
         .collect();
     // A long value does not push all origins out of sight.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
@@ -216,7 +217,7 @@ fn list_json(globals: &Globals) -> CommandResult {
         .values
         .iter()
         .map(|(key, setting)| {
-            let mut row = json!({"value": loaded.settings.flat[key], "origin": setting.origin.layer()});
+            let mut row = json!({"value": config::shown(key, &setting.value), "origin": setting.origin.layer()});
             match &setting.origin {
                 Origin::User(Place::File { name, at }) | Origin::Project(Place::File { name, at }) => {
                     row["file"] = json!(name);

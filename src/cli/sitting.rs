@@ -267,7 +267,7 @@ pub(crate) fn settle(
 fn decider(sitting: &Sitting<'_>, settings: &Settings, terminal: &Terminal) -> Box<dyn Decider> {
     match (sitting.globals.interactive(), sitting.chosen) {
         (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(terminal) }),
-        (true, None) if settings.review.prompt_user => Box::new(Dialog::new(terminal)),
+        (true, None) if settings.review.on_dispute.prompt_user => Box::new(Dialog::new(terminal)),
         (true, None) | (false, _) => Box::new(Unattended::new(terminal)),
     }
 }

@@ -93,7 +93,7 @@ impl<'a> Table<'a> {
             Format::Jsonl => Box::new(JsonLines::new()),
             Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
         };
-        let asks = self.globals.interactive() && self.settings.review.prompt_user;
+        let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Person>);
         let (settings, workspace) = (self.settings.clone(), sitting::workspace(self.globals)?);
         let is_recorded = Arc::new(AtomicBool::new(true));

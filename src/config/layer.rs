@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::load::ConfigError;
+use super::reader::{self, Fault, Wrong};
 use super::schema::{self, Key};
+use super::settings::{Connected, Settings};
 use super::suggest::closest;
-use super::yaml::{self, Entry, Node, Position, Tree};
+use super::yaml::{self, Node, Position, Tree};
 
 /// Where something was set, for messages: displayed, it ends in `: ` or is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,19 +133,44 @@ pub(crate) fn from_text(name: Option<&str>, text: &str) -> Result<Layer, ConfigE
     };
     let document = yaml::parse(text)
         .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
-    let mut reader = Reader { place: &place, layer: Layer::default() };
-    reader.section("", &document)?;
-    Ok(reader.layer)
+    let typed: Settings = reader::read(&document).map_err(|fault| wrong(place(fault.at), fault))?;
+    let mut layer = Layer { values: given(schema::keys(), &document, &json!(typed), &place), agents: Vec::new() };
+    let agents = document.at("agents").map(|agents| &agents.tree);
+    let Some(Tree::List(agents)) = agents else { return Ok(layer) };
+    for node in agents {
+        let typed: Connected = reader::read(node).map_err(|fault| wrong(place(fault.at), fault))?;
+        let (name, place_of_agent) = (typed.name.0.clone(), place(node.at));
+        if layer.agents.iter().any(|other| other.name == name) {
+            return Err(ConfigError::TwoAgents { place: place_of_agent, name });
+        }
+        let mut values = given(schema::agent_keys(), node, &json!(typed), &place);
+        values.remove("name");
+        layer.agents.push(GivenAgent { name, place: place_of_agent, values });
+    }
+    Ok(layer)
+}
+
+/// The values that a document sets, out of its typed form.
+fn given(
+    keys: &'static [Key],
+    document: &Node,
+    typed: &Value,
+    place: &dyn Fn(Option<Position>) -> Place,
+) -> BTreeMap<&'static str, Given> {
+    let given = |key: &'static Key| {
+        let node = document.at(&key.name)?;
+        Some((key.name.as_str(), Given { value: key.of(typed, &node.json()), place: place(node.at) }))
+    };
+    keys.iter().filter_map(given).collect()
 }
 
 /// Reads the variables that set a key. Variables of other names are Glee's own or nobody's business, unless they look
 /// like a misspelt one.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
-    let known: Vec<(String, &Key)> = schema::KEYS.iter().map(|key| (key.variable(), key)).collect();
+    let known: Vec<(String, &Key)> = schema::keys().iter().map(|key| (key.variable(), key)).collect();
     let mut layer = Layer::default();
     for (name, text) in variables.iter().filter(|(name, _)| name.starts_with("GLEE_")) {
-        let place = Place::Variable(name.clone());
         let Some((_, key)) = known.iter().find(|(variable, _)| variable == name) else {
             if SECTIONS.iter().any(|section| name.starts_with(section)) {
                 let suggestion = closest(name, known.iter().map(|(variable, _)| variable.as_str()));
@@ -154,12 +181,7 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
             }
             continue;
         };
-        let value = key.kind.check(&Node::from(&key.kind.read(text))).map_err(|misfit| ConfigError::Value {
-            place: place.clone(),
-            key: key.name.to_owned(),
-            misfit: Box::new(misfit),
-        })?;
-        layer.values.insert(key.name, Given { value, place });
+        layer.set(key, &key.read(text), Place::Variable(name.clone()))?;
     }
     Ok(layer)
 }
@@ -168,132 +190,53 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
 pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
     for (name, value) in flags {
-        let place = Place::CommandLine;
-        let key = schema::find(name).ok_or_else(|| unknown(place.clone(), name))?;
-        let value = key.kind.check(&Node::from(value)).map_err(|misfit| ConfigError::Value {
-            place: place.clone(),
-            key: name.clone(),
-            misfit: Box::new(misfit),
-        })?;
-        layer.values.insert(key.name, Given { value, place });
+        let key = schema::find(name).ok_or_else(|| unknown(Place::CommandLine, name))?;
+        layer.set(key, value, Place::CommandLine)?;
     }
     Ok(layer)
+}
+
+impl Layer {
+    fn set(&mut self, key: &'static Key, value: &Value, place: Place) -> Result<(), ConfigError> {
+        let value = key.check(value).map_err(|fault| wrong(place.clone(), fault))?;
+        self.values.insert(&key.name, Given { value, place });
+        Ok(())
+    }
+}
+
+/// The error for what a type did not take.
+pub(crate) fn wrong(place: Place, fault: Fault) -> ConfigError {
+    let key = fault.path;
+    match fault.wrong {
+        Wrong::Value(misfit) => ConfigError::Value { place, key, misfit: Box::new(misfit) },
+        Wrong::UnknownKey => unknown(place, &key),
+        Wrong::NotASection => {
+            let known = schema::children(&key).into_iter().map(str::to_owned).collect();
+            ConfigError::NotASection { place, key, known }
+        }
+        Wrong::NotAList => ConfigError::AgentsNotAList { place },
+        Wrong::Missing => ConfigError::NamelessAgent { place, path: key },
+        Wrong::Other(message) => ConfigError::Syntax { place, message },
+    }
 }
 
 /// The error for a key that does not exist, with the key that was probably meant.
 pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
     let (section, last) = name.rsplit_once('.').unwrap_or(("", name));
-    let full = |child: &str| if section.is_empty() { child.to_owned() } else { format!("{section}.{child}") };
     let siblings = schema::children(section);
     let suggestion = closest(last, siblings.iter().copied())
-        .map(full)
-        .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name)).map(str::to_owned))
+        .map(|child| schema::within(section, child))
+        .or_else(|| closest(name, schema::keys().iter().map(|key| key.name.as_str())).map(str::to_owned))
         // The right name in the wrong section.
         .or_else(|| {
             let middle = format!(".{last}.");
-            schema::KEYS.iter().find_map(|key| {
+            schema::keys().iter().find_map(|key| {
                 let whole = format!("{}.", key.name);
                 whole.find(&middle).map(|start| whole[..start + middle.len() - 1].to_owned())
             })
         });
-    ConfigError::UnknownKey {
-        place,
-        key: name.to_owned(),
-        suggestion,
-        known: siblings.into_iter().map(full).collect(),
-    }
-}
-
-struct Reader<'a> {
-    place: &'a dyn Fn(Option<Position>) -> Place,
-    layer: Layer,
-}
-
-impl Reader<'_> {
-    fn section(&mut self, name: &str, node: &Node) -> Result<(), ConfigError> {
-        let entries = match &node.tree {
-            Tree::Map(entries) => entries,
-            // A section whose every key is commented out.
-            Tree::Null => return Ok(()),
-            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::List(_) => {
-                return Err(ConfigError::NotASection {
-                    place: (self.place)(node.at),
-                    key: name.to_owned(),
-                    known: schema::children(name).into_iter().map(str::to_owned).collect(),
-                });
-            }
-        };
-        for entry in entries {
-            let full = if name.is_empty() { entry.key.clone() } else { format!("{name}.{}", entry.key) };
-            if entry.key.contains('.') {
-                return Err(unknown((self.place)(entry.at), &full));
-            }
-            if full == "agents" {
-                self.agents(&entry.value)?;
-            } else if let Some(key) = schema::find(&full) {
-                let given = self.value(key, &full, &entry.value)?;
-                self.layer.values.insert(key.name, given);
-            } else if schema::children(&full).is_empty() {
-                return Err(unknown((self.place)(entry.at), &full));
-            } else {
-                self.section(&full, &entry.value)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn value(&self, key: &'static Key, full: &str, node: &Node) -> Result<Given, ConfigError> {
-        let place = (self.place)(node.at);
-        match key.kind.check(node) {
-            Ok(value) => Ok(Given { value, place }),
-            Err(misfit) => Err(ConfigError::Value {
-                place: misfit.at.map_or(place, |at| (self.place)(Some(at))),
-                key: full.to_owned(),
-                misfit: Box::new(misfit),
-            }),
-        }
-    }
-
-    fn agents(&mut self, node: &Node) -> Result<(), ConfigError> {
-        match &node.tree {
-            Tree::Null => Ok(()),
-            Tree::List(agents) => agents.iter().enumerate().try_for_each(|(index, agent)| self.agent(index, agent)),
-            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::Map(_) => {
-                Err(ConfigError::AgentsNotAList { place: (self.place)(node.at) })
-            }
-        }
-    }
-
-    fn agent(&mut self, index: usize, node: &Node) -> Result<(), ConfigError> {
-        let place = (self.place)(node.at);
-        let path = format!("agents[{index}]");
-        let known = || schema::AGENT_KEYS.iter().map(|key| key.name.to_owned()).collect::<Vec<_>>();
-        let Tree::Map(entries) = &node.tree else {
-            return Err(ConfigError::NotASection { place, key: path, known: known() });
-        };
-        let mut values = BTreeMap::new();
-        for Entry { key, at, value } in entries {
-            let full = format!("{path}.{key}");
-            let Some(key) = schema::find_agent_key(key) else {
-                let suggestion = closest(key, schema::AGENT_KEYS.iter().map(|key| key.name));
-                return Err(ConfigError::UnknownKey {
-                    place: (self.place)(*at),
-                    key: full,
-                    suggestion: suggestion.map(|name| format!("{path}.{name}")),
-                    known: known(),
-                });
-            };
-            values.insert(key.name, self.value(key, &full, value)?);
-        }
-        let Some(Value::String(name)) = values.remove("name").map(|given| given.value) else {
-            return Err(ConfigError::NamelessAgent { place, path });
-        };
-        if self.layer.agents.iter().any(|other| other.name == name) {
-            return Err(ConfigError::TwoAgents { place, name });
-        }
-        self.layer.agents.push(GivenAgent { name, place, values });
-        Ok(())
-    }
+    let known = siblings.into_iter().map(|child| schema::within(section, child)).collect();
+    ConfigError::UnknownKey { place, key: name.to_owned(), suggestion, known }
 }
 
 #[cfg(test)]

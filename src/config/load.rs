@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::file::{self, FileError, Links};
-use super::kind::Misfit;
 use super::layer::{self, Layer, Place, Setting};
 use super::paths::PROJECT_FILE;
+use super::reader::Fault;
 use super::resolve::{Layers, resolve};
 use super::schema;
 use super::scripts::Roots;
@@ -16,7 +16,7 @@ use super::settings::{ReviewerChoice, Settings};
 use super::suggest::closest;
 pub use super::trust::Untrusted;
 use super::trust::{self, Store, TrustError};
-use super::yaml::Node;
+use super::values::Misfit;
 use crate::domain::Role;
 
 /// Where settings come from.
@@ -289,20 +289,14 @@ pub fn check_text(
 /// # Errors
 /// When there is no such key, or the value does not fit it.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
-    let kind = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
-        Some((name, last)) => match schema::find_agent_key(last) {
-            Some(found) => found.kind,
-            None => return Err(unknown_agent_key(name, last)),
-        },
-        None => schema::find(key).ok_or_else(|| unknown_key(key))?.kind,
+    let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
+        Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Place::CommandLine, key))?,
+        None => schema::find(key).ok_or_else(|| unknown_key(key))?,
     };
-    let value = kind.read(text);
-    match kind.check(&Node::from(&value)) {
-        Ok(_) => Ok(value),
-        Err(misfit) => {
-            Err(ConfigError::Value { place: Place::CommandLine, key: key.to_owned(), misfit: Box::new(misfit) })
-        }
-    }
+    let value = found.read(text);
+    let checked = found.check(&value);
+    checked.map_err(|fault| layer::wrong(Place::CommandLine, Fault { path: key.to_owned(), ..fault }))?;
+    Ok(value)
 }
 
 /// Whether a dotted key is a setting; those of agents are not.
@@ -318,16 +312,6 @@ pub fn unknown_key(key: &str) -> ConfigError {
         "agents" => ConfigError::AgentsNotAList { place },
         _ if known.is_empty() => layer::unknown(place, key),
         _ => ConfigError::NotASection { place, key: key.to_owned(), known },
-    }
-}
-
-fn unknown_agent_key(name: &str, last: &str) -> ConfigError {
-    let known = schema::AGENT_KEYS.iter().map(|key| key.name);
-    ConfigError::UnknownKey {
-        place: Place::CommandLine,
-        key: format!("agents.{name}.{last}"),
-        suggestion: closest(last, known.clone()).map(|key| format!("agents.{name}.{key}")),
-        known: known.map(str::to_owned).collect(),
     }
 }
 

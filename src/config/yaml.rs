@@ -54,6 +54,14 @@ pub(crate) struct Unreadable {
 }
 
 impl Node {
+    /// The value of a dotted key.
+    pub(crate) fn at(&self, key: &str) -> Option<&Self> {
+        key.split('.').try_fold(self, |node, part| match &node.tree {
+            Tree::Map(entries) => entries.iter().find(|entry| entry.key == part).map(|entry| &entry.value),
+            _ => None,
+        })
+    }
+
     pub(crate) fn json(&self) -> Value {
         match &self.tree {
             Tree::Null => Value::Null,

@@ -103,8 +103,8 @@ impl Engine {
             if self.asking.contains(&id) {
                 continue;
             }
-            let over = budget::reached(&self.settings.budget.caps, &self.state.spent);
-            let calls = self.settings.budget.caps.calls;
+            let over = budget::reached(&self.settings.budget.caps(), &self.state.spent);
+            let calls = self.settings.budget.caps().calls;
             let full = calls.is_some_and(|most| self.state.spent.calls + self.asking.len() as u64 >= most);
             if full || !over.is_empty() {
                 let error = "what this watch may cost is used up (`budget`)".to_owned();
@@ -171,7 +171,7 @@ impl Engine {
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         })?;
-        let left = self.settings.budget.caps.calls.map(|most| most.saturating_sub(self.state.spent.calls));
+        let left = self.settings.budget.caps().calls.map(|most| most.saturating_sub(self.state.spent.calls));
         let call = Call {
             id: id.clone(),
             agents: self.agents.clone(),
