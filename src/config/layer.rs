@@ -5,14 +5,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::load::ConfigError;
-use super::reader::{self, Fault, Wrong};
 use super::schema::{self, Key};
-use super::settings::{Connected, Settings};
 use super::suggest::closest;
-use super::yaml::{self, Node, Position, Tree};
+use super::yaml::{self, Entry, Node, Position, Tree};
 
 /// Where something was set, for messages: displayed, it ends in `: ` or is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,35 +131,9 @@ pub(crate) fn from_text(name: Option<&str>, text: &str) -> Result<Layer, ConfigE
     };
     let document = yaml::parse(text)
         .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
-    let typed: Settings = reader::read(&document).map_err(|fault| wrong(place(fault.at), fault))?;
-    let mut layer = Layer { values: given(schema::keys(), &document, &json!(typed), &place), agents: Vec::new() };
-    let agents = document.at("agents").map(|agents| &agents.tree);
-    let Some(Tree::List(agents)) = agents else { return Ok(layer) };
-    for node in agents {
-        let typed: Connected = reader::read(node).map_err(|fault| wrong(place(fault.at), fault))?;
-        let (name, place_of_agent) = (typed.name.0.clone(), place(node.at));
-        if layer.agents.iter().any(|other| other.name == name) {
-            return Err(ConfigError::TwoAgents { place: place_of_agent, name });
-        }
-        let mut values = given(schema::agent_keys(), node, &json!(typed), &place);
-        values.remove("name");
-        layer.agents.push(GivenAgent { name, place: place_of_agent, values });
-    }
-    Ok(layer)
-}
-
-/// The values that a document sets, out of its typed form.
-fn given(
-    keys: &'static [Key],
-    document: &Node,
-    typed: &Value,
-    place: &dyn Fn(Option<Position>) -> Place,
-) -> BTreeMap<&'static str, Given> {
-    let given = |key: &'static Key| {
-        let node = document.at(&key.name)?;
-        Some((key.name.as_str(), Given { value: key.of(typed, &node.json()), place: place(node.at) }))
-    };
-    keys.iter().filter_map(given).collect()
+    let mut reader = Reader { place: &place, layer: Layer::default() };
+    reader.section("", &document)?;
+    Ok(reader.layer)
 }
 
 /// Reads the variables that set a key. Variables of other names are Glee's own or nobody's business, unless they look
@@ -198,25 +170,9 @@ pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError
 
 impl Layer {
     fn set(&mut self, key: &'static Key, value: &Value, place: Place) -> Result<(), ConfigError> {
-        let value = key.check(value).map_err(|fault| wrong(place.clone(), fault))?;
+        let value = key.check(value).map_err(|misfit| ConfigError::value(place.clone(), &key.name, misfit))?;
         self.values.insert(&key.name, Given { value, place });
         Ok(())
-    }
-}
-
-/// The error for what a type did not take.
-pub(crate) fn wrong(place: Place, fault: Fault) -> ConfigError {
-    let key = fault.path;
-    match fault.wrong {
-        Wrong::Value(misfit) => ConfigError::Value { place, key, misfit: Box::new(misfit) },
-        Wrong::UnknownKey => unknown(place, &key),
-        Wrong::NotASection => {
-            let known = schema::children(&key).into_iter().map(str::to_owned).collect();
-            ConfigError::NotASection { place, key, known }
-        }
-        Wrong::NotAList => ConfigError::AgentsNotAList { place },
-        Wrong::Missing => ConfigError::NamelessAgent { place, path: key },
-        Wrong::Other(message) => ConfigError::Syntax { place, message },
     }
 }
 
@@ -237,6 +193,86 @@ pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
         });
     let known = siblings.into_iter().map(|child| schema::within(section, child)).collect();
     ConfigError::UnknownKey { place, key: name.to_owned(), suggestion, known }
+}
+
+struct Reader<'a> {
+    place: &'a dyn Fn(Option<Position>) -> Place,
+    layer: Layer,
+}
+
+impl Reader<'_> {
+    fn section(&mut self, name: &str, node: &Node) -> Result<(), ConfigError> {
+        let entries = match &node.tree {
+            Tree::Map(entries) => entries,
+            // A section whose every key is commented out.
+            Tree::Null => return Ok(()),
+            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::List(_) => {
+                return Err(ConfigError::NotASection {
+                    place: (self.place)(node.at),
+                    key: name.to_owned(),
+                    known: schema::children(name).into_iter().map(str::to_owned).collect(),
+                });
+            }
+        };
+        for entry in entries {
+            let full = schema::within(name, &entry.key);
+            if entry.key.contains('.') {
+                return Err(unknown((self.place)(entry.at), &full));
+            }
+            if full == "agents" {
+                self.agents(&entry.value)?;
+            } else if let Some(key) = schema::find(&full) {
+                let given = self.value(key, &full, &entry.value)?;
+                self.layer.values.insert(&key.name, given);
+            } else if schema::children(&full).is_empty() {
+                return Err(unknown((self.place)(entry.at), &full));
+            } else {
+                self.section(&full, &entry.value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, key: &Key, full: &str, node: &Node) -> Result<Given, ConfigError> {
+        let value = key.check(&node.json()).map_err(|misfit| {
+            let at = misfit.item.map_or(node.at, |item| node.item(item));
+            ConfigError::value((self.place)(at), full, misfit)
+        })?;
+        Ok(Given { value, place: (self.place)(node.at) })
+    }
+
+    fn agents(&mut self, node: &Node) -> Result<(), ConfigError> {
+        match &node.tree {
+            Tree::Null => Ok(()),
+            Tree::List(agents) => agents.iter().enumerate().try_for_each(|(index, agent)| self.agent(index, agent)),
+            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::Map(_) => {
+                Err(ConfigError::AgentsNotAList { place: (self.place)(node.at) })
+            }
+        }
+    }
+
+    fn agent(&mut self, index: usize, node: &Node) -> Result<(), ConfigError> {
+        let place = (self.place)(node.at);
+        let path = format!("agents[{index}]");
+        let Tree::Map(entries) = &node.tree else {
+            let known = schema::children(&path).into_iter().map(str::to_owned).collect();
+            return Err(ConfigError::NotASection { place, key: path, known });
+        };
+        let mut values = BTreeMap::new();
+        for Entry { key, at, value } in entries {
+            let full = format!("{path}.{key}");
+            let key = schema::find_agent_key(key).ok_or_else(|| unknown((self.place)(*at), &full))?;
+            values.insert(key.name.as_str(), self.value(key, &full, value)?);
+        }
+        let Some(Value::String(name)) = values.remove("name").map(|given| given.value) else {
+            return Err(ConfigError::NamelessAgent { place, path });
+        };
+        if self.layer.agents.iter().any(|other| other.name == name) {
+            return Err(ConfigError::TwoAgents { place, name });
+        }
+        self.layer.agents.push(GivenAgent { name, place, values });
+        Ok(())
+    }
 }
 
 #[cfg(test)]

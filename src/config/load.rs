@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::file::{self, FileError, Links};
 use super::layer::{self, Layer, Place, Setting};
 use super::paths::PROJECT_FILE;
-use super::reader::Fault;
 use super::resolve::{Layers, resolve};
 use super::schema;
 use super::scripts::Roots;
@@ -117,6 +116,10 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    pub(crate) fn value(place: Place, key: &str, misfit: Misfit) -> Self {
+        Self::Value { place, key: key.to_owned(), misfit: Box::new(misfit) }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let did_you_mean = |word: &str| format!("did you mean `{word}`?");
@@ -294,8 +297,7 @@ pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
         None => schema::find(key).ok_or_else(|| unknown_key(key))?,
     };
     let value = found.read(text);
-    let checked = found.check(&value);
-    checked.map_err(|fault| layer::wrong(Place::CommandLine, Fault { path: key.to_owned(), ..fault }))?;
+    found.check(&value).map_err(|misfit| ConfigError::value(Place::CommandLine, key, misfit))?;
     Ok(value)
 }
 

@@ -8,7 +8,6 @@ pub mod file;
 mod layer;
 mod load;
 pub mod paths;
-mod reader;
 mod resolve;
 pub mod schema;
 pub mod scripts;

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::reader::{self, Fault};
 use super::settings::{Connected, Settings};
-use super::yaml::{self, Node};
+use super::values::Misfit;
+use super::yaml;
 
 /// One key.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Key {
 
     /// The words that it may be, the strictest last.
     pub(crate) fn words(&self) -> Vec<&str> {
-        words(&self.schema)
+        if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
     }
 
     /// Reads what was typed on a command line or stands in a variable, without judging it.
@@ -113,26 +113,29 @@ impl Key {
         text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
     }
 
-    /// Checks a value and brings it into its one form.
-    pub(crate) fn check(&self, value: &Value) -> Result<Value, Fault> {
+    /// Checks a value and brings it into its one form; text is as it was written: durations and sizes stay in the unit that
+    /// the user chose.
+    pub(crate) fn check(&self, value: &Value) -> Result<Value, Misfit> {
+        let words = self.words();
+        let word = value.as_i64().map(|number| number.to_string()).filter(|word| words.contains(&word.as_str()));
+        let value = word.map_or_else(|| value.clone(), Value::from);
         let mut document = nested([(self.name.clone(), value.clone())]);
         let typed = if self.of_agent {
             if self.name != "name" {
                 document["name"] = json!("a");
             }
-            reader::read::<Connected>(&Node::from(&document)).map(|agent| json!(agent))?
+            serde_json::from_value::<Connected>(document).map(|agent| json!(agent))
         } else {
-            reader::read::<Settings>(&Node::from(&document)).map(|settings| json!(settings))?
+            serde_json::from_value::<Settings>(document).map(|settings| json!(settings))
         };
-        Ok(self.of(&typed, value))
-    }
-
-    /// The key's value in a document that was read. Text is as it was written: durations and sizes stay in the unit that
-    /// the user chose.
-    pub(crate) fn of(&self, document: &Value, written: &Value) -> Value {
-        match at(document, &self.name) {
-            Some(Value::String(_)) if written.is_string() => written.clone(),
-            typed => typed.cloned().unwrap_or_default(),
+        match typed.as_ref().map(|typed| at(typed, &self.name)) {
+            Ok(Some(Value::String(_))) if value.is_string() => Ok(value),
+            Ok(Some(typed)) if !typed.is_null() => Ok(typed.clone()),
+            Ok(_) => Err(Misfit::word(&value, &words)),
+            // A form says what is wrong in its own words.
+            Err(error) => {
+                Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| Misfit::word(&value, &words)))
+            }
         }
     }
 }

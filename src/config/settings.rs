@@ -3,7 +3,7 @@
 //! this structure.
 //!
 //! How values come about (defaults, files, variables, flags) is the business of the other files of this folder; nothing
-//! below `cli` asks where a value came from. `stricter` marks a key that a project's file may only make stricter:
+//! below `cli` asks where a value came from. `@stricter` marks a key that a project's file may only make stricter:
 //! smaller, `true`, or a later word of its list.
 
 use std::collections::BTreeMap;
@@ -22,16 +22,21 @@ use super::values::{
 use crate::domain::{Agent, AgentName, Caps, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
 
-/// Declares a section: its fields with their defaults.
+/// Declares a section: its keys with what they hold, the form that it is written in unless it is its own, and the default.
 macro_rules! section {
     ($(#[$meta:meta])* pub struct $name:ident {
-        $($(#[$about:meta])* pub $field:ident: $value:ty = $default:expr,)*
+        $($(#[$about:meta])* $(@$guard:ident)? pub $field:ident: $value:ty $(as $form:literal)? = $default:expr,)*
     }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
-            $($(#[$about])* pub $field: $value,)*
+            $(
+                $(#[$about])*
+                $(#[serde(with = $form)])?
+                $(#[schemars(extend("x-project" = stringify!($guard)))])?
+                pub $field: $value,
+            )*
         }
 
         impl Default for $name {
@@ -46,8 +51,7 @@ section! {
     /// All settings of one invocation.
     pub struct Settings {
         /// The form of this file.
-        #[serde(with = "As::<Count<1, 1>>")]
-        pub version: u32 = 1,
+        pub version: u32 as "As::<Count<1, 1>>" = 1,
         /// The connected agents; the user's file and the project's are merged by name.
         #[serde(deserialize_with = "checked", skip_serializing)]
         #[schemars(with = "Vec<Connected>")]
@@ -57,8 +61,7 @@ section! {
         /// Where security advisories come from.
         pub advisories: Advisories = Advisories::default(),
         /// Hold reviewers and judges back from writing; required: never ask one that is not held.
-        #[schemars(extend("x-project" = "stricter"))]
-        pub sandbox: Sandbox = Sandbox::default(),
+        @stricter pub sandbox: Sandbox = Sandbox::default(),
         /// What is kept from agents and from the record.
         pub redaction: Redaction = Redaction::default(),
         /// How agents are watched.
@@ -162,31 +165,23 @@ section! {
         /// How issues are weighed.
         pub issues: Issues = Issues::default(),
         /// Which connected reviewers are asked.
-        #[serde(with = "As::<Reviewers>")]
-        pub reviewers: ReviewerChoice = ReviewerChoice::All,
+        pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
         /// Review, fix, review again: at most this often.
-        #[serde(with = "As::<Count<1, 100>>")]
-        pub rounds: u32 = 1,
+        pub rounds: u32 as "As::<Count<1, 100>>" = 1,
         /// Who raised a finding sees the fix and says resolved or not.
         pub recheck: bool = true,
         /// Reviewers that must have answered completely for exit 0.
-        #[serde(with = "As::<OrAll<Count<1, { u32::MAX }>>>")]
-        pub quorum: Option<u32> = None,
+        pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
-        #[serde(with = "As::<Commands>")]
-        pub verify: Vec<Vec<String>> = Vec::new(),
+        pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// Agents at work at the same time.
-        #[serde(with = "As::<OrAll<Count<1, { u32::MAX }>>>")]
-        pub jobs: Option<u32> = None,
+        pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Of a larger file only what changed is reviewed; else it is skipped.
-        #[serde(with = "As::<Size>")]
-        pub max_file: u64 = 1 << 20,
+        pub max_file: u64 as "As::<Size>" = 1 << 20,
         /// Files that could not be reviewed are listed; fail: the run ends 4.
-        #[schemars(extend("x-project" = "stricter"))]
-        pub skipped: Skipped = Skipped::default(),
+        @stricter pub skipped: Skipped = Skipped::default(),
         /// Code that one call of a reviewer covers at most.
-        #[serde(with = "As::<Size>")]
-        pub shard: u64 = 128 << 10,
+        pub shard: u64 as "As::<Size>" = 128 << 10,
         /// Reviewers examine each other's findings: rounds, the review being the first.
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are weighed.
@@ -215,11 +210,9 @@ section! {
     #[derive(Eq)]
     pub struct Opinions {
         /// Opinions that must be implemented.
-        #[serde(with = "As::<Tags>")]
-        pub mandatory: Vec<String> = vec!["MUST".to_owned()],
+        pub mandatory: Vec<String> as "As::<Tags>" = vec!["MUST".to_owned()],
         /// Opinions a coder may discard.
-        #[serde(with = "As::<Tags>")]
-        pub optional: Vec<String> = vec!["SHOULD".to_owned()],
+        pub optional: Vec<String> as "As::<Tags>" = vec!["SHOULD".to_owned()],
     }
 }
 
@@ -228,11 +221,9 @@ section! {
     #[derive(Eq)]
     pub struct Issues {
         /// Issues that must be fixed.
-        #[serde(with = "As::<Tags>")]
-        pub mandatory: Vec<String> = vec!["HIGH".to_owned()],
+        pub mandatory: Vec<String> as "As::<Tags>" = vec!["HIGH".to_owned()],
         /// Issues a coder may discard.
-        #[serde(with = "As::<Tags>")]
-        pub optional: Vec<String> = vec!["MEDIUM".to_owned(), "LOW".to_owned()],
+        pub optional: Vec<String> as "As::<Tags>" = vec!["MEDIUM".to_owned(), "LOW".to_owned()],
     }
 }
 
@@ -315,13 +306,11 @@ section! {
     #[derive(Eq)]
     pub struct Judge {
         /// Three judges who vote on every dispute; none: the first judge rules.
-        #[serde(with = "As::<Words>")]
-        pub panel: Vec<String> = Vec::new(),
+        pub panel: Vec<String> as "As::<Words>" = Vec::new(),
         /// When the judge is uncertain.
         pub escalate_to: Escalation = Escalation::Human,
         /// A DISMISS must cite the reviewed code.
-        #[schemars(extend("x-project" = "stricter"))]
-        pub require_evidence: bool = true,
+        @stricter pub require_evidence: bool = true,
     }
 }
 
@@ -349,11 +338,9 @@ section! {
     #[derive(Eq)]
     pub struct Advisories {
         /// Folders or zip archives of OSV advisories, for findings that name a package.
-        #[serde(with = "As::<Words>")]
-        pub path: Vec<String> = Vec::new(),
+        pub path: Vec<String> as "As::<Words>" = Vec::new(),
         /// An API like https://api.osv.dev that is asked too; it is told the packages that findings name.
-        #[serde(with = "As::<OrNone<Url>>")]
-        pub url: Option<String> = None,
+        pub url: Option<String> as "As::<OrNone<Url>>" = None,
     }
 }
 
@@ -375,11 +362,9 @@ section! {
     #[derive(Copy, Eq)]
     pub struct Redaction {
         /// Secrets become placeholders in prompts, history, transcripts and reports.
-        #[schemars(extend("x-project" = "stricter"))]
-        pub secrets: bool = true,
+        @stricter pub secrets: bool = true,
         /// Code with a private key is shown to no agent.
-        #[schemars(extend("x-project" = "stricter"))]
-        pub block_private_keys: bool = true,
+        @stricter pub block_private_keys: bool = true,
     }
 }
 
@@ -388,33 +373,25 @@ section! {
     #[derive(Eq)]
     pub struct WatchSettings {
         /// Connected agents that `glee watch` starts and reads events from.
-        #[serde(with = "As::<Words>")]
-        pub agents: Vec<String> = Vec::new(),
+        pub agents: Vec<String> as "As::<Words>" = Vec::new(),
         /// Who reviews in a watch; none: every connected reviewer.
-        #[serde(with = "As::<Words>")]
-        pub reviewers: Vec<String> = Vec::new(),
+        pub reviewers: Vec<String> as "As::<Words>" = Vec::new(),
         /// From the first event of a burst to the review.
-        #[serde(with = "As::<Delay>")]
-        pub settle: Duration = Duration::from_secs(2),
+        pub settle: Duration as "As::<Delay>" = Duration::from_secs(2),
         /// A review after so long without any event from any agent.
-        #[serde(with = "As::<Time>")]
-        pub fallback: Duration = Duration::from_secs(15 * 60),
+        pub fallback: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
         /// How agents that the watch started are paused: stopped as a group, told on stdin, or not.
         pub pause: Pause = Pause::Signal,
         /// How long answers to a clarification are awaited.
-        #[serde(with = "As::<Time>")]
-        pub clarify: Duration = Duration::from_secs(5 * 60),
+        pub clarify: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
         /// What reviewers look at in a watch.
-        #[serde(with = "As::<Words>")]
-        pub focus_areas: Vec<String> = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),
+        pub focus_areas: Vec<String> as "As::<Words>" = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),
         /// How long the summary of a review may be.
-        #[serde(with = "As::<Count<1, 10_000>>")]
-        pub max_words: u32 = 200,
+        pub max_words: u32 as "As::<Count<1, 10_000>>" = 200,
         /// The judge rules on what a clarification did not settle, as in a review.
         pub arbitrate: bool = false,
         /// Commands that are run on STOP & ESCALATE.
-        #[serde(with = "As::<Commands>")]
-        pub notify: Vec<Vec<String>> = Vec::new(),
+        pub notify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
     }
 }
 
@@ -436,21 +413,13 @@ section! {
     #[derive(Copy)]
     pub struct Budget {
         /// Tokens read and written in a whole run.
-        #[serde(with = "As::<OrNone<Whole>>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub tokens: Option<u64> = None,
+        @stricter pub tokens: Option<u64> as "As::<OrNone<Whole>>" = None,
         /// US dollars of a whole run, where they are known.
-        #[serde(with = "As::<OrNone<Money>>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub usd: Option<f64> = None,
+        @stricter pub usd: Option<f64> as "As::<OrNone<Money>>" = None,
         /// Calls of agents in a whole run, retries counted.
-        #[serde(with = "As::<OrNone<Whole>>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub calls: Option<u64> = None,
+        @stricter pub calls: Option<u64> as "As::<OrNone<Whole>>" = None,
         /// Wall time of a whole run.
-        #[serde(with = "As::<Time>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub wall: Duration = Duration::from_secs(60 * 60),
+        @stricter pub wall: Duration as "As::<Time>" = Duration::from_secs(60 * 60),
     }
 }
 
@@ -466,35 +435,20 @@ section! {
     #[derive(Copy, Eq)]
     pub struct Limits {
         /// Wall time of one call of an agent.
-        #[serde(with = "As::<Time>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub total: Duration = Duration::from_secs(30 * 60),
+        @stricter pub total: Duration as "As::<Time>" = Duration::from_secs(30 * 60),
         /// Until the first output, where it is streamed.
-        #[serde(with = "As::<Time>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub first_output: Duration = Duration::from_secs(120),
+        @stricter pub first_output: Duration as "As::<Time>" = Duration::from_secs(120),
         /// Between two pieces of output, where it is streamed.
-        #[serde(with = "As::<Time>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub idle: Duration = Duration::from_secs(600),
+        @stricter pub idle: Duration as "As::<Time>" = Duration::from_secs(600),
         /// Output of an agent that is kept.
-        #[serde(with = "As::<Size>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub output: u64 = 64 << 20,
+        @stricter pub output: u64 as "As::<Size>" = 64 << 20,
         /// The longest line that is read.
-        #[serde(with = "As::<Size>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub line: u64 = 8 << 20,
+        @stricter pub line: u64 as "As::<Size>" = 8 << 20,
         /// Between asking an agent to stop and killing it.
-        #[serde(with = "As::<Delay>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub grace: Duration = Duration::from_secs(3),
+        @stricter pub grace: Duration as "As::<Delay>" = Duration::from_secs(3),
         /// How often a call is tried again after a failure that passes.
-        #[serde(with = "As::<Count<0, 10>>")]
-        #[schemars(extend("x-project" = "stricter"))]
-        pub retries: u32 = 3,
+        @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
         /// Before the first of these tries; each later one waits twice as long.
-        #[serde(with = "As::<Time>")]
-        pub backoff: Duration = Duration::from_secs(2),
+        pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),
     }
 }

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserializer, Error as _, Expected, Unexpected};
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -39,16 +39,6 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// What would fit; in the alternate form the whole as JSON, because serde hands an error on as text.
-impl Expected for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match f.alternate() {
-            true => f.write_str(&json!(self).to_string()),
-            false => f.write_str(&self.allowed),
-        }
-    }
-}
-
 impl Misfit {
     /// A value that is something else than what is allowed.
     pub(crate) fn of(given: &Value, allowed: String, suggestion: Option<String>) -> Self {
@@ -61,6 +51,16 @@ impl Misfit {
             Value::Bool(_) | Value::Number(_) => format!("cannot be `{given}`"),
         };
         Self { problem, allowed, suggestion, item: None }
+    }
+
+    /// A value that is none of the words of its key.
+    pub(crate) fn word(given: &Value, words: &[&str]) -> Self {
+        let suggestion = given.as_str().and_then(|typed| match typed.to_lowercase().as_str() {
+            "yes" | "y" | "on" if words == ["true", "false"] => Some("true"),
+            "no" | "n" | "off" if words == ["true", "false"] => Some("false"),
+            typed => closest(typed, words.iter().copied()),
+        });
+        Self::of(given, words.join(", "), suggestion.map(str::to_owned))
     }
 
     /// What would fit, and what was probably meant.
@@ -118,10 +118,8 @@ pub(crate) struct As<F>(PhantomData<F>);
 impl<F: Form> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        F::read(&given).ok_or_else(|| {
-            let misfit = F::misfit(&given);
-            D::Error::invalid_value(Unexpected::Other(&misfit.problem), &misfit)
-        })
+        // serde hands an error on as text.
+        F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
     pub(crate) fn serialize<S: Serializer>(value: &F::Value, serializer: S) -> Result<S::Ok, S::Error> {
@@ -522,15 +520,11 @@ pub(crate) fn words(value: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::reader::Wrong;
     use crate::config::schema;
 
     fn checked(key: &str, value: Value) -> Result<Value, String> {
         let key = schema::find(key).or_else(|| schema::find_agent_key(key)).expect("a key");
-        key.check(&value).map_err(|fault| match fault.wrong {
-            Wrong::Value(misfit) => format!("{misfit}; {}", misfit.hint()),
-            other => format!("{other:?}"),
-        })
+        key.check(&value).map_err(|misfit| format!("{misfit}; {}", misfit.hint()))
     }
 
     #[test]

@@ -54,12 +54,13 @@ pub(crate) struct Unreadable {
 }
 
 impl Node {
-    /// The value of a dotted key.
-    pub(crate) fn at(&self, key: &str) -> Option<&Self> {
-        key.split('.').try_fold(self, |node, part| match &node.tree {
-            Tree::Map(entries) => entries.iter().find(|entry| entry.key == part).map(|entry| &entry.value),
-            _ => None,
-        })
+    /// Where an item of a list, or an entry of a map, stands.
+    pub(crate) fn item(&self, index: usize) -> Option<Position> {
+        match &self.tree {
+            Tree::List(items) => items[index].at,
+            Tree::Map(entries) => entries[index].at,
+            _ => self.at,
+        }
     }
 
     pub(crate) fn json(&self) -> Value {
