@@ -251,7 +251,7 @@ pub(crate) fn settle(
     let terminal = Terminal::new(screen(sitting.globals));
     let decider = decider(sitting, &settings, &terminal);
     let sink = Box::new(Progress::new(&terminal));
-    let (ended, _) = attend(settings.budget.wall, &terminal, None, |stop| {
+    let (ended, _) = attend(settings.budget.duration, &terminal, None, |stop| {
         pipeline::settle(
             Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop },
             run,
@@ -297,7 +297,7 @@ fn sit(
         Format::Jsonl => Box::new(JsonLines::new()),
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
     };
-    let (wall, state_dir) = (settings.budget.wall, state_dir()?);
+    let (wall, state_dir) = (settings.budget.duration, state_dir()?);
     let is_recorded = Arc::new(AtomicBool::new(false));
     let sink = Box::new(Noting { sink, is_recorded: Arc::clone(&is_recorded) });
     let resume = format!("carry it on with `glee runs resume {}`", id.short());
@@ -420,7 +420,7 @@ fn fix_command() -> String {
     format!("glee {}", words.join(" "))
 }
 
-/// The mark of a run that reached `budget.wall`; no signal has this number.
+/// The mark of a run that reached `budget.duration`; no signal has this number.
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run when its wall time is over.

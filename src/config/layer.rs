@@ -8,6 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::load::ConfigError;
+use super::renamed;
 use super::schema::{self, Key};
 use super::suggest::closest;
 use super::yaml::{self, Entry, Node, Position, Tree};
@@ -121,6 +122,8 @@ pub(crate) struct GivenAgent {
 pub(crate) struct Layer {
     pub(crate) values: BTreeMap<&'static str, Given>,
     pub(crate) agents: Vec<GivenAgent>,
+    /// What is said of earlier names of keys, a line each.
+    pub(crate) notices: Vec<String>,
 }
 
 /// Reads a file's text; `name` is what the file is called in messages, which name no place without it.
@@ -140,12 +143,17 @@ pub(crate) fn from_text(name: Option<&str>, text: &str) -> Result<Layer, ConfigE
 /// like a misspelt one.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
-    let known: Vec<(String, &Key)> = schema::keys().iter().map(|key| (key.variable(), key)).collect();
+    let names = schema::KEYS.iter().map(|key| key.name.as_str());
+    let known: Vec<(String, &str)> = names
+        .chain(renamed::KEYS.iter().map(|(earlier, _)| *earlier))
+        .map(|name| (schema::variable(name), name))
+        .collect();
     let mut layer = Layer::default();
     for (name, text) in variables.iter().filter(|(name, _)| name.starts_with("GLEE_")) {
         let Some((_, key)) = known.iter().find(|(variable, _)| variable == name) else {
             if SECTIONS.iter().any(|section| name.starts_with(section)) {
-                let suggestion = closest(name, known.iter().map(|(variable, _)| variable.as_str()));
+                let today = known.iter().take(schema::KEYS.len());
+                let suggestion = closest(name, today.map(|(variable, _)| variable.as_str()));
                 return Err(ConfigError::UnknownVariable {
                     name: name.clone(),
                     suggestion: suggestion.map(str::to_owned),
@@ -153,7 +161,8 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
             }
             continue;
         };
-        layer.set(key, &key.read(text), Place::Variable(name.clone()))?;
+        let form = schema::find(renamed::today(key).unwrap_or(key)).expect("each name is that of a key");
+        layer.set(key, &form.read(text), Place::Variable(name.clone()))?;
     }
     Ok(layer)
 }
@@ -162,17 +171,35 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
 pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
     for (name, value) in flags {
-        let key = schema::find(name).ok_or_else(|| unknown(Place::CommandLine, name))?;
-        layer.set(key, value, Place::CommandLine)?;
+        layer.set(name, value, Place::CommandLine)?;
     }
     Ok(layer)
 }
 
 impl Layer {
-    fn set(&mut self, key: &'static Key, value: &Value, place: Place) -> Result<(), ConfigError> {
-        let value = key.check(value).map_err(|misfit| ConfigError::value(place.clone(), &key.name, misfit))?;
-        self.values.insert(&key.name, Given { value, place });
+    /// Sets a key under one of its names.
+    fn add(&mut self, key: &'static Key, name: &str, given: Given, place: Place) -> Result<(), ConfigError> {
+        if let Some(earlier) = renamed::earlier(&key.name) {
+            let (old, new) = match place {
+                Place::Variable(_) => (schema::variable(earlier), schema::variable(&key.name)),
+                _ => (earlier.to_owned(), key.name.clone()),
+            };
+            if self.values.contains_key(key.name.as_str()) {
+                return Err(ConfigError::BothNames { place, earlier: old, today: new });
+            }
+            if name == earlier {
+                let at = if let Place::File { .. } = place { place.to_string() } else { String::new() };
+                self.notices.push(format!("{at}{}", renamed::notice(&old, &new)));
+            }
+        }
+        self.values.insert(&key.name, given);
         Ok(())
+    }
+
+    fn set(&mut self, name: &str, value: &Value, place: Place) -> Result<(), ConfigError> {
+        let key = schema::find(renamed::today(name).unwrap_or(name)).ok_or_else(|| unknown(place.clone(), name))?;
+        let value = key.check(value).map_err(|misfit| ConfigError::value(place.clone(), name, misfit))?;
+        self.add(key, name, Given { value, place: place.clone() }, place)
     }
 }
 
@@ -182,11 +209,11 @@ pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
     let siblings = schema::children(section);
     let suggestion = closest(last, siblings.iter().copied())
         .map(|child| schema::within(section, child))
-        .or_else(|| closest(name, schema::keys().iter().map(|key| key.name.as_str())).map(str::to_owned))
+        .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name.as_str())).map(str::to_owned))
         // The right name in the wrong section.
         .or_else(|| {
             let middle = format!(".{last}.");
-            schema::keys().iter().find_map(|key| {
+            schema::KEYS.iter().find_map(|key| {
                 let whole = format!("{}.", key.name);
                 whole.find(&middle).map(|start| whole[..start + middle.len() - 1].to_owned())
             })
@@ -221,9 +248,9 @@ impl Reader<'_> {
             }
             if full == "agents" {
                 self.agents(&entry.value)?;
-            } else if let Some(key) = schema::find(&full) {
+            } else if let Some(key) = schema::find(renamed::today(&full).unwrap_or(&full)) {
                 let given = self.value(key, &full, &entry.value)?;
-                self.layer.values.insert(&key.name, given);
+                self.layer.add(key, &full, given, (self.place)(entry.at))?;
             } else if schema::children(&full).is_empty() {
                 return Err(unknown((self.place)(entry.at), &full));
             } else {
@@ -309,6 +336,7 @@ mod tests {
                         Given { value: json!(["claude", "-p"]), place: at(4, 14) }
                     )]),
                 }],
+                notices: Vec::new(),
             }
         );
         assert_eq!(from_text(Some("c.yml"), "# nothing\n").unwrap(), Layer::default());
@@ -331,7 +359,7 @@ mod tests {
             ),
             (
                 "budget: {energy: null}\n",
-                "c.yml:1:10: unknown key `budget.energy` | known here: budget.tokens, budget.usd, budget.calls, budget.wall",
+                "c.yml:1:10: unknown key `budget.energy` | known here: budget.tokens, budget.usd, budget.calls, budget.duration",
             ),
             (
                 "review:\n  on_dispute:\n    default: judg\n",
@@ -343,7 +371,7 @@ mod tests {
             ),
             (
                 "review: 3\n",
-                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file, skipped, shard, debate, consensus, on_dispute, judge",
+                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",
@@ -377,6 +405,37 @@ mod tests {
     }
 
     #[test]
+    fn earlier_names_work_and_name_todays() {
+        let layer = from_text(Some("c.yml"), "limits:\n  total: 9m\nreview: {max_file_size: 2MiB}\n").unwrap();
+        assert_eq!(layer.values["limits.call_timeout"].value, json!("9m"));
+        assert_eq!(layer.notices, ["c.yml:2:3: `limits.total` is now called `limits.call_timeout`"]);
+        assert_eq!(
+            message("limits: {idle: soon}\n"),
+            "c.yml:1:16: `limits.idle` cannot be `soon` | allowed: a duration such as 90s, 10m or 1h30m"
+        );
+        for text in ["budget: {wall: 1h, duration: 1h}\n", "budget: {duration: 1h, wall: 1h}\n"] {
+            let said = message(text);
+            let (_, said) = said.split_once(": `").unwrap();
+            assert_eq!(
+                said,
+                "budget.wall` and `budget.duration` are the same key, and both are given | remove `budget.wall`, its earlier name"
+            );
+        }
+        let set = |names: &[&str]| {
+            let variables: Vec<_> = names.iter().map(|name| ((*name).to_owned(), "5s".to_owned())).collect();
+            from_variables(&variables)
+        };
+        let layer = set(&["GLEE_WATCH_SETTLE"]).unwrap();
+        assert_eq!(layer.values["watch.debounce"].place, Place::Variable("GLEE_WATCH_SETTLE".to_owned()));
+        assert_eq!(layer.notices, ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]);
+        let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"]).unwrap_err().to_string();
+        assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are the same key"), "{both}");
+        for (earlier, today) in renamed::KEYS {
+            assert!(schema::find(earlier).is_none() && schema::find(today).is_some(), "{earlier} {today}");
+        }
+    }
+
+    #[test]
     fn variables_set_keys_and_misspelt_ones_are_errors() {
         let read = |name: &str, text: &str| {
             from_variables(&[(name.to_owned(), text.to_owned())])
@@ -399,8 +458,8 @@ mod tests {
             Err("the variable `GLEE_REVIEW_ROUND` sets nothing | did you mean `GLEE_REVIEW_ROUNDS`?".to_owned())
         );
         assert_eq!(
-            read("GLEE_LIMITS_TOTAL", "30"),
-            Err("GLEE_LIMITS_TOTAL: `limits.total` cannot be `30` | allowed: a duration such as 90s, 10m or 1h30m"
+            read("GLEE_LIMITS_CALL_TIMEOUT", "30"),
+            Err("GLEE_LIMITS_CALL_TIMEOUT: `limits.call_timeout` cannot be `30` | allowed: a duration such as 90s, 10m or 1h30m"
                 .to_owned())
         );
     }

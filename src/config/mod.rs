@@ -8,6 +8,7 @@ pub mod file;
 mod layer;
 mod load;
 pub mod paths;
+pub mod renamed;
 mod resolve;
 pub mod schema;
 pub mod scripts;
@@ -20,9 +21,7 @@ mod values;
 mod yaml;
 
 pub use layer::{Origin, Place, Setting};
-pub use load::{
-    ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, is_key, load, typed, unknown_key,
-};
+pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
 pub use resolve::shown;
 pub use suggest::closest;
 pub use trust::command_line;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
+use super::layer::{Given, GivenAgent, Layer, Origin, Place, Setting};
 use super::load::ConfigError;
 use super::schema::{self, KNOWN_PROGRAMS, Key};
 use super::settings::{Connected, Settings};
@@ -34,7 +34,7 @@ pub(crate) struct Resolved {
 /// Merges the layers.
 pub(crate) fn resolve(layers: &Layers) -> Result<Resolved, ConfigError> {
     let mut values = BTreeMap::new();
-    for key in schema::keys() {
+    for key in schema::KEYS.iter() {
         values.insert(key.name.clone(), value(layers, key)?);
     }
     disjoint(&mut values)?;
@@ -60,9 +60,12 @@ fn value(layers: &Layers, key: &'static Key) -> Result<Setting, ConfigError> {
         Some(given) => from(given, Origin::Project),
         None => below,
     };
-    for (layer, origin) in [(&layers.variables, Origin::Variable(key.variable())), (&layers.flags, Origin::Flag)] {
+    for layer in [&layers.variables, &layers.flags] {
         if let Some(given) = layer.values.get(name) {
-            setting = Setting { value: given.value.clone(), origin };
+            setting = from(given, |place| match place {
+                Place::Variable(name) => Origin::Variable(name),
+                _ => Origin::Flag,
+            });
         }
     }
     Ok(setting)
@@ -148,10 +151,10 @@ fn agent(layers: &Layers, given: &GivenAgent) -> Result<BTreeMap<&'static str, S
     }
     for (key, value) in named(&layers.project.agents).into_iter().flat_map(|agent| agent.values) {
         let setting = if key == "timeout" {
-            let total = schema::find("limits.total").expect("`limits.total` is a key");
+            let total = schema::find("limits.call_timeout").expect("`limits.call_timeout` is a key");
             let below = values
                 .remove(key)
-                .or_else(|| layers.user.values.get("limits.total").map(|total| from(total, Origin::User)))
+                .or_else(|| layers.user.values.get("limits.call_timeout").map(|total| from(total, Origin::User)))
                 .unwrap_or_else(|| Setting { value: total.default.clone(), origin: Origin::Default });
             guard(total, &format!("agents.{}.timeout", given.name), &value, below, &total.default)?
         } else {
@@ -225,7 +228,7 @@ impl Resolved {
     }
 
     fn agent(&self, name: &str) -> Agent {
-        let keys = schema::agent_keys().iter();
+        let keys = schema::AGENT_KEYS.iter();
         let set = keys.filter_map(|key| Some((key, self.values.get(&format!("agents.{name}.{}", key.name))?)));
         let mut agent = schema::nested(set.map(|(key, setting)| (key.name.clone(), setting.value.clone())));
         agent["name"] = json!(name);
@@ -288,17 +291,17 @@ mod tests {
         advisories.path = []
         advisories.url = none
         budget.calls = none
+        budget.duration = 1h
         budget.tokens = none
         budget.usd = none
-        budget.wall = 1h
         limits.backoff = 2s
-        limits.first_output = 2m
-        limits.grace = 3s
-        limits.idle = 10m
-        limits.line = 8MiB
-        limits.output = 64MiB
+        limits.call_timeout = 30m
+        limits.first_output_timeout = 2m
+        limits.idle_timeout = 10m
+        limits.kill_grace = 3s
+        limits.max_line_size = 8MiB
+        limits.max_output_size = 64MiB
         limits.retries = 3
-        limits.total = 30m
         redaction.block_private_keys = true
         redaction.secrets = true
         review.consensus.policy = panel
@@ -310,7 +313,8 @@ mod tests {
         review.judge.escalate_to = human
         review.judge.panel = []
         review.judge.require_evidence = true
-        review.max_file = 1MiB
+        review.max_file_size = 1MiB
+        review.max_shard_size = 128KiB
         review.on_dispute.default = judge
         review.on_dispute.prompt_user = true
         review.opinions.mandatory = [MUST]
@@ -319,21 +323,20 @@ mod tests {
         review.recheck = true
         review.reviewers = all
         review.rounds = 1
-        review.shard = 128KiB
         review.skipped = note
         review.verify = []
         sandbox = auto
         version = 1
         watch.agents = []
         watch.arbitrate = false
-        watch.clarify = 5m
-        watch.fallback = 15m
+        watch.clarify_timeout = 5m
+        watch.debounce = 2s
         watch.focus_areas = [Security vulnerabilities, Spec compliance, Integration correctness]
+        watch.idle_review = 15m
         watch.max_words = 200
         watch.notify = []
         watch.pause = signal
         watch.reviewers = []
-        watch.settle = 2s
         ");
         assert_eq!(Settings::of_record(&settings.recorded()), settings);
     }
@@ -342,17 +345,23 @@ mod tests {
     fn what_a_run_records_is_what_it_was_planned_with() {
         let project = "\
 review: {rounds: 3, debate: 2, quorum: 1, reviewers: first, verify: [make], judge: {escalate_to: discard}}
-budget: {usd: 1.5, wall: 90s}
-limits: {output: 3MB}
+budget: {usd: 1.5, duration: 90s}
+limits: {max_output_size: 3MB}
 ";
         let settings = resolve(&layers("", project)).unwrap().settings();
         let mut record = settings.recorded();
         assert_eq!(Settings::of_record(&record), settings);
         assert_eq!(settings.review.debate, DebateRounds::Two);
-        assert_eq!((&record["budget.wall"], &record["limits.output"]), (&json!("1m30s"), &json!("3000000B")));
+        assert_eq!(
+            (&record["budget.duration"], &record["limits.max_output_size"]),
+            (&json!("1m30s"), &json!("3000000B"))
+        );
         // What this Glee does not know is passed over; what the record lacks has its default.
         record.insert("review.moods".to_owned(), json!("bright"));
         record.remove("review.debate");
+        // Earlier runs recorded the earlier names.
+        let duration = record.remove("budget.duration").unwrap();
+        record.insert("budget.wall".to_owned(), duration);
         let review = ReviewSettings { debate: DebateRounds::Off, ..settings.review.clone() };
         assert_eq!(Settings::of_record(&record), Settings { review, ..settings });
     }
@@ -432,7 +441,7 @@ review: {issues: {mandatory: [HIGH]}}
 
     #[test]
     fn a_project_makes_guarded_values_stricter_and_never_looser() {
-        let total = |time: &str| format!("limits: {{total: {time}}}");
+        let total = |time: &str| format!("limits: {{call_timeout: {time}}}");
         for (user, project, expected) in [
             ("", "10m", Ok("10m (project.yml:1)")),
             ("", "30m", Ok("30m (project.yml:1)")),
@@ -440,7 +449,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "",
                 "31m",
                 Err(
-                    "project.yml:1:17: a project may not loosen `limits.total` from 30m to 31m | only you may, for yourself: `glee config set --user limits.total 31m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 31m | only you may, for yourself: `glee config set --user limits.call_timeout 31m`",
                 ),
             ),
             ("1h", "45m", Ok("45m (project.yml:1)")),
@@ -449,7 +458,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "1h",
                 "61m",
                 Err(
-                    "project.yml:1:17: a project may not loosen `limits.total` from 1h to 61m | only you may, for yourself: `glee config set --user limits.total 61m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | only you may, for yourself: `glee config set --user limits.call_timeout 61m`",
                 ),
             ),
             // The user's own bound stands where a project asks for more, but for no more than anybody's.
@@ -458,14 +467,14 @@ review: {issues: {mandatory: [HIGH]}}
                 "5m",
                 "40m",
                 Err(
-                    "project.yml:1:17: a project may not loosen `limits.total` from 30m to 40m | only you may, for yourself: `glee config set --user limits.total 40m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 40m | only you may, for yourself: `glee config set --user limits.call_timeout 40m`",
                 ),
             ),
         ] {
             let user = if user.is_empty() { String::new() } else { total(user) };
             let result = resolve(&layers(&user, &total(project)));
             let shown = match &result {
-                Ok(_) => Ok(value(&layers(&user, &total(project)), "limits.total")),
+                Ok(_) => Ok(value(&layers(&user, &total(project)), "limits.call_timeout")),
                 Err(_) => Err(refusal(&user, &total(project))),
             };
             assert_eq!(shown, expected.map(str::to_owned).map_err(str::to_owned), "{user} {project}");
@@ -486,8 +495,8 @@ review: {issues: {mandatory: [HIGH]}}
         assert!(
             resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings().review.judge.require_evidence
         );
-        assert!(refusal("", "limits: {output: 1GiB}").contains("from 64MiB to 1GiB"));
-        assert!(refusal("", "budget: {wall: 2h}").contains("from 1h to 2h"));
+        assert!(refusal("", "limits: {max_output_size: 1GiB}").contains("from 64MiB to 1GiB"));
+        assert!(refusal("", "budget: {duration: 2h}").contains("from 1h to 2h"));
         let tokens = |cap: &str| format!("budget: {{tokens: {cap}}}");
         assert_eq!(value(&layers("", &tokens("5000")), "budget.tokens"), "5000 (project.yml:1)");
         assert_eq!(value(&layers(&tokens("1000"), &tokens("5000")), "budget.tokens"), "1000 (user.yml:1)");
@@ -500,7 +509,10 @@ review: {issues: {mandatory: [HIGH]}}
         let agent = |time: &str| format!("agents: [{{name: a, command: claude, role: coder, timeout: {time}}}]");
         assert_eq!(value(&layers("", &agent("10m")), "agents.a.timeout"), "10m (project.yml:1)");
         assert_eq!(value(&layers(&agent("2h"), &agent("90m")), "agents.a.timeout"), "90m (project.yml:1)");
-        assert_eq!(value(&layers("limits: {total: 5m}", &agent("10m")), "agents.a.timeout"), "5m (user.yml:1)");
+        assert_eq!(
+            value(&layers("limits: {call_timeout: 5m}", &agent("10m")), "agents.a.timeout"),
+            "5m (user.yml:1)"
+        );
         assert!(refusal("", &agent("31m")).contains("`agents.a.timeout` from 30m to 31m"));
     }
 

@@ -39,13 +39,15 @@ pub const BUILTINS: [(&str, crate::domain::Role); 3] = [
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
-static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+/// The keys outside `agents`, in the order in which they are listed.
+pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let mut keys = Vec::new();
     collect(&SCHEMA, "", &json!(Settings::default()), &mut keys);
     keys
 });
 
-static AGENT_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+/// The keys of one agent, in the order in which they are written.
+pub(crate) static AGENT_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let mut keys = Vec::new();
     collect(&SCHEMA["properties"]["agents"]["items"], "", &Value::Null, &mut keys);
     keys
@@ -63,22 +65,12 @@ fn collect(schema: &Value, section: &str, defaults: &Value, keys: &mut Vec<Key>)
     }
 }
 
-/// The keys outside `agents`, in the order in which they are listed.
-pub(crate) fn keys() -> &'static [Key] {
-    &KEYS
-}
-
-/// The keys of one agent, in the order in which they are written.
-pub(crate) fn agent_keys() -> &'static [Key] {
-    &AGENT_KEYS
+/// The variable that sets a key: `review.max_file_size` is `GLEE_REVIEW_MAX_FILE_SIZE`.
+pub(crate) fn variable(key: &str) -> String {
+    format!("GLEE_{}", key.replace('.', "_").to_uppercase())
 }
 
 impl Key {
-    /// The variable that sets it: `review.max_file` is `GLEE_REVIEW_MAX_FILE`.
-    pub(crate) fn variable(&self) -> String {
-        format!("GLEE_{}", self.name.replace('.', "_").to_uppercase())
-    }
-
     /// Whether a project's file may only make it stricter (design 3.8).
     pub(crate) fn is_guarded(&self) -> bool {
         self.schema["x-project"] == "stricter"
@@ -157,12 +149,12 @@ fn words(schema: &Value) -> Vec<&str> {
 
 /// The key of this dotted name, outside `agents`.
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
-    keys().iter().find(|key| key.name == name)
+    KEYS.iter().find(|key| key.name == name)
 }
 
 /// The key of an agent.
 pub(crate) fn find_agent_key(name: &str) -> Option<&'static Key> {
-    agent_keys().iter().find(|key| key.name == name)
+    AGENT_KEYS.iter().find(|key| key.name == name)
 }
 
 /// The names directly under a section; the empty name is the whole document.
@@ -206,31 +198,28 @@ pub fn json_schema() -> Value {
         .into_generator()
         .into_root_schema_for::<Settings>()
         .to_value();
+    finish(&mut schema);
     schema["title"] = json!("Glee's configuration: .glee/config.yml");
-    if let Some(map) = schema.as_object_mut() {
-        map.remove("description");
-    }
-    for section in schema["properties"].as_object_mut().into_iter().flat_map(|properties| properties.values_mut()) {
-        finish(section);
-    }
+    schema["type"] = json!("object");
     schema
 }
 
-/// A section may be empty, and has no default beside those of its keys; neither has an agent.
+/// A section may be empty; neither it, nor agents and their keys, has a default beside those of the keys in it.
 fn finish(schema: &mut Value) {
-    let inner = if schema["type"] == "array" && schema["items"]["properties"].is_object() {
-        for key in schema["items"]["properties"].as_object_mut().into_iter().flat_map(|keys| keys.values_mut()) {
-            key.as_object_mut().map(|key| key.remove("default"));
-        }
-        schema
-    } else if schema["properties"].is_object() {
-        schema["type"] = json!(["object", "null"]);
-        schema["properties"].as_object_mut().into_iter().flat_map(|keys| keys.values_mut()).for_each(finish);
-        schema
-    } else {
+    let of_agents = schema.get("items").is_some_and(|items| items["properties"].is_object());
+    let Some(keys) = schema.pointer_mut(if of_agents { "/items/properties" } else { "/properties" }) else {
         return;
     };
-    inner.as_object_mut().map(|schema| schema.remove("default"));
+    for key in keys.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        finish(key);
+        if of_agents {
+            key.as_object_mut().map(|key| key.remove("default"));
+        }
+    }
+    if !of_agents {
+        schema["type"] = json!(["object", "null"]);
+    }
+    schema.as_object_mut().map(|schema| schema.remove("default"));
 }
 
 #[cfg(test)]
@@ -263,15 +252,15 @@ mod tests {
     #[test]
     fn the_schema_accepts_what_glee_accepts() {
         let schema = jsonschema::validator_for(&json_schema()).unwrap();
-        let defaults = nested(keys().iter().map(|key| (key.name.clone(), key.default.clone())));
+        let defaults = nested(KEYS.iter().map(|key| (key.name.clone(), key.default.clone())));
         assert!(schema.is_valid(&defaults));
         for (document, valid) in [
             (json!({"agents": [{"name": "a", "command": ["x", "y"], "role": "coder", "domain": "backend"}]}), true),
             (json!({"agents": [{"name": "a", "role": "boss"}]}), false),
             (json!({"agents": [{"role": "coder"}]}), false),
-            (json!({"limits": {"total": "1h30m"}}), true),
-            (json!({"limits": {"total": ""}}), false),
-            (json!({"limits": {"total": 30}}), false),
+            (json!({"limits": {"call_timeout": "1h30m"}}), true),
+            (json!({"limits": {"call_timeout": ""}}), false),
+            (json!({"limits": {"call_timeout": 30}}), false),
             (json!({"review": null}), true),
             (json!({"reviews": {}}), false),
         ] {
@@ -286,7 +275,7 @@ mod tests {
             ("review.recheck", "yes", json!("yes")),
             ("review.rounds", "3", json!(3)),
             ("review.quorum", "all", json!("all")),
-            ("budget.wall", "90", json!("90")),
+            ("budget.duration", "90", json!("90")),
             ("review.issues.mandatory", "MUST, HIGH", json!(["MUST", "HIGH"])),
             ("review.issues.mandatory", "[MUST, HIGH]", json!(["MUST", "HIGH"])),
             ("review.issues.mandatory", "", json!([])),

@@ -14,11 +14,11 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::schema;
 use super::values::{
     Adapter, As, Command, Commands, Count, Delay, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size, Tags,
     Time, Url, Variables, Whole, Words,
 };
+use super::{renamed, schema};
 use crate::domain::{Agent, AgentName, Caps, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
 
@@ -78,13 +78,14 @@ impl Settings {
     pub fn recorded(&self) -> BTreeMap<String, Value> {
         let document = json!(self);
         let value = |key: &schema::Key| schema::at(&document, &key.name).cloned().unwrap_or_default();
-        schema::keys().iter().map(|key| (key.name.clone(), value(key))).collect()
+        schema::KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
     }
 
     /// The settings of a recorded run; a key that is not in the record, or no longer exists, has its default.
     pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
-        let known = record.iter().filter(|(name, _)| schema::find(name).is_some());
-        schema::typed(known.map(|(name, value)| (name.clone(), value.clone()))).unwrap_or_default()
+        let today = record.iter().map(|(name, value)| (renamed::today(name).unwrap_or(name), value.clone()));
+        let known = today.filter(|(name, _)| schema::find(name).is_some());
+        schema::typed(known.map(|(name, value)| (name.to_owned(), value))).unwrap_or_default()
     }
 }
 
@@ -177,11 +178,11 @@ section! {
         /// Agents at work at the same time.
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Of a larger file only what changed is reviewed; else it is skipped.
-        pub max_file: u64 as "As::<Size>" = 1 << 20,
+        pub max_file_size: u64 as "As::<Size>" = 1 << 20,
         /// Files that could not be reviewed are listed; fail: the run ends 4.
         @stricter pub skipped: Skipped = Skipped::default(),
         /// Code that one call of a reviewer covers at most.
-        pub shard: u64 as "As::<Size>" = 128 << 10,
+        pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
         /// Reviewers examine each other's findings: rounds, the review being the first.
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are weighed.
@@ -377,13 +378,13 @@ section! {
         /// Who reviews in a watch; none: every connected reviewer.
         pub reviewers: Vec<String> as "As::<Words>" = Vec::new(),
         /// From the first event of a burst to the review.
-        pub settle: Duration as "As::<Delay>" = Duration::from_secs(2),
+        pub debounce: Duration as "As::<Delay>" = Duration::from_secs(2),
         /// A review after so long without any event from any agent.
-        pub fallback: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
+        pub idle_review: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
         /// How agents that the watch started are paused: stopped as a group, told on stdin, or not.
         pub pause: Pause = Pause::Signal,
         /// How long answers to a clarification are awaited.
-        pub clarify: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
+        pub clarify_timeout: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
         /// What reviewers look at in a watch.
         pub focus_areas: Vec<String> as "As::<Words>" = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),
         /// How long the summary of a review may be.
@@ -419,7 +420,7 @@ section! {
         /// Calls of agents in a whole run, retries counted.
         @stricter pub calls: Option<u64> as "As::<OrNone<Whole>>" = None,
         /// Wall time of a whole run.
-        @stricter pub wall: Duration as "As::<Time>" = Duration::from_secs(60 * 60),
+        @stricter pub duration: Duration as "As::<Time>" = Duration::from_secs(60 * 60),
     }
 }
 
@@ -435,17 +436,17 @@ section! {
     #[derive(Copy, Eq)]
     pub struct Limits {
         /// Wall time of one call of an agent.
-        @stricter pub total: Duration as "As::<Time>" = Duration::from_secs(30 * 60),
+        @stricter pub call_timeout: Duration as "As::<Time>" = Duration::from_secs(30 * 60),
         /// Until the first output, where it is streamed.
-        @stricter pub first_output: Duration as "As::<Time>" = Duration::from_secs(120),
+        @stricter pub first_output_timeout: Duration as "As::<Time>" = Duration::from_secs(120),
         /// Between two pieces of output, where it is streamed.
-        @stricter pub idle: Duration as "As::<Time>" = Duration::from_secs(600),
+        @stricter pub idle_timeout: Duration as "As::<Time>" = Duration::from_secs(600),
         /// Output of an agent that is kept.
-        @stricter pub output: u64 as "As::<Size>" = 64 << 20,
+        @stricter pub max_output_size: u64 as "As::<Size>" = 64 << 20,
         /// The longest line that is read.
-        @stricter pub line: u64 as "As::<Size>" = 8 << 20,
+        @stricter pub max_line_size: u64 as "As::<Size>" = 8 << 20,
         /// Between asking an agent to stop and killing it.
-        @stricter pub grace: Duration as "As::<Delay>" = Duration::from_secs(3),
+        @stricter pub kill_grace: Duration as "As::<Delay>" = Duration::from_secs(3),
         /// How often a call is tried again after a failure that passes.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
         /// Before the first of these tries; each later one waits twice as long.

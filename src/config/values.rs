@@ -534,8 +534,8 @@ mod tests {
             ("review.rounds", json!(9), json!(9)),
             ("review.quorum", json!("all"), json!("all")),
             ("review.quorum", json!(3), json!(3)),
-            ("budget.wall", json!("1h30m"), json!("1h30m")),
-            ("watch.settle", json!("0s"), json!("0s")),
+            ("budget.duration", json!("1h30m"), json!("1h30m")),
+            ("watch.debounce", json!("0s"), json!("0s")),
             ("review.reviewers", json!(["a", "b.c-1"]), json!(["a", "b.c-1"])),
             (
                 "review.issues.mandatory",
@@ -574,12 +574,12 @@ mod tests {
                 "cannot be `al`; allowed: all, or a whole number from 1; did you mean `all`?",
             ),
             (
-                "budget.wall",
+                "budget.duration",
                 json!(90),
                 "cannot be `90`; allowed: a duration such as 90s, 10m or 1h30m; did you mean `90s`?",
             ),
-            ("budget.wall", json!("0s"), "cannot be `0s`; allowed: a duration such as 90s, 10m or 1h30m"),
-            ("limits.output", json!("64mb"), "cannot be `64mb`; allowed: a size such as 512KiB or 64MiB"),
+            ("budget.duration", json!("0s"), "cannot be `0s`; allowed: a duration such as 90s, 10m or 1h30m"),
+            ("limits.max_output_size", json!("64mb"), "cannot be `64mb`; allowed: a size such as 512KiB or 64MiB"),
             (
                 "review.issues.mandatory",
                 json!(["MSUT"]),

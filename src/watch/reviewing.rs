@@ -52,7 +52,7 @@ impl Engine {
 
     pub(super) fn wait_for_clarification(&mut self) {
         let waits = self.state.clarification.as_ref().is_some_and(|asked| !asked.reviewed);
-        self.clarify_until = waits.then(|| Instant::now() + self.settings.watch.clarify);
+        self.clarify_until = waits.then(|| Instant::now() + self.settings.watch.clarify_timeout);
     }
 
     pub(super) fn preparing(&self, tree: Option<String>) -> JoinHandle<Prepared> {
@@ -289,7 +289,7 @@ impl Engine {
     fn notify(&self, told: &CommandInput) -> Result<(), RunError> {
         for (number, command) in self.settings.watch.notify.iter().cloned().enumerate() {
             let files = call::files(&self.journal, &self.run, &format!("notify-{}-{number}", self.state.cycle))?;
-            let limits = Limits { total: NOTIFY, ..self.settings.limits };
+            let limits = Limits { call_timeout: NOTIFY, ..self.settings.limits };
             let (agents, root, stop) = (self.agents.clone(), self.workspace.root().to_owned(), self.stop.clone());
             let told = told.clone();
             self.notifying.push(Box::pin(async move {

@@ -63,15 +63,15 @@ pub(super) fn agent(name: &str, role: Role) -> Agent {
 pub(crate) fn settings() -> Settings {
     Settings {
         agents: vec![agent("r", Role::Reviewer), agent("c", Role::Coder), agent("j", Role::Judge)],
-        review: ReviewSettings { shard: 1 << 20, ..ReviewSettings::default() },
-        budget: Budget { wall: Duration::from_secs(60), ..Budget::default() },
+        review: ReviewSettings { max_shard_size: 1 << 20, ..ReviewSettings::default() },
+        budget: Budget { duration: Duration::from_secs(60), ..Budget::default() },
         limits: Limits {
-            total: Duration::from_secs(30),
-            first_output: Duration::from_secs(30),
-            idle: Duration::from_secs(30),
-            output: 1 << 20,
-            line: 1 << 20,
-            grace: Duration::from_millis(100),
+            call_timeout: Duration::from_secs(30),
+            first_output_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(30),
+            max_output_size: 1 << 20,
+            max_line_size: 1 << 20,
+            kill_grace: Duration::from_millis(100),
             retries: 0,
             backoff: Duration::from_millis(1),
         },

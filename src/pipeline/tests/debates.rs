@@ -61,7 +61,7 @@ fn a_shutdown_before_the_end_is_answered_with_what_is_missing_and_the_debate_goe
 #[test]
 fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
     let mut bench = debated();
-    bench.settings.limits.total = Duration::from_secs(1);
+    bench.settings.limits.call_timeout = Duration::from_secs(1);
     let left = bench.review(
         Mode::Review,
         ScriptedRunner::new().on("a", "review", json_review(WEAK)).on("b", "review", json_review("")).on(
