@@ -200,6 +200,8 @@ pub fn json_schema() -> Value {
         .to_value();
     finish(&mut schema);
     schema["title"] = json!("Glee's configuration: .glee/config.yml");
+    schema["description"] =
+        json!("Every key has its default; a project's file may make those marked `stricter` only stricter.");
     schema["type"] = json!("object");
     schema
 }
@@ -213,13 +215,13 @@ fn finish(schema: &mut Value) {
     for key in keys.as_object_mut().into_iter().flat_map(Map::values_mut) {
         finish(key);
         if of_agents {
-            key.as_object_mut().map(|key| key.remove("default"));
+            key.as_object_mut().map(|key| key.shift_remove("default"));
         }
     }
     if !of_agents {
         schema["type"] = json!(["object", "null"]);
     }
-    schema.as_object_mut().map(|schema| schema.remove("default"));
+    schema.as_object_mut().map(|schema| schema.shift_remove("default"));
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ section! {
         /// The form of this file.
         pub version: u32 as "As::<Count<1, 1>>" = 1,
         /// The connected agents; the user's file and the project's are merged by name.
-        #[serde(deserialize_with = "checked", skip_serializing)]
+        #[serde(deserialize_with = "checked")]
         #[schemars(with = "Vec<Connected>")]
         pub agents: Vec<Agent> = Vec::new(),
         /// How reviews are done.

@@ -43,7 +43,8 @@ pub(super) fn size(text: &str) -> Option<u64> {
 
 /// A size as it is read, to the byte.
 pub(super) fn size_text(bytes: u64) -> String {
-    let (unit, each) = UNITS.into_iter().find(|(_, each)| bytes.is_multiple_of(*each)).expect("any number is one of bytes");
+    let (unit, each) =
+        UNITS.into_iter().find(|(_, each)| bytes.is_multiple_of(*each)).expect("any number is one of bytes");
     format!("{}{unit}", bytes / each)
 }
 
