@@ -14,12 +14,12 @@ use glee::config::settings::Limits;
 use tokio::runtime::Runtime;
 
 const LIMITS: Limits = Limits {
-    total: Duration::from_secs(600),
-    first_output: Duration::from_secs(600),
-    idle: Duration::from_secs(600),
-    output: 64 << 20,
-    line: 8 << 20,
-    grace: Duration::from_secs(1),
+    call_timeout: Duration::from_secs(600),
+    first_output_timeout: Duration::from_secs(600),
+    idle_timeout: Duration::from_secs(600),
+    max_output_size: 64 << 20,
+    max_line_size: 8 << 20,
+    kill_grace: Duration::from_secs(1),
     retries: 0,
     backoff: Duration::from_millis(1),
 };

@@ -28,7 +28,7 @@ const CONFIG: &str = "agents:
 
 fn glee(base: &Path) {
     let ended = Command::new(env!("CARGO_BIN_EXE_glee"))
-        .args(["consensus", "ask", "How?", "--afresh", "--id", "bench", "--quiet"])
+        .args(["consensus", "ask", "How?", "--fresh", "--id", "bench", "--quiet"])
         .current_dir(base.join("project"))
         .env("HOME", base)
         .env("XDG_CONFIG_HOME", base.join("config"))

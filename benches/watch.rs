@@ -27,7 +27,7 @@ printf '{"nonce":"%s","type":"review_result","reviewer":"%s","payload":{"verdict
 "#;
 /// How often an event is a milestone.
 const MILESTONE: Duration = Duration::from_secs(5);
-/// `watch.settle` of the bench.
+/// `watch.debounce` of the bench.
 const SETTLE: Duration = Duration::from_millis(500);
 
 struct Scene {
@@ -45,7 +45,7 @@ impl Scene {
         fs::write(&agent, REVIEWER).expect("a written file");
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("an executable file");
         let config = format!(
-            "watch: {{settle: {}ms}}\nagents:\n  - {{name: codex, role: reviewer, adapter: text, command: [{}]}}\n",
+            "watch: {{debounce: {}ms}}\nagents:\n  - {{name: codex, role: reviewer, adapter: text, command: [{}]}}\n",
             SETTLE.as_millis(),
             agent.display()
         );

@@ -68,7 +68,7 @@ impl Invocation {
 /// What a process left behind. Its bytes lie in files, so that no size of output takes memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The kept bytes of stdout (up to `limits.output`).
+    /// The kept bytes of stdout (up to `limits.max_output_size`).
     pub stdout: PathBuf,
     /// The end of stderr, at most 4 KiB, as text.
     pub stderr_tail: String,

@@ -219,7 +219,7 @@ impl Agents {
     /// Asks an agent, again where it failed for a reason that passes. Dropping the future ends the agent.
     pub async fn ask(&self, ask: Ask<'_>) -> Asked {
         let started = Instant::now();
-        let total = ask.agent.timeout.unwrap_or(ask.limits.total);
+        let total = ask.agent.timeout.unwrap_or(ask.limits.call_timeout);
         let mut usage = Usage::default();
         let mut session = ask.session.filter(|session| session.agent == ask.agent.name);
         let mut tries = 0;
@@ -364,7 +364,7 @@ impl Agents {
                 &invocation.env,
                 ask.protected,
             ),
-            limits: Limits { total: left, ..*ask.limits },
+            limits: Limits { call_timeout: left, ..*ask.limits },
             stdout: &ask.files.stdout,
             stderr: &ask.files.stderr,
             activity: &activity,

@@ -67,7 +67,7 @@ impl Clock {
 
     /// The program is being ended: from now on only the supervisor can be late.
     pub(super) fn end(&mut self, now: Instant) {
-        self.late = Some(now + self.limits.grace + SUPERVISOR_LATE);
+        self.late = Some(now + self.limits.kill_grace + SUPERVISOR_LATE);
     }
 
     /// When there is something to do next.
@@ -123,11 +123,11 @@ impl Clock {
     }
 
     fn cap(&self) -> (Instant, Cap) {
-        let total = (self.started + self.limits.total, Cap::Total);
+        let total = (self.started + self.limits.call_timeout, Cap::Total);
         let silence = match self.heard {
             _ if !self.streams => return total,
-            None => (self.started + self.limits.first_output, Cap::FirstOutput),
-            Some(heard) => (heard + self.limits.idle, Cap::Idle),
+            None => (self.started + self.limits.first_output_timeout, Cap::FirstOutput),
+            Some(heard) => (heard + self.limits.idle_timeout, Cap::Idle),
         };
         if silence.0 < total.0 { silence } else { total }
     }
@@ -143,12 +143,12 @@ mod tests {
     use super::*;
 
     const LIMITS: Limits = Limits {
-        total: Duration::from_secs(30),
-        first_output: Duration::from_secs(5),
-        idle: Duration::from_secs(10),
-        output: 0,
-        line: 0,
-        grace: Duration::from_secs(3),
+        call_timeout: Duration::from_secs(30),
+        first_output_timeout: Duration::from_secs(5),
+        idle_timeout: Duration::from_secs(10),
+        max_output_size: 0,
+        max_line_size: 0,
+        kill_grace: Duration::from_secs(3),
         retries: 0,
         backoff: Duration::from_millis(1),
     };

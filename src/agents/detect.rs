@@ -21,12 +21,12 @@ use crate::domain::Agent;
 
 /// The caps on a program that tells about itself.
 const LIMITS: Limits = Limits {
-    total: Duration::from_secs(30),
-    first_output: Duration::from_secs(30),
-    idle: Duration::from_secs(30),
-    output: 256 << 10,
-    line: 4096,
-    grace: Duration::from_millis(500),
+    call_timeout: Duration::from_secs(30),
+    first_output_timeout: Duration::from_secs(30),
+    idle_timeout: Duration::from_secs(30),
+    max_output_size: 256 << 10,
+    max_line_size: 4096,
+    kill_grace: Duration::from_millis(500),
     retries: 0,
     backoff: Duration::from_millis(1),
 };

@@ -24,11 +24,11 @@ pub struct Failed {
 /// The cap that a program went over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cap {
-    /// `limits.first_output`
+    /// `limits.first_output_timeout`
     FirstOutput,
-    /// `limits.idle`
+    /// `limits.idle_timeout`
     Idle,
-    /// `limits.total`, or the agent's own `timeout`
+    /// `limits.call_timeout`, or the agent's own `timeout`
     Total,
 }
 
@@ -191,10 +191,10 @@ impl RunError {
                 Some(format!("give it more time: `glee config set agents.{name}.timeout 60m`"))
             }
             Self::TimedOut { cap: Cap::FirstOutput, .. } => {
-                Some("allow a longer silence: `glee config set limits.first_output 10m`".to_owned())
+                Some("allow a longer silence: `glee config set limits.first_output_timeout 10m`".to_owned())
             }
             Self::TimedOut { cap: Cap::Idle, .. } => {
-                Some("allow a longer silence: `glee config set limits.idle 30m`".to_owned())
+                Some("allow a longer silence: `glee config set limits.idle_timeout 30m`".to_owned())
             }
             Self::ExitCode { .. } | Self::Killed { .. } => {
                 Some(format!("see that it works by itself: `{} --help`", agent.command.join(" ")))
@@ -299,7 +299,7 @@ mod tests {
             (
                 RunError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
                 "`/bin/rev -x` went silent for 600s and was ended",
-                Some("allow a longer silence: `glee config set limits.idle 30m`"),
+                Some("allow a longer silence: `glee config set limits.idle_timeout 30m`"),
             ),
             (
                 RunError::ExitCode { command: command(), code: 2, said: Some("no key".to_owned()) },

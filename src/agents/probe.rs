@@ -95,7 +95,7 @@ impl Agents {
         if let Ok(kind) = AdapterKind::of(&agent) {
             self.heard(kind, &agent, None, jiff::Timestamp::now());
         }
-        let limits = Limits { total: limits.total.min(TOTAL), retries: 0, ..*limits };
+        let limits = Limits { call_timeout: limits.call_timeout.min(TOTAL), retries: 0, ..*limits };
         let asked = self
             .ask(Ask {
                 agent: &agent,

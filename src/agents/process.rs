@@ -65,7 +65,7 @@ pub struct Job<'a> {
     pub marks: Marks,
     /// Its caps.
     pub limits: Limits,
-    /// Where the first `limits.output` bytes of stdout go; the folder exists.
+    /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
     pub stdout: &'a Path,
     /// Where the first bytes of stderr go, at most 1 MiB.
     pub stderr: &'a Path,
@@ -131,7 +131,7 @@ impl ProcessRunner {
         });
         let mut command = std::process::Command::new(&self.glee);
         command
-            .args(supervise::arguments(&ends, job.limits.grace, temporary.path(), confinement.as_ref()))
+            .args(supervise::arguments(&ends, job.limits.kill_grace, temporary.path(), confinement.as_ref()))
             .arg(&job.invocation.program)
             .args(&job.invocation.args)
             .env_clear()
@@ -154,8 +154,8 @@ impl Runner for ProcessRunner {
     fn run<'a>(&'a self, job: Job<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
         Box::pin(async move {
             let command = command_line(job.invocation);
-            let spools = Spool::create(job.stdout, job.limits.output)
-                .and_then(|out| Ok((out, Spool::create(job.stderr, STDERR_KEPT.min(job.limits.output))?)));
+            let spools = Spool::create(job.stdout, job.limits.max_output_size)
+                .and_then(|out| Ok((out, Spool::create(job.stderr, STDERR_KEPT.min(job.limits.max_output_size))?)));
             let (out, err) = match spools {
                 Ok(spools) => spools,
                 Err(source) => return Err(failed(RunError::Io { command, source }, None)),
@@ -255,7 +255,7 @@ impl Running {
                     Due::Nothing => {}
                     Due::Activity(source) => {
                         let spool = match source { Source::Out => &out.spool, Source::Err => &err.spool };
-                        spool.last_lines(job.limits.line).any(|line| (job.activity)(&line));
+                        spool.last_lines(job.limits.max_line_size).any(|line| (job.activity)(&line));
                     }
                     Due::Over(cap) => ending = Some(Cause::TimedOut(cap)),
                     // The supervisor itself does not do its work; nobody is left to do it better.
@@ -356,7 +356,7 @@ fn conclude(
             held,
         },
     };
-    let said = || err.last_line(job.limits.line).or_else(|| out.last_line(job.limits.line));
+    let said = || err.last_line(job.limits.max_line_size).or_else(|| out.last_line(job.limits.max_line_size));
     let error = match (cause, end) {
         (_, Err(status)) => {
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
@@ -393,9 +393,9 @@ fn failed(error: RunError, output: Option<Output>) -> Box<Failed> {
 
 fn cap_value(limits: &Limits, cap: Cap) -> Duration {
     match cap {
-        Cap::FirstOutput => limits.first_output,
-        Cap::Idle => limits.idle,
-        Cap::Total => limits.total,
+        Cap::FirstOutput => limits.first_output_timeout,
+        Cap::Idle => limits.idle_timeout,
+        Cap::Total => limits.call_timeout,
     }
 }
 
@@ -408,7 +408,7 @@ fn tell<'a>(
 ) -> (Pin<Box<dyn Future<Output = ()> + Send + 'a>>, Option<Relay>) {
     match (job.talk, stdin) {
         (Some(talk), Some(stdin)) => {
-            let (relay, ear) = relay(job.limits.line);
+            let (relay, ear) = relay(job.limits.max_line_size);
             (talk.hold(ear, Box::new(stdin), hushed), Some(relay))
         }
         (_, stdin) => (Box::pin(feed(stdin, &job.invocation.stdin)), None),

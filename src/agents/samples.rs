@@ -13,12 +13,12 @@ pub(super) const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
 /// Caps that no test reaches, without tries.
 pub(super) const LIMITS: Limits = Limits {
-    total: Duration::from_secs(60),
-    first_output: Duration::from_secs(60),
-    idle: Duration::from_secs(60),
-    output: 1 << 20,
-    line: 1 << 16,
-    grace: Duration::from_secs(1),
+    call_timeout: Duration::from_secs(60),
+    first_output_timeout: Duration::from_secs(60),
+    idle_timeout: Duration::from_secs(60),
+    max_output_size: 1 << 20,
+    max_line_size: 1 << 16,
+    kill_grace: Duration::from_secs(1),
     retries: 0,
     backoff: Duration::from_millis(1),
 };

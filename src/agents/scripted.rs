@@ -131,8 +131,8 @@ impl Runner for ScriptedRunner {
                 biased;
                 () = job.stop.stopped() => Some(RunError::Stopped { command: command.clone() }),
                 () = wait => None,
-                () = tokio::time::sleep(job.limits.total) => {
-                    Some(RunError::TimedOut { command: command.clone(), cap: Cap::Total, after: job.limits.total })
+                () = tokio::time::sleep(job.limits.call_timeout) => {
+                    Some(RunError::TimedOut { command: command.clone(), cap: Cap::Total, after: job.limits.call_timeout })
                 }
             };
             if let Some(error) = ended {
@@ -149,7 +149,8 @@ impl Runner for ScriptedRunner {
 }
 
 fn finish(job: &Job<'_>, command: String, script: &Script) -> Ran {
-    let kept = usize::try_from(job.limits.output).map_or(script.stdout.len(), |cap| cap.min(script.stdout.len()));
+    let kept =
+        usize::try_from(job.limits.max_output_size).map_or(script.stdout.len(), |cap| cap.min(script.stdout.len()));
     let written = std::fs::write(job.stdout, &script.stdout[..kept])
         .and_then(|()| std::fs::write(job.stderr, script.stderr.as_bytes()));
     if let Err(source) = written {

@@ -251,7 +251,7 @@ fn error(dialect: &dyn Dialect, kind: FailureKind, said: &str) -> AgentError {
         FailureKind::RateLimited { reset: None } => {
             error.hint("carry the run on in a while with `glee runs resume`")
         }
-        FailureKind::TooLong => error.hint("review less at a time: `glee config set review.shard 64KiB`"),
+        FailureKind::TooLong => error.hint("review less at a time: `glee config set review.max_shard_size 64KiB`"),
         FailureKind::Unavailable => error.hint("see whether the service answers; carry the run on later"),
         _ => error,
     }
@@ -300,7 +300,7 @@ pub(super) fn fits(
     }
     let about = format!("the prompt for `{}` has {length} {unit}, `{name}` takes {longest}", query.agent.name);
     Err(AgentError::new(FailureKind::TooLong, about)
-        .hint("review less at a time: `glee config set review.shard 64KiB`"))
+        .hint("review less at a time: `glee config set review.max_shard_size 64KiB`"))
 }
 
 /// The arguments of a configuration, which come after the adapter's own.

@@ -8,7 +8,7 @@ use super::load::Places;
 use crate::config::edit::EditError;
 use crate::config::file::{self, FileError, Links};
 use crate::config::trust::{Store, TrustError};
-use crate::config::{self, ConfigError, Owner, paths};
+use crate::config::{self, ConfigError, Owner, paths, renamed};
 use crate::domain::ExitReason;
 use crate::protocol::secrets;
 use crate::ui::stream;
@@ -148,6 +148,14 @@ pub(super) fn say(globals: &Globals, line: &str) {
     if !globals.quiet {
         stream::err(&format!("{}\n", secrets::redact(&crate::protocol::printable::block(line))));
     }
+}
+
+/// Whether an earlier name is given; if so, says what the name is today.
+pub(super) fn is_earlier(globals: &Globals, is_given: bool, earlier: &str, today: &str) -> bool {
+    if is_given {
+        say(globals, &renamed::notice(earlier, today));
+    }
+    is_given
 }
 
 impl From<FileError> for CommandError {

@@ -6,7 +6,7 @@ use super::Globals;
 use super::change::{HEAD, Target, say};
 use super::error::{CommandError, CommandResult};
 use super::load::{self, Places};
-use crate::config::{self, Loaded, Origin, Place, Setting, edit, schema};
+use crate::config::{self, Loaded, Origin, Place, Setting, edit, renamed, schema};
 use crate::domain::ExitReason;
 use crate::protocol::secrets;
 use crate::ui::ask::{self, AskError, Look};
@@ -21,7 +21,7 @@ Examples:
   glee config list --origin
 
 A value comes from, the last one winning: the built-in default, your own file (--user), the project's
-.glee/config.yml, a variable (review.max_file is GLEE_REVIEW_MAX_FILE), the command line.")]
+.glee/config.yml, a variable (review.max_file_size is GLEE_REVIEW_MAX_FILE_SIZE), the command line.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -40,7 +40,7 @@ enum Command {
 Examples:
   glee config set review.on_dispute.default judge
   glee config set review.issues.mandatory HIGH,MEDIUM
-  glee config set --user limits.total 45m")]
+  glee config set --user limits.call_timeout 45m")]
     Set {
         /// A key such as `review.rounds` or `agents.<name>.role`
         key: String,
@@ -91,9 +91,9 @@ Examples:
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        Command::Get { key } => get(globals, key),
-        Command::Set { key, value, user } => set(globals, key, value, *user),
-        Command::Unset { key, user } => unset(globals, key, *user),
+        Command::Get { key } => get(globals, today(globals, key)),
+        Command::Set { key, value, user } => set(globals, today(globals, key), value, *user),
+        Command::Unset { key, user } => unset(globals, today(globals, key), *user),
         Command::List { json: true, .. } => list_json(globals),
         Command::List { origin, json: false } => list(globals, *origin),
         Command::Edit { user } => edit_file(globals, *user),
@@ -105,6 +105,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
+/// The key under its name of today.
+fn today<'k>(globals: &Globals, key: &'k str) -> &'k str {
+    let Some(today) = renamed::today(key) else { return key };
+    say(globals, &renamed::notice(key, today));
+    today
+}
+
 fn get(globals: &Globals, key: &str) -> CommandResult {
     let (_, loaded) = load::settings(globals, Vec::new())?;
     if let Some(setting) = loaded.values.get(key) {
@@ -112,11 +119,10 @@ fn get(globals: &Globals, key: &str) -> CommandResult {
     }
     let inside = format!("{key}.");
     let lines: String = loaded
-        .settings
-        .flat
+        .values
         .iter()
         .filter(|(name, _)| name.starts_with(&inside))
-        .map(|(name, value)| format!("{name} = {}\n", plain(name, value)))
+        .map(|(name, setting)| format!("{name} = {}\n", plain(name, &config::shown(name, &setting.value))))
         .collect();
     if lines.is_empty() {
         return Err(missing(&loaded, key));
@@ -198,7 +204,9 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     let rows: Vec<(String, &Origin)> = loaded
         .values
         .iter()
-        .map(|(key, setting)| (format!("{key} = {}", plain(key, &loaded.settings.flat[key])), &setting.origin))
+        .map(|(key, setting)| {
+            (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), &setting.origin)
+        })
         .collect();
     // A long value does not push all origins out of sight.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
@@ -216,7 +224,7 @@ fn list_json(globals: &Globals) -> CommandResult {
         .values
         .iter()
         .map(|(key, setting)| {
-            let mut row = json!({"value": loaded.settings.flat[key], "origin": setting.origin.layer()});
+            let mut row = json!({"value": config::shown(key, &setting.value), "origin": setting.origin.layer()});
             match &setting.origin {
                 Origin::User(Place::File { name, at }) | Origin::Project(Place::File { name, at }) => {
                     row["file"] = json!(name);

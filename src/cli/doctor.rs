@@ -130,7 +130,7 @@ fn configuration(text: &mut String, loaded: &Loaded) {
         if origin == "default" || key.starts_with("agents.") {
             continue;
         }
-        let value = loaded.settings.flat.get(key).map(crate::config::flow).unwrap_or_default();
+        let value = crate::config::flow(&setting.value);
         let _ = writeln!(text, "setting    {key} = {} ({origin})", printable::line(&value));
     }
 }

@@ -85,7 +85,7 @@ fn text(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
     if plan.mode == Mode::Arbitrate {
         let judge = plan.agents.iter().find(|agent| agent.role == Role::Judge);
         let judge = judge.map_or("nobody", |agent| agent.name.0.as_str());
-        let _ = writeln!(out, "Disputes {} by default, the judge is {judge}", settings.review.on_dispute);
+        let _ = writeln!(out, "Disputes {} by default, the judge is {judge}", settings.review.on_dispute.default);
     }
     out.push_str("Nobody was asked: this was a dry run.\n");
     out

@@ -10,6 +10,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use super::Globals;
+use super::change::is_earlier;
 use super::error::{CommandError, CommandResult};
 use super::watch::{self as watching, socket_error};
 use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
@@ -60,13 +61,16 @@ pub(crate) struct Args {
     wait: bool,
     /// End quietly with 0 where no watch runs: for hooks
     #[arg(long)]
+    if_running: bool,
+    #[arg(long, hide = true, conflicts_with = "if_running")]
     if_watched: bool,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let if_running = args.if_running | is_earlier(globals, args.if_watched, "--if-watched", "--if-running");
     let client = match watching::connect(globals)? {
         Ok(client) => client,
-        Err(_) if args.if_watched => return Ok(ExitReason::Clean),
+        Err(_) if if_running => return Ok(ExitReason::Clean),
         Err(error) => return Err(socket_error(error)),
     };
     match (&args.from, &args.kind) {

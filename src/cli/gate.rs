@@ -89,7 +89,7 @@ fn ask(args: &Ask, globals: &Globals) -> CommandResult {
     let id = args.asked.id.as_deref().unwrap_or(new.short());
     let table = Table::new(globals, args.asked.format)?;
     let plan = plan(&table, id, checkpoint, &globals.directory().join(questions), &args.asked.agents)?;
-    let outcome = table.ask(plan, args.asked.afresh)?;
+    let outcome = table.ask(plan, args.asked.fresh(globals))?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;
     Ok(exit)

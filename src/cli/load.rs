@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::Globals;
+use super::change::say;
 use super::error::CommandError;
 use crate::config::{self, ConfigError, Loaded, Sources, Untrusted, paths};
 use crate::domain::ExitReason;
@@ -64,6 +65,7 @@ pub(crate) fn settings(globals: &Globals, flags: Vec<(String, Value)>) -> Result
     let places = Places::find(globals)?;
     let sources = Sources { flags, ..places.sources(globals) };
     let loaded = config::load(&sources)?;
+    loaded.notices.iter().for_each(|notice| say(globals, notice));
     Ok((places, loaded))
 }
 
@@ -77,6 +79,7 @@ pub(crate) fn runnable(
     let places = Places::find(globals)?;
     let loaded = config::load(&Sources { flags, project_copy: copy, ..places.sources(globals) })?;
     config::check_names(&loaded.settings)?;
+    loaded.notices.iter().for_each(|notice| say(globals, notice));
     match &loaded.untrusted {
         Some(untrusted) => Err(refusal(untrusted)),
         None => Ok((places, loaded)),

@@ -206,7 +206,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let workspace = Arc::new(workspace);
-    let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
+    let options = SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
     let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
     // A route named on the command line is chosen: nobody is asked for it.
     let chosen = args.on_dispute.map(Route::from);

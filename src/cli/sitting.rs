@@ -243,7 +243,7 @@ pub(crate) fn settle(
     let terminal = Terminal::new(screen(sitting.globals));
     let decider = decider(sitting, &settings, &terminal);
     let sink = Box::new(Progress::new(&terminal));
-    let (ended, _) = attend(settings.budget.wall, &terminal, None, |stop| {
+    let (ended, _) = attend(settings.budget.duration, &terminal, None, |stop| {
         pipeline::settle(
             Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop },
             run,
@@ -259,7 +259,7 @@ pub(crate) fn settle(
 fn decider(sitting: &Sitting<'_>, settings: &Settings, terminal: &Terminal) -> Box<dyn Decider> {
     match (sitting.globals.interactive(), sitting.chosen) {
         (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(terminal) }),
-        (true, None) if settings.review.prompt_user => Box::new(Dialog::new(terminal)),
+        (true, None) if settings.review.on_dispute.prompt_user => Box::new(Dialog::new(terminal)),
         (true, None) | (false, _) => Box::new(Unattended::new(terminal)),
     }
 }
@@ -288,7 +288,7 @@ fn sit(
         Format::Jsonl => Box::new(JsonLines::new()),
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
     };
-    let (wall, state_dir) = (settings.budget.wall, state_dir()?);
+    let (wall, state_dir) = (settings.budget.duration, state_dir()?);
     let is_recorded = Arc::new(AtomicBool::new(false));
     let sink = Box::new(Noting { sink, is_recorded: Arc::clone(&is_recorded) });
     let resume = format!("carry it on with `glee runs resume {}`", id.short());
@@ -414,7 +414,7 @@ fn fix_command() -> String {
     format!("glee {}", words.join(" "))
 }
 
-/// The mark of a run that reached `budget.wall`; no signal has this number.
+/// The mark of a run that reached `budget.duration`; no signal has this number.
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run when its wall time is over.

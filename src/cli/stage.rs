@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::Globals;
+use super::change::is_earlier;
 use super::error::CommandError;
 use super::sitting::{self, FormatArg};
 use crate::config::file::FileError;
@@ -34,10 +35,18 @@ pub(super) struct Asked {
     pub(super) agents: Vec<String>,
     /// Ask everybody anew, whatever was answered before
     #[arg(long)]
-    pub(super) afresh: bool,
+    fresh: bool,
+    #[arg(long, hide = true, conflicts_with = "fresh")]
+    afresh: bool,
     /// The form of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
     pub(super) format: FormatArg,
+}
+
+impl Asked {
+    pub(super) fn fresh(&self, globals: &Globals) -> bool {
+        self.fresh | is_earlier(globals, self.afresh, "--afresh", "--fresh")
+    }
 }
 
 /// Everything that one command asks about stages.
@@ -65,10 +74,10 @@ impl<'a> Table<'a> {
     }
 
     /// Carries on the last run that asked the same, if it is not over; else asks.
-    pub(super) fn ask(&self, plan: StagePlan, afresh: bool) -> Result<Outcome, CommandError> {
+    pub(super) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<Outcome, CommandError> {
         let last = stages::last(&self.journal()?, &plan.id, &plan.stage).map_err(sitting::run_error)?;
         match last {
-            Some(last) if !afresh && last.is_open() && last.asked_the_same(&plan, &self.settings) => {
+            Some(last) if !fresh && last.is_open() && last.asked_the_same(&plan, &self.settings) => {
                 self.carry_on(last.outcome.run, &last.plan)
             }
             _ => self.sit(pipeline::new_run(), &plan, Some(plan.clone())),
@@ -93,12 +102,12 @@ impl<'a> Table<'a> {
             Format::Jsonl => Box::new(JsonLines::new()),
             Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
         };
-        let asks = self.globals.interactive() && self.settings.review.prompt_user;
+        let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Person>);
         let (settings, workspace) = (self.settings.clone(), sitting::workspace(self.globals)?);
         let is_recorded = Arc::new(AtomicBool::new(true));
         let resume = Some((format!("give the same command with `--id {}` to carry it on", plan.id), is_recorded));
-        let (rested, cause) = sitting::attend(settings.budget.wall, &terminal, resume, |stop| {
+        let (rested, cause) = sitting::attend(settings.budget.duration, &terminal, resume, |stop| {
             let templates = self.project.join(".glee").join("prompts");
             let setup = Setup { workspace, state_dir, journal, agents, settings, templates, sink, person, stop };
             async move {

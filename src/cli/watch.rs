@@ -55,6 +55,8 @@ struct Watch {
     stay: bool,
     /// Begin anew: no pause, no issue and no event of an earlier watch counts
     #[arg(long)]
+    fresh: bool,
+    #[arg(long, hide = true, conflicts_with = "fresh")]
     afresh: bool,
     /// What is printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]

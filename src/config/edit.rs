@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use yaml_edit::path::YamlPath as _;
 use yaml_edit::{Document, MappingBuilder, YamlFile, YamlValue};
 
-use super::yaml;
+use super::{renamed, schema, yaml};
 
 /// Why a text was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,7 @@ pub enum EditError {
 /// When the text would not be the old one plus this change.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
-    let path = path(&before, key)?;
+    let path = path(&before, spelled(&before, key))?;
     let mut wanted = before.clone();
     put(&mut wanted, &path, value.clone());
     let changed = [append_section(text, &before, &path, value), replace(text, &before, &path, value)];
@@ -51,7 +51,7 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
 /// When it is not there, or the text would not be the old one without it.
 pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let before = read(text)?;
-    let path = path(&before, key)?;
+    let path = path(&before, spelled(&before, key))?;
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
@@ -77,7 +77,7 @@ pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditE
     let mut wanted = before.clone();
     let mut agents = before.get("agents").and_then(Value::as_array).cloned().unwrap_or_default();
     agents.push(Value::Object(agent.clone()));
-    put(&mut wanted, &[Step::Key("agents".to_owned())], Value::Array(agents));
+    put(&mut wanted, &["agents".to_owned()], Value::Array(agents));
     let changed = [push_agent(text, agent), begin_agents(text, &before, agent)];
     verified(text, "agents", changed, |changed| {
         read(changed).is_ok_and(|after| after == wanted) && comments(changed) == comments(text)
@@ -92,7 +92,7 @@ pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let index = agent_index(&before, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
     let mut wanted = before;
-    take(&mut wanted, &[Step::Key("agents".to_owned()), Step::Index(index)]);
+    take(&mut wanted, &["agents".to_owned(), index.to_string()]);
     let changed = YamlFile::from_str(text).ok().and_then(|file| {
         file.document()?.get_sequence("agents")?.remove(index)?;
         Some(file.to_string())
@@ -100,13 +100,6 @@ pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
     verified(text, "agents", [changed], |changed| {
         read(changed).is_ok_and(|after| pruned(after) == pruned(wanted.clone()))
     })
-}
-
-/// One step from the document's root.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
-    Key(String),
-    Index(usize),
 }
 
 fn read(text: &str) -> Result<Value, EditError> {
@@ -119,64 +112,58 @@ fn read(text: &str) -> Result<Value, EditError> {
     }
 }
 
-fn path(document: &Value, key: &str) -> Result<Vec<Step>, EditError> {
+/// The name of a key in this file: its earlier one where that is there.
+fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
+    renamed::earlier(key).filter(|earlier| schema::at(document, earlier).is_some()).unwrap_or(key)
+}
+
+/// A key's place in the document, part by part; an agent is the index of its entry.
+fn path(document: &Value, key: &str) -> Result<Vec<String>, EditError> {
     let Some((name, last)) = key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) else {
-        return Ok(key.split('.').map(|part| Step::Key(part.to_owned())).collect());
+        return Ok(key.split('.').map(str::to_owned).collect());
     };
     let index = agent_index(document, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
-    Ok(vec![Step::Key("agents".to_owned()), Step::Index(index), Step::Key(last.to_owned())])
+    Ok(vec!["agents".to_owned(), index.to_string(), last.to_owned()])
 }
 
 fn agent_index(document: &Value, name: &str) -> Option<usize> {
     document.get("agents")?.as_array()?.iter().position(|agent| agent.get("name") == Some(&json!(name)))
 }
 
-fn at<'a>(document: &'a Value, path: &[Step]) -> Option<&'a Value> {
-    path.iter().try_fold(document, |value, step| match step {
-        Step::Key(key) => value.get(key),
-        Step::Index(index) => value.get(index),
-    })
+fn pointer(path: &[String]) -> String {
+    path.iter().map(|part| format!("/{part}")).collect()
 }
 
-fn put(document: &mut Value, path: &[Step], value: Value) {
-    let Some((step, rest)) = path.split_first() else {
+fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
+    document.pointer(&pointer(path))
+}
+
+fn put(document: &mut Value, path: &[String], value: Value) {
+    let Some((part, rest)) = path.split_first() else {
         *document = value;
         return;
     };
-    match step {
-        Step::Key(key) => {
-            if !document.is_object() {
-                *document = json!({});
-            }
-            put(&mut document[key], rest, value);
-        }
-        Step::Index(index) => put(&mut document[*index], rest, value),
+    if document.get(0).is_some() && at(document, &path[..1]).is_some() {
+        return put(document.pointer_mut(&pointer(&path[..1])).expect("it was just there"), rest, value);
     }
+    if !document.is_object() {
+        *document = json!({});
+    }
+    put(&mut document[part], rest, value);
 }
 
-fn take(document: &mut Value, path: &[Step]) {
+fn take(document: &mut Value, path: &[String]) {
     let Some((last, parents)) = path.split_last() else { return };
-    let mut parent = document;
-    for step in parents {
-        parent = match step {
-            Step::Key(key) => &mut parent[key],
-            Step::Index(index) => &mut parent[*index],
-        };
-    }
-    match (last, parent) {
-        (Step::Key(key), Value::Object(map)) => {
-            map.shift_remove(key);
-        }
-        (Step::Index(index), Value::Array(list)) => {
-            list.remove(*index);
-        }
+    match document.pointer_mut(&pointer(parents)) {
+        Some(Value::Object(map)) => drop(map.shift_remove(last)),
+        Some(Value::Array(list)) => drop(last.parse().map(|index: usize| list.remove(index))),
         _ => {}
     }
 }
 
 /// Whether a section holds this path and nothing beside it.
-fn holds_only(section: &Value, path: &[Step]) -> bool {
-    let Some((Step::Key(key), rest)) = path.split_first() else { return path.is_empty() };
+fn holds_only(section: &Value, path: &[String]) -> bool {
+    let Some((key, rest)) = path.split_first() else { return true };
     section.as_object().is_some_and(|map| map.len() == 1)
         && section.get(key).is_some_and(|value| rest.is_empty() || holds_only(value, rest))
 }
@@ -225,8 +212,8 @@ fn lost_comments(before: &str, after: &str) -> usize {
 }
 
 /// A new top-level section, as a block of its own at the end.
-fn append_section(text: &str, before: &Value, path: &[Step], value: &Value) -> Option<String> {
-    let Some(Step::Key(section)) = path.first() else { return None };
+fn append_section(text: &str, before: &Value, path: &[String], value: &Value) -> Option<String> {
+    let section = path.first()?;
     if before.get(section).is_some() || !(before.is_object() || before.is_null()) {
         return None;
     }
@@ -264,7 +251,7 @@ fn write_block(text: &mut String, value: &Value, indent: usize) {
     }
 }
 
-fn replace(text: &str, before: &Value, path: &[Step], value: &Value) -> Option<String> {
+fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     let document = file.ensure_document();
     let name = name(path);
@@ -296,7 +283,7 @@ fn in_quotes(document: &Document, name: &str, word: &str) -> Option<yaml_edit::S
     Document::from_str(&text).ok()?.as_scalar()
 }
 
-fn is_block(document: &Document, before: &Value, path: &[Step]) -> bool {
+fn is_block(document: &Document, before: &Value, path: &[String]) -> bool {
     at(before, path).and_then(Value::as_array).is_some_and(|list| !list.is_empty())
         && document
             .try_get_path(&name(path))
@@ -322,7 +309,7 @@ fn edited(value: &Value) -> Option<YamlValue> {
     })
 }
 
-fn remove(text: &str, path: &[Step]) -> Option<String> {
+fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
@@ -352,7 +339,7 @@ fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
 fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Option<String> {
     let list = json!([agent]);
     if before.get("agents").is_none() {
-        return append_section(text, before, &[Step::Key("agents".to_owned())], &list);
+        return append_section(text, before, &["agents".to_owned()], &list);
     }
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_set_path("agents", edited(&list)?).ok()?;
@@ -360,18 +347,11 @@ fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Optio
 }
 
 /// A path in the editor's own notation.
-fn name(path: &[Step]) -> String {
-    path.iter().fold(String::new(), |mut name, step| {
-        match step {
-            Step::Key(key) if name.is_empty() => name.push_str(key),
-            Step::Key(key) => {
-                let _ = write!(name, ".{key}");
-            }
-            Step::Index(index) => {
-                let _ = write!(name, "[{index}]");
-            }
-        }
-        name
+fn name(path: &[String]) -> String {
+    path.iter().fold(String::new(), |name, part| match part.parse::<usize>() {
+        Ok(index) => format!("{name}[{index}]"),
+        Err(_) if name.is_empty() => part.clone(),
+        Err(_) => format!("{name}.{part}"),
     })
 }
 
@@ -745,7 +725,7 @@ limits: {total: 30m, idle: 5m} # caps
                 let mut all = Vec::new();
                 paths(&before, "", &mut all);
                 let key = choice.get(&all);
-                let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
+                let path: Vec<String> = key.split('.').map(str::to_owned).collect();
                 let scalar = !at(&before, &path).is_some_and(|old| old.is_object() || old.is_array());
 
                 match set(&text, key, &value) {
@@ -768,7 +748,7 @@ limits: {total: 30m, idle: 5m} # caps
                 paths(&before, "", &mut all);
                 all.retain(|key| !key.contains("fresh"));
                 let key = choice.get(&all);
-                let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
+                let path: Vec<String> = key.split('.').map(str::to_owned).collect();
                 let scalar = !at(&before, &path).is_some_and(|old| old.is_object() || old.is_array());
 
                 match unset(&text, key) {

@@ -8,6 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::load::ConfigError;
+use super::renamed;
 use super::schema::{self, Key};
 use super::suggest::closest;
 use super::yaml::{self, Entry, Node, Position, Tree};
@@ -121,6 +122,8 @@ pub(crate) struct GivenAgent {
 pub(crate) struct Layer {
     pub(crate) values: BTreeMap<&'static str, Given>,
     pub(crate) agents: Vec<GivenAgent>,
+    /// What is said of earlier names of keys, a line each.
+    pub(crate) notices: Vec<String>,
 }
 
 /// Reads a file's text; `name` is what the file is called in messages, which name no place without it.
@@ -140,13 +143,17 @@ pub(crate) fn from_text(name: Option<&str>, text: &str) -> Result<Layer, ConfigE
 /// like a misspelt one.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
-    let known: Vec<(String, &Key)> = schema::KEYS.iter().map(|key| (key.variable(), key)).collect();
+    let names = schema::KEYS.iter().map(|key| key.name.as_str());
+    let known: Vec<(String, &str)> = names
+        .chain(renamed::KEYS.iter().map(|(earlier, _)| *earlier))
+        .map(|name| (schema::variable(name), name))
+        .collect();
     let mut layer = Layer::default();
     for (name, text) in variables.iter().filter(|(name, _)| name.starts_with("GLEE_")) {
-        let place = Place::Variable(name.clone());
         let Some((_, key)) = known.iter().find(|(variable, _)| variable == name) else {
             if SECTIONS.iter().any(|section| name.starts_with(section)) {
-                let suggestion = closest(name, known.iter().map(|(variable, _)| variable.as_str()));
+                let today = known.iter().take(schema::KEYS.len());
+                let suggestion = closest(name, today.map(|(variable, _)| variable.as_str()));
                 return Err(ConfigError::UnknownVariable {
                     name: name.clone(),
                     suggestion: suggestion.map(str::to_owned),
@@ -154,12 +161,8 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
             }
             continue;
         };
-        let value = key.kind.check(&Node::from(&key.kind.read(text))).map_err(|misfit| ConfigError::Value {
-            place: place.clone(),
-            key: key.name.to_owned(),
-            misfit: Box::new(misfit),
-        })?;
-        layer.values.insert(key.name, Given { value, place });
+        let form = schema::find(renamed::today(key).unwrap_or(key)).expect("each name is that of a key");
+        layer.set(key, &form.read(text), Place::Variable(name.clone()))?;
     }
     Ok(layer)
 }
@@ -168,26 +171,45 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
 pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
     for (name, value) in flags {
-        let place = Place::CommandLine;
-        let key = schema::find(name).ok_or_else(|| unknown(place.clone(), name))?;
-        let value = key.kind.check(&Node::from(value)).map_err(|misfit| ConfigError::Value {
-            place: place.clone(),
-            key: name.clone(),
-            misfit: Box::new(misfit),
-        })?;
-        layer.values.insert(key.name, Given { value, place });
+        layer.set(name, value, Place::CommandLine)?;
     }
     Ok(layer)
+}
+
+impl Layer {
+    /// Sets a key under one of its names.
+    fn add(&mut self, key: &'static Key, name: &str, given: Given, place: Place) -> Result<(), ConfigError> {
+        if let Some(earlier) = renamed::earlier(&key.name) {
+            let (old, new) = match place {
+                Place::Variable(_) => (schema::variable(earlier), schema::variable(&key.name)),
+                _ => (earlier.to_owned(), key.name.clone()),
+            };
+            if self.values.contains_key(key.name.as_str()) {
+                return Err(ConfigError::BothNames { place, earlier: old, today: new });
+            }
+            if name == earlier {
+                let at = if let Place::File { .. } = place { place.to_string() } else { String::new() };
+                self.notices.push(format!("{at}{}", renamed::notice(&old, &new)));
+            }
+        }
+        self.values.insert(&key.name, given);
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, value: &Value, place: Place) -> Result<(), ConfigError> {
+        let key = schema::find(renamed::today(name).unwrap_or(name)).ok_or_else(|| unknown(place.clone(), name))?;
+        let value = key.check(value).map_err(|misfit| ConfigError::value(place.clone(), name, misfit))?;
+        self.add(key, name, Given { value, place: place.clone() }, place)
+    }
 }
 
 /// The error for a key that does not exist, with the key that was probably meant.
 pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
     let (section, last) = name.rsplit_once('.').unwrap_or(("", name));
-    let full = |child: &str| if section.is_empty() { child.to_owned() } else { format!("{section}.{child}") };
     let siblings = schema::children(section);
     let suggestion = closest(last, siblings.iter().copied())
-        .map(full)
-        .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name)).map(str::to_owned))
+        .map(|child| schema::within(section, child))
+        .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name.as_str())).map(str::to_owned))
         // The right name in the wrong section.
         .or_else(|| {
             let middle = format!(".{last}.");
@@ -196,12 +218,8 @@ pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
                 whole.find(&middle).map(|start| whole[..start + middle.len() - 1].to_owned())
             })
         });
-    ConfigError::UnknownKey {
-        place,
-        key: name.to_owned(),
-        suggestion,
-        known: siblings.into_iter().map(full).collect(),
-    }
+    let known = siblings.into_iter().map(|child| schema::within(section, child)).collect();
+    ConfigError::UnknownKey { place, key: name.to_owned(), suggestion, known }
 }
 
 struct Reader<'a> {
@@ -224,15 +242,15 @@ impl Reader<'_> {
             }
         };
         for entry in entries {
-            let full = if name.is_empty() { entry.key.clone() } else { format!("{name}.{}", entry.key) };
+            let full = schema::within(name, &entry.key);
             if entry.key.contains('.') {
                 return Err(unknown((self.place)(entry.at), &full));
             }
             if full == "agents" {
                 self.agents(&entry.value)?;
-            } else if let Some(key) = schema::find(&full) {
+            } else if let Some(key) = schema::find(renamed::today(&full).unwrap_or(&full)) {
                 let given = self.value(key, &full, &entry.value)?;
-                self.layer.values.insert(key.name, given);
+                self.layer.add(key, &full, given, (self.place)(entry.at))?;
             } else if schema::children(&full).is_empty() {
                 return Err(unknown((self.place)(entry.at), &full));
             } else {
@@ -242,16 +260,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn value(&self, key: &'static Key, full: &str, node: &Node) -> Result<Given, ConfigError> {
-        let place = (self.place)(node.at);
-        match key.kind.check(node) {
-            Ok(value) => Ok(Given { value, place }),
-            Err(misfit) => Err(ConfigError::Value {
-                place: misfit.at.map_or(place, |at| (self.place)(Some(at))),
-                key: full.to_owned(),
-                misfit: Box::new(misfit),
-            }),
-        }
+    fn value(&self, key: &Key, full: &str, node: &Node) -> Result<Given, ConfigError> {
+        let value = key.check(&node.json()).map_err(|misfit| {
+            let at = misfit.item.map_or(node.at, |item| node.item(item));
+            ConfigError::value((self.place)(at), full, misfit)
+        })?;
+        Ok(Given { value, place: (self.place)(node.at) })
     }
 
     fn agents(&mut self, node: &Node) -> Result<(), ConfigError> {
@@ -267,23 +281,15 @@ impl Reader<'_> {
     fn agent(&mut self, index: usize, node: &Node) -> Result<(), ConfigError> {
         let place = (self.place)(node.at);
         let path = format!("agents[{index}]");
-        let known = || schema::AGENT_KEYS.iter().map(|key| key.name.to_owned()).collect::<Vec<_>>();
         let Tree::Map(entries) = &node.tree else {
-            return Err(ConfigError::NotASection { place, key: path, known: known() });
+            let known = schema::children(&path).into_iter().map(str::to_owned).collect();
+            return Err(ConfigError::NotASection { place, key: path, known });
         };
         let mut values = BTreeMap::new();
         for Entry { key, at, value } in entries {
             let full = format!("{path}.{key}");
-            let Some(key) = schema::find_agent_key(key) else {
-                let suggestion = closest(key, schema::AGENT_KEYS.iter().map(|key| key.name));
-                return Err(ConfigError::UnknownKey {
-                    place: (self.place)(*at),
-                    key: full,
-                    suggestion: suggestion.map(|name| format!("{path}.{name}")),
-                    known: known(),
-                });
-            };
-            values.insert(key.name, self.value(key, &full, value)?);
+            let key = schema::find_agent_key(key).ok_or_else(|| unknown((self.place)(*at), &full))?;
+            values.insert(key.name.as_str(), self.value(key, &full, value)?);
         }
         let Some(Value::String(name)) = values.remove("name").map(|given| given.value) else {
             return Err(ConfigError::NamelessAgent { place, path });
@@ -330,6 +336,7 @@ mod tests {
                         Given { value: json!(["claude", "-p"]), place: at(4, 14) }
                     )]),
                 }],
+                notices: Vec::new(),
             }
         );
         assert_eq!(from_text(Some("c.yml"), "# nothing\n").unwrap(), Layer::default());
@@ -352,7 +359,7 @@ mod tests {
             ),
             (
                 "budget: {energy: null}\n",
-                "c.yml:1:10: unknown key `budget.energy` | known here: budget.tokens, budget.usd, budget.calls, budget.wall",
+                "c.yml:1:10: unknown key `budget.energy` | known here: budget.tokens, budget.usd, budget.calls, budget.duration",
             ),
             (
                 "review:\n  on_dispute:\n    default: judg\n",
@@ -364,7 +371,7 @@ mod tests {
             ),
             (
                 "review: 3\n",
-                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file, skipped, shard, debate, consensus, on_dispute, judge",
+                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",
@@ -398,6 +405,37 @@ mod tests {
     }
 
     #[test]
+    fn earlier_names_work_and_name_todays() {
+        let layer = from_text(Some("c.yml"), "limits:\n  total: 9m\nreview: {max_file_size: 2MiB}\n").unwrap();
+        assert_eq!(layer.values["limits.call_timeout"].value, json!("9m"));
+        assert_eq!(layer.notices, ["c.yml:2:3: `limits.total` is now called `limits.call_timeout`"]);
+        assert_eq!(
+            message("limits: {idle: soon}\n"),
+            "c.yml:1:16: `limits.idle` cannot be `soon` | allowed: a duration such as 90s, 10m or 1h30m"
+        );
+        for text in ["budget: {wall: 1h, duration: 1h}\n", "budget: {duration: 1h, wall: 1h}\n"] {
+            let said = message(text);
+            let (_, said) = said.split_once(": `").unwrap();
+            assert_eq!(
+                said,
+                "budget.wall` and `budget.duration` are the same key, and both are given | remove `budget.wall`, its earlier name"
+            );
+        }
+        let set = |names: &[&str]| {
+            let variables: Vec<_> = names.iter().map(|name| ((*name).to_owned(), "5s".to_owned())).collect();
+            from_variables(&variables)
+        };
+        let layer = set(&["GLEE_WATCH_SETTLE"]).unwrap();
+        assert_eq!(layer.values["watch.debounce"].place, Place::Variable("GLEE_WATCH_SETTLE".to_owned()));
+        assert_eq!(layer.notices, ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]);
+        let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"]).unwrap_err().to_string();
+        assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are the same key"), "{both}");
+        for (earlier, today) in renamed::KEYS {
+            assert!(schema::find(earlier).is_none() && schema::find(today).is_some(), "{earlier} {today}");
+        }
+    }
+
+    #[test]
     fn variables_set_keys_and_misspelt_ones_are_errors() {
         let read = |name: &str, text: &str| {
             from_variables(&[(name.to_owned(), text.to_owned())])
@@ -420,8 +458,8 @@ mod tests {
             Err("the variable `GLEE_REVIEW_ROUND` sets nothing | did you mean `GLEE_REVIEW_ROUNDS`?".to_owned())
         );
         assert_eq!(
-            read("GLEE_LIMITS_TOTAL", "30"),
-            Err("GLEE_LIMITS_TOTAL: `limits.total` cannot be `30` | allowed: a duration such as 90s, 10m or 1h30m"
+            read("GLEE_LIMITS_CALL_TIMEOUT", "30"),
+            Err("GLEE_LIMITS_CALL_TIMEOUT: `limits.call_timeout` cannot be `30` | allowed: a duration such as 90s, 10m or 1h30m"
                 .to_owned())
         );
     }

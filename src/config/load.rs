@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::file::{self, FileError, Links};
-use super::kind::Misfit;
 use super::layer::{self, Layer, Place, Setting};
 use super::paths::PROJECT_FILE;
+use super::renamed;
 use super::resolve::{Layers, resolve};
 use super::schema;
 use super::scripts::Roots;
@@ -16,7 +16,7 @@ use super::settings::{ReviewerChoice, Settings};
 use super::suggest::closest;
 pub use super::trust::Untrusted;
 use super::trust::{self, Store, TrustError};
-use super::yaml::Node;
+use super::values::Misfit;
 use crate::domain::Role;
 
 /// Where settings come from.
@@ -45,6 +45,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// Every value with its origin, by dotted key.
     pub values: BTreeMap<String, Setting>,
+    /// What is said of earlier names of keys, a line each.
+    pub notices: Vec<String>,
     /// What the project's file would run without being trusted to.
     pub untrusted: Option<Untrusted>,
     /// The project's file, where there is one.
@@ -55,68 +57,56 @@ pub struct Loaded {
 
 /// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the fields are the parts of the message above them")]
+#[expect(missing_docs, reason = "the message says it")]
 pub enum ConfigError {
-    /// A file cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
     /// The file has a name under which nobody reads it.
     #[error("`{0}` is not read")]
     WrongName(String),
-    /// The records of trust cannot be used.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// A file is not YAML, or not the part of YAML that is accepted.
     #[error("{place}not valid YAML: {message}")]
     Syntax { place: Place, message: String },
-    /// A key does not exist.
     #[error("{place}unknown key `{key}`")]
     UnknownKey { place: Place, key: String, suggestion: Option<String>, known: Vec<String> },
-    /// A variable looks like a setting and is none.
     #[error("the variable `{name}` sets nothing")]
     UnknownVariable { name: String, suggestion: Option<String> },
-    /// A value does not fit its key.
+    #[error("{place}`{earlier}` and `{today}` are the same key, and both are given")]
+    BothNames { place: Place, earlier: String, today: String },
     #[error("{place}`{key}` {misfit}")]
     Value { place: Place, key: String, misfit: Box<Misfit> },
-    /// A value stands where keys are expected.
     #[error("{place}{} is made of keys, not a value", if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") })]
     NotASection { place: Place, key: String, known: Vec<String> },
-    /// `agents` is something else than a list.
     #[error("{place}`agents` is a list of agents")]
     AgentsNotAList { place: Place },
-    /// An agent has no name.
     #[error("{place}`{path}` has no name")]
     NamelessAgent { place: Place, path: String },
-    /// Two agents of one file have the same name.
     #[error("{place}there is another agent `{name}`")]
     TwoAgents { place: Place, name: String },
-    /// An agent lacks what it cannot do without.
     #[error("{place}the agent `{name}` has no {missing}")]
     Incomplete { place: Place, name: String, missing: &'static str },
-    /// An embedded agent does not exist.
     #[error("{place}the agent `{name}` has the command `{command}`, which is no embedded agent")]
     Builtin { place: Place, name: String, command: String, suggestion: Option<String> },
-    /// An embedded agent is given a role that is not its own.
     #[error("{place}the agent `{name}` cannot be a {role}: `builtin:{kind}` is a {its}")]
     BuiltinRole { place: Place, name: String, kind: String, its: Role, role: Role },
-    /// Embedded agents and the adapter `builtin` belong together.
     #[error("{place}the agent `{name}` has the command `{command}`, which does not go with its adapter")]
     Adapter { place: Place, name: String, command: String },
-    /// A tag is in two lists that exclude each other.
     #[error("the tag `{tag}` is both in `{mandatory}` and in `{optional}`")]
     BothWays { tag: String, mandatory: &'static str, optional: &'static str },
-    /// A project asks for more than it may.
     #[error("{place}a project may not loosen `{key}` from {bound} to {value}")]
     Looser { place: Place, key: String, value: String, bound: String },
-    /// A name in `review.reviewers` is not that of a reviewer.
     #[error("`review.reviewers` names `{name}`, which is not a connected reviewer")]
     NoSuchReviewer { name: String, reviewers: Vec<String> },
-    /// `--trust` was given something else than a hash.
     #[error("`{0}` is not a hash")]
     NotAHash(String),
 }
 
 impl ConfigError {
+    pub(crate) fn value(place: Place, key: &str, misfit: Misfit) -> Self {
+        Self::Value { place, key: key.to_owned(), misfit: Box::new(misfit) }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let did_you_mean = |word: &str| format!("did you mean `{word}`?");
@@ -135,6 +125,7 @@ impl ConfigError {
                 (!known.is_empty()).then(|| format!("known here: {}", known.join(", ")))
             }
             Self::UnknownVariable { .. } => Some("`glee config list` shows every key".to_owned()),
+            Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, its earlier name")),
             Self::Value { misfit, .. } => Some(misfit.hint()),
             Self::AgentsNotAList { .. } => {
                 Some("connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned())
@@ -199,6 +190,10 @@ pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
     Ok(Loaded {
         settings: resolved.settings(),
         values: resolved.values,
+        notices: [&layers.user, &layers.project, &layers.variables, &layers.flags]
+            .iter()
+            .flat_map(|layer| layer.notices.clone())
+            .collect(),
         untrusted: untrusted(sources, &layers.project)?,
         project_file: project_file.filter(|_| project.is_some()),
         user_file: sources.user_file.clone().filter(|_| user.is_some()),
@@ -289,25 +284,13 @@ pub fn check_text(
 /// # Errors
 /// When there is no such key, or the value does not fit it.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
-    let kind = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
-        Some((name, last)) => match schema::find_agent_key(last) {
-            Some(found) => found.kind,
-            None => return Err(unknown_agent_key(name, last)),
-        },
-        None => schema::find(key).ok_or_else(|| unknown_key(key))?.kind,
+    let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
+        Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Place::CommandLine, key))?,
+        None => schema::find(renamed::today(key).unwrap_or(key)).ok_or_else(|| unknown_key(key))?,
     };
-    let value = kind.read(text);
-    match kind.check(&Node::from(&value)) {
-        Ok(_) => Ok(value),
-        Err(misfit) => {
-            Err(ConfigError::Value { place: Place::CommandLine, key: key.to_owned(), misfit: Box::new(misfit) })
-        }
-    }
-}
-
-/// Whether a dotted key is a setting; those of agents are not.
-pub fn is_key(key: &str) -> bool {
-    schema::find(key).is_some()
+    let value = found.read(text);
+    found.check(&value).map_err(|misfit| ConfigError::value(Place::CommandLine, key, misfit))?;
+    Ok(value)
 }
 
 /// The error for a typed key that does not exist, or that is a section.
@@ -318,16 +301,6 @@ pub fn unknown_key(key: &str) -> ConfigError {
         "agents" => ConfigError::AgentsNotAList { place },
         _ if known.is_empty() => layer::unknown(place, key),
         _ => ConfigError::NotASection { place, key: key.to_owned(), known },
-    }
-}
-
-fn unknown_agent_key(name: &str, last: &str) -> ConfigError {
-    let known = schema::AGENT_KEYS.iter().map(|key| key.name);
-    ConfigError::UnknownKey {
-        place: Place::CommandLine,
-        key: format!("agents.{name}.{last}"),
-        suggestion: closest(last, known.clone()).map(|key| format!("agents.{name}.{key}")),
-        known: known.map(str::to_owned).collect(),
     }
 }
 

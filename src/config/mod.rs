@@ -5,10 +5,10 @@
 
 pub mod edit;
 pub mod file;
-mod kind;
 mod layer;
 mod load;
 pub mod paths;
+pub mod renamed;
 mod resolve;
 pub mod schema;
 pub mod scripts;
@@ -17,13 +17,13 @@ pub mod stages;
 mod suggest;
 pub mod trust;
 mod units;
+mod values;
 mod yaml;
 
-pub use kind::Misfit;
 pub use layer::{Origin, Place, Setting};
-pub use load::{
-    ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, is_key, load, typed, unknown_key,
-};
+pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
+pub use resolve::shown;
 pub use suggest::closest;
 pub use trust::command_line;
+pub use values::Misfit;
 pub use yaml::flow;

@@ -2,21 +2,18 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::layer::{Given, GivenAgent, Layer, Origin, Setting};
+use super::layer::{Given, GivenAgent, Layer, Origin, Place, Setting};
 use super::load::ConfigError;
-use super::schema::{self, Guard, KNOWN_PROGRAMS, Key};
-use super::settings::{
-    Advisories, Budget, Limits, Pause, Redaction, ReviewSettings, ReviewerChoice, Sandbox, Settings, Skipped,
-    Validate, WatchSettings,
-};
+use super::schema::{self, KNOWN_PROGRAMS, Key};
+use super::settings::{Connected, Settings};
 use super::suggest::closest;
 use super::units;
-use crate::domain::{Agent, AgentName, Caps, Effort, Price, Role, Route};
-use crate::rules::consensus::Policy;
+use super::values::words;
+use crate::domain::{Agent, Role};
 
 /// The layers above the built-in defaults, lowest first.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +34,8 @@ pub(crate) struct Resolved {
 /// Merges the layers.
 pub(crate) fn resolve(layers: &Layers) -> Result<Resolved, ConfigError> {
     let mut values = BTreeMap::new();
-    for key in schema::KEYS {
-        values.insert(key.name.to_owned(), value(layers, key)?);
+    for key in schema::KEYS.iter() {
+        values.insert(key.name.clone(), value(layers, key)?);
     }
     disjoint(&mut values)?;
     let mut agents = Vec::new();
@@ -54,16 +51,21 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Resolved, ConfigError> {
 }
 
 fn value(layers: &Layers, key: &'static Key) -> Result<Setting, ConfigError> {
-    let default = Setting { value: key.default_value(), origin: Origin::Default };
-    let user = layers.user.values.get(key.name).map(|given| from(given, Origin::User));
+    let name = key.name.as_str();
+    let default = Setting { value: key.default.clone(), origin: Origin::Default };
+    let user = layers.user.values.get(name).map(|given| from(given, Origin::User));
     let below = user.unwrap_or_else(|| default.clone());
-    let mut setting = match layers.project.values.get(key.name) {
-        Some(given) => guard(key.guard, key.name, given, below, &default.value)?,
+    let mut setting = match layers.project.values.get(name) {
+        Some(given) if key.is_guarded() => guard(key, name, given, below, &default.value)?,
+        Some(given) => from(given, Origin::Project),
         None => below,
     };
-    for (layer, origin) in [(&layers.variables, Origin::Variable(key.variable())), (&layers.flags, Origin::Flag)] {
-        if let Some(given) = layer.values.get(key.name) {
-            setting = Setting { value: given.value.clone(), origin };
+    for layer in [&layers.variables, &layers.flags] {
+        if let Some(given) = layer.values.get(name) {
+            setting = from(given, |place| match place {
+                Place::Variable(name) => Origin::Variable(name),
+                _ => Origin::Flag,
+            });
         }
     }
     Ok(setting)
@@ -77,25 +79,14 @@ fn from(given: &Given, origin: fn(super::Place) -> Origin) -> Setting {
 ///
 /// A project may ask for as much as the default or the user allows, and no more; where the user's own bound is the
 /// stricter one, it stands.
-fn guard(
-    guard: Guard,
-    key: &str,
-    project: &Given,
-    below: Setting,
-    default: &Value,
-) -> Result<Setting, ConfigError> {
-    let looser = |value: &Value, than: &Value| match guard {
-        Guard::Open => false,
-        Guard::StaysOn => value == &json!(false) && than == &json!(true),
-        Guard::Smaller => amount(value) > amount(than),
-        Guard::Later(words) => place_in(words, value) < place_in(words, than),
-    };
+fn guard(key: &Key, name: &str, project: &Given, below: Setting, default: &Value) -> Result<Setting, ConfigError> {
+    let looser = |value: &Value, than: &Value| amount(key, value) > amount(key, than);
     if looser(&project.value, &below.value) {
         if looser(&project.value, default) {
             let bound = if looser(&below.value, default) { &below.value } else { default };
             return Err(ConfigError::Looser {
                 place: project.place.clone(),
-                key: key.to_owned(),
+                key: name.to_owned(),
                 value: super::flow(&project.value),
                 bound: super::flow(bound),
             });
@@ -105,30 +96,22 @@ fn guard(
     Ok(from(project, Origin::Project))
 }
 
-/// A duration in milliseconds, a size in bytes, or a number; in parts of a million where a number may be broken. `none`
-/// is more than any.
-fn amount(value: &Value) -> u128 {
-    if let Some(number) = value.as_f64() {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "caps and counts are positive"
-        )]
-        return (number * 1e6) as u128;
+/// How loose a value is: milliseconds, bytes, parts of a million of a number, `false` over `true`, an earlier word over a
+/// later one. `none` is more than any.
+fn amount(key: &Key, value: &Value) -> u128 {
+    match value {
+        Value::Bool(strict) => u128::from(!strict),
+        Value::String(none) if none == "none" => u128::MAX,
+        Value::String(text) => {
+            let words = key.words();
+            let word = words.iter().position(|word| word == text).map(|at| (words.len() - at) as u128);
+            word.or_else(|| units::duration(text).map(|time| time.as_millis()))
+                .or_else(|| units::size(text).map(u128::from))
+                .unwrap_or_default()
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "caps and counts are positive")]
+        value => value.as_f64().map_or(0, |number| (number * 1e6) as u128),
     }
-    if value == "none" {
-        return u128::MAX;
-    }
-    let text = value.as_str().unwrap_or_default();
-    units::duration(text)
-        .map(|time| time.as_millis())
-        .or_else(|| units::size(text).map(u128::from))
-        .unwrap_or_default()
-}
-
-/// Where a word stands in a list.
-fn place_in(words: &[&str], value: &Value) -> Option<usize> {
-    words.iter().position(|word| value == word)
 }
 
 /// A tag is mandatory or optional: where one layer names it as the one and a higher layer as the other, the higher
@@ -168,12 +151,12 @@ fn agent(layers: &Layers, given: &GivenAgent) -> Result<BTreeMap<&'static str, S
     }
     for (key, value) in named(&layers.project.agents).into_iter().flat_map(|agent| agent.values) {
         let setting = if key == "timeout" {
-            let total = schema::find("limits.total").expect("the table has `limits.total`").default_value();
+            let total = schema::find("limits.call_timeout").expect("`limits.call_timeout` is a key");
             let below = values
                 .remove(key)
-                .or_else(|| layers.user.values.get("limits.total").map(|total| from(total, Origin::User)))
-                .unwrap_or_else(|| Setting { value: total.clone(), origin: Origin::Default });
-            guard(Guard::Smaller, &format!("agents.{}.timeout", given.name), &value, below, &total)?
+                .or_else(|| layers.user.values.get("limits.call_timeout").map(|total| from(total, Origin::User)))
+                .unwrap_or_else(|| Setting { value: total.default.clone(), origin: Origin::Default });
+            guard(total, &format!("agents.{}.timeout", given.name), &value, below, &total.default)?
         } else {
             from(&value, Origin::Project)
         };
@@ -190,7 +173,7 @@ fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) ->
     let Some(command) = values.get("command").map(|setting| words(&setting.value)) else {
         return Err(ConfigError::Incomplete { place, name, missing: "command" });
     };
-    let Some(role) = values.get("role").and_then(|setting| role(&setting.value)) else {
+    let Some(role) = values.get("role").and_then(|setting| Role::deserialize(&setting.value).ok()) else {
         return Err(ConfigError::Incomplete { place, name, missing: "role" });
     };
     let guessed = adapter_of(&command);
@@ -234,164 +217,28 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
 }
 
-/// The text in a list.
-pub(crate) fn words(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-fn role(value: &Value) -> Option<Role> {
-    Role::ALL.into_iter().find(|role| value == role.as_str())
-}
-
 impl Resolved {
     /// The settings as the rest of Glee reads them.
     pub(crate) fn settings(&self) -> Settings {
-        let together = |a: &str, b: &str| [self.list(a), self.list(b)].concat();
-        Settings {
-            agents: self.agents.iter().map(|name| self.agent(name)).collect(),
-            review: ReviewSettings {
-                mandatory: together("review.opinions.mandatory", "review.issues.mandatory"),
-                optional: together("review.opinions.optional", "review.issues.optional"),
-                reviewers: match self.get("review.reviewers").as_str() {
-                    Some("first") => ReviewerChoice::First,
-                    Some(_) => ReviewerChoice::All,
-                    None => ReviewerChoice::Named(self.list("review.reviewers")),
-                },
-                rounds: self.count("review.rounds").unwrap_or(1),
-                recheck: self.switch("review.recheck"),
-                quorum: self.count("review.quorum"),
-                verify: self.get("review.verify").as_array().into_iter().flatten().map(words).collect(),
-                jobs: self.count("review.jobs"),
-                max_file: self.size("review.max_file"),
-                skipped: match self.get("review.skipped").as_str() {
-                    Some("fail") => Skipped::Fail,
-                    _ => Skipped::Note,
-                },
-                shard: self.size("review.shard"),
-                consensus: self
-                    .get("review.consensus.policy")
-                    .as_str()
-                    .and_then(Policy::parse)
-                    .expect("the table's words are the policies"),
-                validate: match self.get("review.consensus.validate").as_str() {
-                    Some("judge") => Validate::Judge,
-                    _ => Validate::Off,
-                },
-                prompt_user: self.switch("review.on_dispute.prompt_user"),
-                on_dispute: self.route("review.on_dispute.default"),
-                panel: self.list("review.judge.panel"),
-                escalate_to: self.route("review.judge.escalate_to"),
-                require_evidence: self.switch("review.judge.require_evidence"),
-            },
-            advisories: Advisories {
-                paths: self.list("advisories.path"),
-                url: self.get("advisories.url").as_str().filter(|url| *url != "none").map(str::to_owned),
-            },
-            sandbox: match self.get("sandbox").as_str() {
-                Some("off") => Sandbox::Off,
-                Some("required") => Sandbox::Required,
-                _ => Sandbox::Auto,
-            },
-            redaction: Redaction {
-                secrets: self.switch("redaction.secrets"),
-                block_private_keys: self.switch("redaction.block_private_keys"),
-            },
-            watch: WatchSettings {
-                agents: self.list("watch.agents"),
-                reviewers: self.list("watch.reviewers"),
-                settle: self.time("watch.settle"),
-                fallback: self.time("watch.fallback"),
-                pause: match self.get("watch.pause").as_str() {
-                    Some("message") => Pause::Message,
-                    Some("none") => Pause::None,
-                    _ => Pause::Signal,
-                },
-                clarify: self.time("watch.clarify"),
-                focus_areas: self.list("watch.focus_areas"),
-                max_words: self.count("watch.max_words").unwrap_or(1),
-                arbitrate: self.switch("watch.arbitrate"),
-                notify: self.get("watch.notify").as_array().into_iter().flatten().map(words).collect(),
-            },
-            budget: Budget {
-                wall: self.time("budget.wall"),
-                caps: Caps {
-                    tokens: self.get("budget.tokens").as_u64(),
-                    usd: self.get("budget.usd").as_f64(),
-                    calls: self.get("budget.calls").as_u64(),
-                },
-            },
-            limits: Limits {
-                total: self.time("limits.total"),
-                first_output: self.time("limits.first_output"),
-                idle: self.time("limits.idle"),
-                output: self.size("limits.output"),
-                line: self.size("limits.line"),
-                grace: self.time("limits.grace"),
-                retries: self.count("limits.retries").unwrap_or(0),
-                backoff: self.time("limits.backoff"),
-            },
-            flat: self.values.iter().map(|(key, setting)| (key.clone(), shown(key, &setting.value))).collect(),
-        }
+        let own = self.values.iter().filter(|(key, _)| !key.starts_with("agents."));
+        let mut settings = schema::typed(own.map(|(key, setting)| (key.clone(), setting.value.clone())))
+            .expect("every layer was checked");
+        settings.agents = self.agents.iter().map(|name| self.agent(name)).collect();
+        settings
     }
 
     fn agent(&self, name: &str) -> Agent {
-        let get = |key: &str| self.values.get(&format!("agents.{name}.{key}")).map(|setting| &setting.value);
-        let list = |key: &str| get(key).map(words).unwrap_or_default();
-        let text = |key: &str| get(key).and_then(Value::as_str).map(str::to_owned);
-        Agent {
-            name: AgentName::from(name),
-            role: get("role").and_then(role).expect("`complete` checked the role"),
-            command: list("command"),
-            adapter: text("adapter").expect("`complete` filled in the adapter"),
-            domain: list("domain"),
-            focus: list("focus"),
-            model: text("model"),
-            effort: text("effort").and_then(|word| Effort::parse(&word)),
-            env: get("env")
-                .and_then(Value::as_object)
-                .into_iter()
-                .flatten()
-                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-                .collect(),
-            timeout: text("timeout").and_then(|text| units::duration(&text)),
-            backup: text("backup").map(AgentName),
-            price: text("price").and_then(|text| Price::parse(&text)),
-        }
-    }
-
-    fn get(&self, key: &str) -> &Value {
-        &self.values.get(key).expect("every key of the table has a value").value
-    }
-
-    fn list(&self, key: &str) -> Vec<String> {
-        words(self.get(key))
-    }
-
-    fn switch(&self, key: &str) -> bool {
-        self.get(key).as_bool().expect("its kind checked the value")
-    }
-
-    /// `None` for `all`.
-    fn count(&self, key: &str) -> Option<u32> {
-        self.get(key).as_u64().and_then(|count| u32::try_from(count).ok())
-    }
-
-    fn time(&self, key: &str) -> Duration {
-        self.get(key).as_str().and_then(units::duration).expect("its kind checked the value")
-    }
-
-    fn size(&self, key: &str) -> u64 {
-        self.get(key).as_str().and_then(units::size).expect("its kind checked the value")
-    }
-
-    fn route(&self, key: &str) -> Route {
-        let word = self.get(key);
-        Route::ALL.into_iter().find(|route| word == route.as_str()).expect("its kind checked the value")
+        let keys = schema::AGENT_KEYS.iter();
+        let set = keys.filter_map(|key| Some((key, self.values.get(&format!("agents.{name}.{}", key.name))?)));
+        let mut agent = schema::nested(set.map(|(key, setting)| (key.name.clone(), setting.value.clone())));
+        agent["name"] = json!(name);
+        let agent: Connected = serde_json::from_value(agent).expect("every layer was checked");
+        agent.agent().expect("the agent was completed")
     }
 }
 
 /// A value as it may be listed and recorded: the variables of an agent may be secrets, and only their names are told.
-pub(crate) fn shown(key: &str, value: &Value) -> Value {
+pub fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {
             variables.keys().map(|name| (name.clone(), json!("***"))).collect()
@@ -404,8 +251,12 @@ pub(crate) fn shown(key: &str, value: &Value) -> Value {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::time::Duration;
+
     use super::super::layer;
+    use super::super::settings::{DebateRounds, ReviewSettings};
     use super::*;
+    use crate::domain::AgentName;
 
     fn layers(user: &str, project: &str) -> Layers {
         Layers {
@@ -430,51 +281,89 @@ mod tests {
     #[test]
     fn the_defaults_are_settings() {
         let settings = resolve(&Layers::default()).unwrap().settings();
-        let flat = settings.flat.clone();
-        assert_eq!(flat.len(), schema::KEYS.len());
-        let seconds = Duration::from_secs;
+        assert_eq!(settings, Settings::default());
+        let lines: Vec<String> = settings
+            .recorded()
+            .iter()
+            .map(|(key, value)| format!("{key} = {}", crate::config::flow(value)))
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"), @"
+        advisories.path = []
+        advisories.url = none
+        budget.calls = none
+        budget.duration = 1h
+        budget.tokens = none
+        budget.usd = none
+        limits.backoff = 2s
+        limits.call_timeout = 30m
+        limits.first_output_timeout = 2m
+        limits.idle_timeout = 10m
+        limits.kill_grace = 3s
+        limits.max_line_size = 8MiB
+        limits.max_output_size = 64MiB
+        limits.retries = 3
+        redaction.block_private_keys = true
+        redaction.secrets = true
+        review.consensus.policy = panel
+        review.consensus.validate = off
+        review.debate = off
+        review.issues.mandatory = [HIGH]
+        review.issues.optional = [MEDIUM, LOW]
+        review.jobs = all
+        review.judge.escalate_to = human
+        review.judge.panel = []
+        review.judge.require_evidence = true
+        review.max_file_size = 1MiB
+        review.max_shard_size = 128KiB
+        review.on_dispute.default = judge
+        review.on_dispute.prompt_user = true
+        review.opinions.mandatory = [MUST]
+        review.opinions.optional = [SHOULD]
+        review.quorum = all
+        review.recheck = true
+        review.reviewers = all
+        review.rounds = 1
+        review.skipped = note
+        review.verify = []
+        sandbox = auto
+        version = 1
+        watch.agents = []
+        watch.arbitrate = false
+        watch.clarify_timeout = 5m
+        watch.debounce = 2s
+        watch.focus_areas = [Security vulnerabilities, Spec compliance, Integration correctness]
+        watch.idle_review = 15m
+        watch.max_words = 200
+        watch.notify = []
+        watch.pause = signal
+        watch.reviewers = []
+        ");
+        assert_eq!(Settings::of_record(&settings.recorded()), settings);
+    }
+
+    #[test]
+    fn what_a_run_records_is_what_it_was_planned_with() {
+        let project = "\
+review: {rounds: 3, debate: 2, quorum: 1, reviewers: first, verify: [make], judge: {escalate_to: discard}}
+budget: {usd: 1.5, duration: 90s}
+limits: {max_output_size: 3MB}
+";
+        let settings = resolve(&layers("", project)).unwrap().settings();
+        let mut record = settings.recorded();
+        assert_eq!(Settings::of_record(&record), settings);
+        assert_eq!(settings.review.debate, DebateRounds::Two);
         assert_eq!(
-            settings,
-            Settings {
-                agents: Vec::new(),
-                review: ReviewSettings {
-                    mandatory: vec!["MUST".to_owned(), "HIGH".to_owned()],
-                    optional: vec!["SHOULD".to_owned(), "MEDIUM".to_owned(), "LOW".to_owned()],
-                    reviewers: ReviewerChoice::All,
-                    rounds: 1,
-                    recheck: true,
-                    quorum: None,
-                    verify: Vec::new(),
-                    jobs: None,
-                    max_file: 1 << 20,
-                    skipped: Skipped::Note,
-                    shard: 128 << 10,
-                    consensus: Policy::Panel,
-                    validate: Validate::Off,
-                    prompt_user: true,
-                    on_dispute: Route::Judge,
-                    panel: Vec::new(),
-                    escalate_to: Route::Human,
-                    require_evidence: true,
-                },
-                advisories: Advisories::default(),
-                sandbox: Sandbox::Auto,
-                redaction: Redaction { secrets: true, block_private_keys: true },
-                watch: WatchSettings::default(),
-                budget: Budget { wall: seconds(3600), caps: Caps::default() },
-                limits: Limits {
-                    total: seconds(1800),
-                    first_output: seconds(120),
-                    idle: seconds(600),
-                    output: 64 << 20,
-                    line: 8 << 20,
-                    grace: seconds(3),
-                    retries: 3,
-                    backoff: seconds(2),
-                },
-                flat,
-            }
+            (&record["budget.duration"], &record["limits.max_output_size"]),
+            (&json!("1m30s"), &json!("3000000B"))
         );
+        // What this Glee does not know is passed over; what the record lacks has its default.
+        record.insert("review.moods".to_owned(), json!("bright"));
+        record.remove("review.debate");
+        // Earlier runs recorded the earlier names.
+        let duration = record.remove("budget.duration").unwrap();
+        record.insert("budget.wall".to_owned(), duration);
+        let review = ReviewSettings { debate: DebateRounds::Off, ..settings.review.clone() };
+        assert_eq!(Settings::of_record(&record), Settings { review, ..settings });
     }
 
     #[test]
@@ -540,18 +429,19 @@ review: {issues: {mandatory: [HIGH]}}
                 Agent { focus: words(&["security"]), ..agent("mine", Role::Reviewer, "claude") },
             ]
         );
-        assert_eq!(settings.review.mandatory, ["MUST", "HIGH"]);
-        assert_eq!(settings.review.optional, ["SHOULD", "LOW"]);
+        assert_eq!(settings.review.mandatory(), ["MUST", "HIGH"]);
+        assert_eq!(settings.review.optional(), ["SHOULD", "LOW"]);
         assert_eq!(value(&layers, "agents.both.focus"), "[c] (project.yml:3)");
         assert_eq!(value(&layers, "agents.both.model"), "m (user.yml:3)");
         assert_eq!(value(&layers, "agents.both.adapter"), "codex (default)");
-        // What is listed and recorded does not tell a secret.
-        assert_eq!(settings.flat["agents.theirs.env"], json!({"A": "***"}));
+        // What is listed does not tell a secret.
+        let env = &resolve(&layers).unwrap().values["agents.theirs.env"].value;
+        assert_eq!(shown("agents.theirs.env", env), json!({"A": "***"}));
     }
 
     #[test]
     fn a_project_makes_guarded_values_stricter_and_never_looser() {
-        let total = |time: &str| format!("limits: {{total: {time}}}");
+        let total = |time: &str| format!("limits: {{call_timeout: {time}}}");
         for (user, project, expected) in [
             ("", "10m", Ok("10m (project.yml:1)")),
             ("", "30m", Ok("30m (project.yml:1)")),
@@ -559,7 +449,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "",
                 "31m",
                 Err(
-                    "project.yml:1:17: a project may not loosen `limits.total` from 30m to 31m | only you may, for yourself: `glee config set --user limits.total 31m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 31m | only you may, for yourself: `glee config set --user limits.call_timeout 31m`",
                 ),
             ),
             ("1h", "45m", Ok("45m (project.yml:1)")),
@@ -568,7 +458,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "1h",
                 "61m",
                 Err(
-                    "project.yml:1:17: a project may not loosen `limits.total` from 1h to 61m | only you may, for yourself: `glee config set --user limits.total 61m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | only you may, for yourself: `glee config set --user limits.call_timeout 61m`",
                 ),
             ),
             // The user's own bound stands where a project asks for more, but for no more than anybody's.
@@ -577,14 +467,14 @@ review: {issues: {mandatory: [HIGH]}}
                 "5m",
                 "40m",
                 Err(
-                    "project.yml:1:17: a project may not loosen `limits.total` from 30m to 40m | only you may, for yourself: `glee config set --user limits.total 40m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 40m | only you may, for yourself: `glee config set --user limits.call_timeout 40m`",
                 ),
             ),
         ] {
             let user = if user.is_empty() { String::new() } else { total(user) };
             let result = resolve(&layers(&user, &total(project)));
             let shown = match &result {
-                Ok(_) => Ok(value(&layers(&user, &total(project)), "limits.total")),
+                Ok(_) => Ok(value(&layers(&user, &total(project)), "limits.call_timeout")),
                 Err(_) => Err(refusal(&user, &total(project))),
             };
             assert_eq!(shown, expected.map(str::to_owned).map_err(str::to_owned), "{user} {project}");
@@ -602,9 +492,11 @@ review: {issues: {mandatory: [HIGH]}}
         );
         assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
         assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
-        assert!(resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings().review.require_evidence);
-        assert!(refusal("", "limits: {output: 1GiB}").contains("from 64MiB to 1GiB"));
-        assert!(refusal("", "budget: {wall: 2h}").contains("from 60m to 2h"));
+        assert!(
+            resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings().review.judge.require_evidence
+        );
+        assert!(refusal("", "limits: {max_output_size: 1GiB}").contains("from 64MiB to 1GiB"));
+        assert!(refusal("", "budget: {duration: 2h}").contains("from 1h to 2h"));
         let tokens = |cap: &str| format!("budget: {{tokens: {cap}}}");
         assert_eq!(value(&layers("", &tokens("5000")), "budget.tokens"), "5000 (project.yml:1)");
         assert_eq!(value(&layers(&tokens("1000"), &tokens("5000")), "budget.tokens"), "1000 (user.yml:1)");
@@ -617,7 +509,10 @@ review: {issues: {mandatory: [HIGH]}}
         let agent = |time: &str| format!("agents: [{{name: a, command: claude, role: coder, timeout: {time}}}]");
         assert_eq!(value(&layers("", &agent("10m")), "agents.a.timeout"), "10m (project.yml:1)");
         assert_eq!(value(&layers(&agent("2h"), &agent("90m")), "agents.a.timeout"), "90m (project.yml:1)");
-        assert_eq!(value(&layers("limits: {total: 5m}", &agent("10m")), "agents.a.timeout"), "5m (user.yml:1)");
+        assert_eq!(
+            value(&layers("limits: {call_timeout: 5m}", &agent("10m")), "agents.a.timeout"),
+            "5m (user.yml:1)"
+        );
         assert!(refusal("", &agent("31m")).contains("`agents.a.timeout` from 30m to 31m"));
     }
 

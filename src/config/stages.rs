@@ -118,40 +118,18 @@ struct Asked {
 
 /// Why such a file cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message says it")]
 pub enum StagesError {
-    /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It is not there.
     #[error("there is no file `{}`", .0.display())]
     Missing(PathBuf),
-    /// It is not YAML, or not the part of YAML that is accepted.
     #[error("{}{}: not valid YAML: {message}", path.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// The line, counted from 1.
-        line: Option<u64>,
-        /// What is wrong.
-        message: String,
-    },
-    /// It does not say what it has to.
+    Syntax { path: PathBuf, line: Option<u64>, message: String },
     #[error("{}: {message}", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
-    /// There is no such stage.
+    Shape { path: PathBuf, message: String },
     #[error("there is no stage `{name}`")]
-    UnknownStage {
-        /// The name.
-        name: String,
-        /// One that is there and looks like it.
-        similar: Option<&'static str>,
-    },
-    /// A name that cannot be one of a folder.
+    UnknownStage { name: String, similar: Option<&'static str> },
     #[error("`{0}` is no name: it has to be letters, digits, `-`, `_` and `.`, and begin with a letter or a digit")]
     Name(String),
 }

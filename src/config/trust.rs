@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::layer::{GivenAgent, Layer};
-use super::resolve::{adapter_of, words};
+use super::resolve::adapter_of;
 use super::schema::KNOWN_PROGRAMS;
 use super::scripts::{self, Roots};
+use super::values::words;
 use crate::files;
 use crate::protocol::{printable, prompts};
 

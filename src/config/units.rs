@@ -1,6 +1,8 @@
-//! Durations such as `1h30m` and sizes such as `64MiB`, read from text.
+//! Durations such as `1h30m` and sizes such as `64MiB`, as text.
 
 use std::time::Duration;
+
+use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 
 /// The longest duration that may be set: far beyond any run, and safe to add to any clock.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -8,45 +10,42 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The largest size that may be set.
 const LARGEST: u64 = 1 << 40;
 
-/// Reads whole numbers with the units `h`, `m`, `s` and `ms`, from the longest unit to the shortest.
+/// The units of sizes; what is written takes the largest binary one that leaves a whole number.
+const UNITS: [(&str, u64); 8] = [
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("B", 1),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+];
+
+/// Reads numbers with the units `h`, `m`, `s` and `ms`, from the longest unit to the shortest.
 pub(super) fn duration(text: &str) -> Option<Duration> {
-    const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
-    let mut rest = text;
-    let mut units = UNITS.iter();
-    let mut total: u64 = 0;
-    while !rest.is_empty() {
-        let (number, after) = leading_number(rest)?;
-        let end = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
-        let (unit, after) = after.split_at(end);
-        // The iterator goes on behind the unit just read, so that `1m1h` and `1m1m` are refused.
-        let (_, milliseconds) = units.find(|(name, _)| *name == unit)?;
-        total = total.checked_add(number.checked_mul(*milliseconds)?)?;
-        rest = after;
-    }
-    let total = Duration::from_millis(total);
-    (!text.is_empty() && total <= LONGEST).then_some(total)
+    // The parser takes more: blanks, fractions, words.
+    let is_plain = text.chars().all(|c| c.is_ascii_digit() || "hms".contains(c));
+    SpanParser::new().parse_unsigned_duration(text).ok().filter(|time| is_plain && *time <= LONGEST)
+}
+
+/// A duration as it is read: `1h30m`.
+pub(super) fn duration_text(time: Duration) -> String {
+    SpanPrinter::new().spacing(Spacing::None).unsigned_duration_to_string(&time)
 }
 
 /// Reads a whole number of bytes with a unit, in powers of 1024 (`KiB MiB GiB`) or of 1000 (`kB KB MB GB`).
 pub(super) fn size(text: &str) -> Option<u64> {
-    let (number, unit) = leading_number(text)?;
-    let unit = match unit.trim_start() {
-        "B" => 1,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return None,
-    };
-    number.checked_mul(unit).filter(|bytes| *bytes <= LARGEST)
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+    let (_, bytes) = UNITS.into_iter().find(|(name, _)| *name == unit.trim_start())?;
+    number.parse::<u64>().ok()?.checked_mul(bytes).filter(|bytes| *bytes <= LARGEST)
 }
 
-fn leading_number(text: &str) -> Option<(u64, &str)> {
-    let end = text.find(|c: char| !c.is_ascii_digit())?;
-    let (digits, rest) = text.split_at(end);
-    Some((digits.parse().ok()?, rest))
+/// A size as it is read, to the byte.
+pub(super) fn size_text(bytes: u64) -> String {
+    let (unit, each) =
+        UNITS.into_iter().find(|(_, each)| bytes.is_multiple_of(*each)).expect("any number is one of bytes");
+    format!("{}{unit}", bytes / each)
 }
 
 #[cfg(test)]
@@ -78,6 +77,18 @@ mod tests {
         ] {
             assert_eq!(duration(text), milliseconds.map(Duration::from_millis), "{text}");
         }
+    }
+
+    #[test]
+    fn writes_what_it_reads() {
+        for text in ["0s", "2s", "250ms", "1m30s", "1h", "1h1m1s1ms", "8760h"] {
+            assert_eq!(duration(text).map(duration_text).as_deref(), Some(text));
+        }
+        assert_eq!(duration("90s").map(duration_text).as_deref(), Some("1m30s"));
+        for text in ["1B", "1000B", "1KiB", "1025B", "128KiB", "1536KiB", "64MiB", "1024GiB"] {
+            assert_eq!(size(text).map(size_text).as_deref(), Some(text));
+        }
+        assert_eq!(size("2kB").map(size_text).as_deref(), Some("2000B"));
     }
 
     #[test]

@@ -54,6 +54,15 @@ pub(crate) struct Unreadable {
 }
 
 impl Node {
+    /// Where an item of a list, or an entry of a map, stands.
+    pub(crate) fn item(&self, index: usize) -> Option<Position> {
+        match &self.tree {
+            Tree::List(items) => items[index].at,
+            Tree::Map(entries) => entries[index].at,
+            _ => self.at,
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         match &self.tree {
             Tree::Null => Value::Null,

@@ -77,9 +77,6 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The words of the configuration.
-    pub const WORDS: [&str; 4] = ["low", "medium", "high", "max"];
-
     /// The word of the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -88,11 +85,6 @@ impl Effort {
             Self::High => "high",
             Self::Max => "max",
         }
-    }
-
-    /// Reads the word.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Low, Self::Medium, Self::High, Self::Max].into_iter().find(|effort| effort.as_str() == word)
     }
 }
 
@@ -122,7 +114,7 @@ pub struct Agent {
     /// Environment variables set for it, on top of its adapter's allow-list; in the history only their names.
     #[serde(default)]
     pub env: std::collections::BTreeMap<String, String>,
-    /// Its own bound on one call's wall time; `limits.total` where absent.
+    /// Its own bound on one call's wall time; `limits.call_timeout` where absent.
     #[serde(default)]
     pub timeout: Option<Duration>,
     /// The agent of the same role that answers in its place when it is over its limits or its program is missing.

@@ -69,7 +69,7 @@ pub enum SkipReason {
     Binary,
     /// It is marked or recognised as generated (lock files, minified code, `@generated`).
     Generated,
-    /// It is larger than `review.max_file`.
+    /// It is larger than `review.max_file_size`.
     Oversized,
     /// It cannot be read.
     Unreadable,
@@ -79,7 +79,7 @@ pub enum SkipReason {
     Deleted,
     /// A `.gleeignore` leaves it out.
     Ignored,
-    /// Its change is larger than `review.max_file`, and the beginning of it was reviewed.
+    /// Its change is larger than `review.max_file_size`, and the beginning of it was reviewed.
     Partial,
 }
 

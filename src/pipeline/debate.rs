@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::config::settings::DebateRounds;
 use crate::domain::{
     AgentName, Challenge, Class, DebateMessage, Defended, ExaminationWord, Examined, Finding, FindingId, Role,
 };
@@ -17,27 +18,10 @@ use crate::rules::mandatory;
 /// Who reads the debate's messages.
 const LEAD: &str = "team-lead";
 
-/// `review.debate`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Debating {
-    /// None.
-    Off,
-    /// About all findings, with this many rounds, the review itself being the first.
-    Rounds(u32),
-    /// Three rounds about mandatory findings and those of one reviewer.
-    Auto,
-}
-
 impl State {
     /// Whether and how the run debates, as it was planned.
-    pub(crate) fn debating(&self) -> Debating {
-        let word = self.plan.as_ref().and_then(|plan| plan.settings.get("review.debate")?.as_str());
-        match word {
-            Some("2") => Debating::Rounds(2),
-            Some("3") => Debating::Rounds(3),
-            Some("auto") => Debating::Auto,
-            _ => Debating::Off,
-        }
+    pub(crate) fn debating(&self) -> DebateRounds {
+        self.settings.review.debate
     }
 
     /// The reviewers that can argue: an embedded analyser has nothing to add to what it raised.
@@ -48,11 +32,11 @@ impl State {
     /// The findings of others that a reviewer examines.
     pub(crate) fn examined_by(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
         let counts = |finding: &Finding| match self.debating() {
-            Debating::Auto => {
+            DebateRounds::Auto => {
                 let class = finding.consensus.as_ref().map(|consensus| consensus.class);
                 finding.mandatory || class == Some(Class::Uncorroborated)
             }
-            Debating::Off | Debating::Rounds(_) => true,
+            DebateRounds::Off | DebateRounds::Two | DebateRounds::Three => true,
         };
         self.debated(round)
             .filter(|finding| !finding.raised_by.contains(agent) && counts(finding))
@@ -206,7 +190,7 @@ impl State {
     /// The round of a debate that is going on.
     pub(crate) fn debate_at_work(&self) -> Option<u32> {
         let round = self.round();
-        let begun = self.debating() != Debating::Off && self.debated(round).next().is_some();
+        let begun = self.debating() != DebateRounds::Off && self.debated(round).next().is_some();
         let reported = self.debate_rounds.contains(&(round, 2));
         (begun && !self.concluded.contains(&round)).then_some(if reported { 3 } else { 2 })
     }

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::config::settings::DebateRounds;
 use crate::domain::{
     AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role, Route, Ruler,
     RulingWord, Untrusted,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
-use crate::pipeline::debate::Debating;
 use crate::pipeline::state::{Call, State, TreeChange};
 use crate::rules::disputes::{Stance, stance};
 
@@ -150,9 +150,9 @@ fn merge(state: &State, round: u32) -> Vec<Step> {
 /// Rounds 2 and 3 of a debate, each side by side, then what it comes to.
 fn debate(state: &State, round: u32) -> Vec<Step> {
     let rounds = match state.debating() {
-        Debating::Off => return Vec::new(),
-        Debating::Rounds(rounds) => rounds,
-        Debating::Auto => 3,
+        DebateRounds::Off => return Vec::new(),
+        DebateRounds::Two => 2,
+        DebateRounds::Auto | DebateRounds::Three => 3,
     };
     let debaters: Vec<&AgentName> = state.debaters().collect();
     // Who left something without an answer is asked once more for just that.

@@ -162,7 +162,7 @@ impl Engine {
             rounds: review.rounds,
             verify: review.verify.len(),
             repairs: due::REPAIRS,
-            escalate_to: review.escalate_to,
+            escalate_to: review.judge.escalate_to.into(),
         }
     }
 
@@ -174,7 +174,7 @@ impl Engine {
     /// How many more calls may be begun beside those at work.
     pub(crate) fn calls_left(&self, at_work: usize) -> Option<u64> {
         let used = self.state.spent.calls.saturating_add(at_work as u64);
-        Some(self.settings.budget.caps.calls?.saturating_sub(used))
+        Some(self.settings.budget.caps().calls?.saturating_sub(used))
     }
 
     /// Does a step that needs no waiting, or begins one that does.

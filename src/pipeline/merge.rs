@@ -11,7 +11,7 @@ use crate::domain::{
     Advised, AgentName, Anchor, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId,
     Position, RawFinding, Role, Severity, Tag, Untrusted,
 };
-use crate::event::{CallAnswer, CallId, EventKind, Plan, Purpose};
+use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::edits;
 use crate::pipeline::sources::Sources;
@@ -38,20 +38,7 @@ impl Lists {
     /// Those of the settings in force.
     pub(crate) fn of(settings: &Settings) -> Self {
         let review = &settings.review;
-        Self { mandatory: review.mandatory.clone(), optional: review.optional.clone(), policy: review.consensus }
-    }
-
-    /// Those that a run was planned with.
-    pub(crate) fn recorded(plan: &Plan, policy: Policy) -> Self {
-        let words = |keys: [&str; 2]| {
-            let lists = keys.into_iter().filter_map(|key| plan.settings.get(key)?.as_array()).flatten();
-            lists.filter_map(|word| word.as_str()).map(str::to_owned).collect()
-        };
-        Self {
-            mandatory: words(["review.opinions.mandatory", "review.issues.mandatory"]),
-            optional: words(["review.opinions.optional", "review.issues.optional"]),
-            policy,
-        }
+        Self { mandatory: review.mandatory(), optional: review.optional(), policy: review.consensus.policy }
     }
 }
 

@@ -248,9 +248,8 @@ pub fn recorded(
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
     // Without the kept code the report has no snippets; everything else is in the events.
     drop(sources.load(state.round(), None));
-    let plan = state.plan.clone().filter(|_| state.ended.is_none() && state.unmerged().next().is_some());
-    if let Some(plan) = plan {
-        let lists = merge::Lists::recorded(&plan, Policy::Panel);
+    if state.ended.is_none() && state.unmerged().next().is_some() {
+        let lists = merge::Lists { policy: Policy::Panel, ..merge::Lists::of(&state.settings) };
         let bench =
             merge::Bench { state: &state, round: state.round(), lists: &lists, sources: &sources, workspace };
         let merged = bench.merge(&journal.bindings()?);
@@ -277,10 +276,12 @@ pub fn decided_again(
     policy: Policy,
 ) -> Result<Vec<serde_json::Value>, RunError> {
     let state = State::of(&journal.events(run)?);
-    let plan = state.plan.as_ref().ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    if state.plan.is_none() {
+        return Err(RunError::NotStarted(run.clone()));
+    }
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
     sources.load(state.round(), None).map_err(RunError::Sources)?;
-    let lists = merge::Lists::recorded(plan, policy);
+    let lists = merge::Lists { policy, ..merge::Lists::of(&state.settings) };
     let decided = (1..=state.round()).map(|round| {
         let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };
         debate::Merged::of(&bench).json(policy, Extras { id: Some(&run.0) })
@@ -383,7 +384,7 @@ async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
     let outcome = outcome::outcome(state, &engine.run, engine.exit(), engine.millis(), changes);
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
     add_repeated(&mut outcome, state, &engine.journal)?;
-    outcome.proof.caps = engine.settings.budget.caps;
+    outcome.proof.caps = engine.settings.budget.caps();
     outcome.notices.extend(budget_notices(&engine, rest));
     if rest == Rest::OverBudget {
         outcome.exit = ExitReason::Budget;
@@ -393,10 +394,10 @@ async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
 
 /// What a person has to know of the budget: that it is used up, or that it does not hold somebody.
 fn budget_notices(engine: &Engine, rest: Rest) -> Vec<String> {
-    let (caps, state) = (&engine.settings.budget.caps, &engine.state);
+    let (caps, state) = (engine.settings.budget.caps(), &engine.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        for (key, used) in budget::reached(caps, &state.spent) {
+        for (key, used) in budget::reached(&caps, &state.spent) {
             let run = engine.run.short();
             notices.push(format!(
                 "`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then carry on with \

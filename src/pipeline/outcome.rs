@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::{
-    AnswerStatus, Caps, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, ReviewerReport,
-    Role, RunId, SettledFinding, Skip,
+    AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, ReviewerReport, Role,
+    RunId, SettledFinding, Skip,
 };
-use crate::event::{CallAnswer, CallId, Plan, Purpose};
+use crate::event::{CallAnswer, CallId, Purpose};
 use crate::pipeline::state::{Call, State};
 use crate::protocol::printable;
 use crate::rules::gate;
@@ -124,7 +122,7 @@ pub(crate) fn outcome(
             millis,
             usage: state.spent.usage,
             calls: state.spent.calls,
-            caps: caps(plan),
+            caps: state.settings.budget.caps(),
         },
         findings,
         disputes: state.disputes.values().cloned().collect(),
@@ -134,16 +132,6 @@ pub(crate) fn outcome(
         rounds: state.round(),
         notices: notices(state),
     })
-}
-
-/// What the run was allowed to cost when it was planned.
-fn caps(plan: &Plan) -> Caps {
-    let get = |key: &str| plan.settings.get(key);
-    Caps {
-        tokens: get("budget.tokens").and_then(Value::as_u64),
-        usd: get("budget.usd").and_then(Value::as_f64),
-        calls: get("budget.calls").and_then(Value::as_u64),
-    }
 }
 
 fn notices(state: &State) -> Vec<String> {

@@ -116,12 +116,12 @@ pub fn plan(
         agents.push(coder.clone());
     }
     let several = agents.iter().filter(|agent| agent.role == Role::Reviewer).count() > 1;
-    let validates = several && settings.review.validate == Validate::Judge;
-    let weighs = several && settings.review.consensus == Policy::Specification;
+    let validates = several && settings.review.consensus.validate == Validate::Judge;
+    let weighs = several && settings.review.consensus.policy == Policy::Specification;
     if mode == Mode::Arbitrate || validates || weighs {
         let judges = judges(settings)?;
-        let asked = asks && settings.review.prompt_user;
-        let needed = mode == Mode::Arbitrate && settings.review.on_dispute == Route::Judge && !asked;
+        let asked = asks && settings.review.on_dispute.prompt_user;
+        let needed = mode == Mode::Arbitrate && settings.review.on_dispute.default == Route::Judge && !asked;
         if judges.is_empty() && validates {
             return Err(PlanError::MissingRole(Role::Judge));
         }
@@ -142,7 +142,7 @@ pub fn plan(
         backups,
         shards: target.coverage(),
         skipped: target.skipped.clone(),
-        settings: settings.flat.clone(),
+        settings: settings.recorded(),
         steered_by: None,
         own: Vec::new(),
         staged: None,
@@ -205,7 +205,7 @@ pub(super) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
 /// When `review.judge.panel` does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
-    let panel = &settings.review.panel;
+    let panel = &settings.review.judge.panel;
     if panel.is_empty() {
         return Ok(first_choice(settings).find(|agent| agent.role == Role::Judge).into_iter().collect());
     }

@@ -65,7 +65,7 @@ pub fn replay(
         missing: BTreeSet::new(),
     };
     let mut plan = plan;
-    plan.settings.clone_from(&settings.flat);
+    plan.settings = settings.recorded();
     replay.take(EventKind::RunStarted { plan: Box::new(plan) });
     replay.state.called_judges.clone_from(&replay.record.called_judges);
     replay.state.reopened = replay
@@ -221,7 +221,7 @@ impl Replay<'_> {
             rounds: review.rounds.min(self.record.round()),
             verify: review.verify.len().min(self.verdicts.len()),
             repairs: count_of_repairs(&self.record).min(REPAIRS),
-            escalate_to: review.escalate_to,
+            escalate_to: review.judge.escalate_to.into(),
         }
     }
 
@@ -431,10 +431,9 @@ impl Replay<'_> {
     /// The way that a person chose in the run; else the one taken then, where the default is the same; else the
     /// configured one.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
-        let configured = self.settings.review.on_dispute;
+        let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
-        let then = self.record.plan.as_ref().and_then(|plan| plan.settings.get("review.on_dispute.default"));
-        let is_taken = by_person || then.is_some_and(|then| then == configured.as_str());
+        let is_taken = by_person || self.record.settings.review.on_dispute.default == configured;
         let known = self.record.disputes.get(&dispute).and_then(|known| known.route).filter(|_| is_taken);
         let nobody = configured == Route::Judge && self.state.judges().next().is_none();
         let route = known.unwrap_or(if nobody { Route::Human } else { configured });

@@ -83,10 +83,11 @@ pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, review: &ReviewSettin
         })
         .collect();
     let finding = &state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
-    let record =
-        ruling(&judges, finding, &state.findings, review.require_evidence, &|cited| desk.support(finding, cited));
-    let is_mandatory =
-        |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &review.mandatory, &review.optional);
+    let record = ruling(&judges, finding, &state.findings, review.judge.require_evidence, &|cited| {
+        desk.support(finding, cited)
+    });
+    let (mandatory, optional) = (review.mandatory(), review.optional());
+    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
     record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::config::settings::{Settings, Validate};
 use crate::domain::{
     Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
     FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
@@ -45,6 +46,8 @@ pub(crate) struct Verified {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
     pub(crate) plan: Option<Plan>,
+    /// The settings that it was planned with.
+    pub(crate) settings: Settings,
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     /// The files that were not reviewed, in any round.
@@ -122,6 +125,7 @@ impl State {
             EventKind::RunStarted { plan } => {
                 self.rounds = vec![plan.shards.clone()];
                 self.skipped = plan.skipped.clone();
+                self.settings = Settings::of_record(&plan.settings);
                 self.plan = Some((**plan).clone());
             }
             EventKind::RunResumed => {
@@ -572,13 +576,12 @@ impl State {
         if !finding.mandatory || consensus.withdrawn {
             return false;
         }
-        let set = |key: &str, word: &str| plan.settings.get(key).is_some_and(|value| value == word);
         let has_judge = self.agents(Role::Judge).next().is_some();
-        let weighed =
-            has_judge && consensus.doubted && set("review.consensus.policy", Policy::Specification.as_str());
+        let rules = self.settings.review.consensus;
+        let weighed = has_judge && consensus.doubted && rules.policy == Policy::Specification;
         match consensus.class {
             Class::Disputed => plan.mode == Mode::Arbitrate || has_judge,
-            Class::Uncorroborated => set("review.consensus.validate", "judge"),
+            Class::Uncorroborated => rules.validate == Validate::Judge,
             Class::Accepted | Class::Rejected => weighed,
         }
     }

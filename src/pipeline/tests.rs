@@ -1,7 +1,6 @@
 //! Whole runs over the scripted runner: a real tree, a real history, agents that play their parts.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -10,8 +9,8 @@ use std::time::Duration;
 use super::*;
 use crate::agents::ScriptedRunner;
 use crate::agents::scripted::Script;
-use crate::config::settings::{Budget, Limits, Redaction, ReviewSettings, ReviewerChoice};
-use crate::domain::{Agent, AgentName, Caps, DisputeNumber, FindingState, Role, Route, RulingWord, Tag};
+use crate::config::settings::{Budget, Limits, ReviewSettings};
+use crate::domain::{Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag};
 use crate::event::Mode;
 use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
 use crate::protocol::request::{Request, Task};
@@ -234,7 +233,7 @@ fn a_secret_is_told_to_nobody_and_kept_nowhere() {
 #[test]
 fn a_panel_of_three_votes_and_every_vote_is_kept() {
     let mut bench = Bench::new();
-    bench.settings.review.panel = ["j", "k", "l"].map(str::to_owned).into();
+    bench.settings.review.judge.panel = ["j", "k", "l"].map(str::to_owned).into();
     bench.settings.agents.extend(["l", "k", "m"].map(|name| agent(name, Role::Judge)));
     let left = bench.review(
         Mode::Arbitrate,
@@ -266,7 +265,7 @@ fn a_panel_names_three_connected_judges() {
     let selected = target.select(&TargetSpec::Paths(vec![bench.file()]), &options).unwrap();
     let planned = |panel: &[&str]| {
         let mut settings = settings();
-        settings.review.panel = panel.iter().map(ToString::to_string).collect();
+        settings.review.judge.panel = panel.iter().map(ToString::to_string).collect();
         plan(&settings, Mode::Arbitrate, true, target.root(), &selected).map(drop).map_err(|e| e.to_string())
     };
     assert_eq!(planned(&[]), Ok(()));
@@ -298,7 +297,7 @@ fn a_dismissal_without_evidence_escalates_and_waits_for_a_person() {
 #[test]
 fn a_person_decides_later_and_the_run_is_carried_on() {
     let mut bench = Bench::new();
-    bench.settings.review.on_dispute = Route::Human;
+    bench.settings.review.on_dispute.default = Route::Human;
     bench.settings.review.recheck = false;
     let left = bench.review(Mode::Arbitrate, objecting(&bench));
     assert_eq!(left.ended.outcome.exit, ExitReason::DisputeOpen);
@@ -356,7 +355,7 @@ fn a_later_round_that_undoes_an_earlier_one_is_a_dispute() {
     let mut bench = Bench::new();
     bench.settings.review.rounds = 2;
     bench.settings.review.recheck = false;
-    bench.settings.review.on_dispute = Route::Human;
+    bench.settings.review.on_dispute.default = Route::Human;
     let work = edit(&bench, "md5", "sha256");
     let runner = ScriptedRunner::new()
         .on("r", "review", |request| {

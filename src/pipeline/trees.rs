@@ -79,7 +79,8 @@ impl Trees<'_> {
         let earlier = state.tree_changes.iter().rev().find(|change| change.call.purpose.round() < Some(round));
         let tree = earlier.map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree));
         let tree = TreeId(tree.cloned().unwrap_or_default());
-        let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
+        let options =
+            SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 

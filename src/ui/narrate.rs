@@ -472,7 +472,7 @@ mod tests {
                 again,
                 CallAnswer::Failed {
                     error: "timed out after 30m".to_owned(),
-                    hint: Some("raise `limits.total`".to_owned()),
+                    hint: Some("raise `limits.call_timeout`".to_owned()),
                     cause: None,
                 },
             ),

@@ -141,7 +141,7 @@ impl Engine {
         let Some((call, last)) = disputed.answers.last_key_value() else { return Ok(()) };
         let by = Ruler::Judge { name: call.agent.clone() };
         let text_of = |path: &str| self.workspace.read(path);
-        let require = self.settings.review.require_evidence;
+        let require = self.settings.review.judge.require_evidence;
         let ruling = resolve::counted(Some(last), require, &|cited| resolve::exists(cited, &text_of))
             .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
         let disposition = disputes::disposition(&ruling);

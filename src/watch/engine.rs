@@ -90,7 +90,7 @@ impl Engine {
             setup;
         let (intake, said) = setup.intake;
         let (handle, stop) = Stop::new();
-        let timing = Timing { settle: settings.watch.settle, fallback: settings.watch.fallback };
+        let timing = Timing { settle: settings.watch.debounce, fallback: settings.watch.idle_review };
         Self {
             run,
             workspace: Arc::new(workspace),

@@ -226,8 +226,8 @@ pub fn plan(settings: &Settings, workspace: &Workspace, jobs: Vec<Job>) -> Resul
 ///
 /// # Errors
 /// When the history or the tree fails; what was recorded until then is there when it is started again.
-pub async fn run(setup: Setup, plan: WatchPlan, afresh: bool) -> Result<Ended, RunError> {
-    let last = if afresh { None } else { setup.journal.last_watch(&plan.root)? };
+pub async fn run(setup: Setup, plan: WatchPlan, fresh: bool) -> Result<Ended, RunError> {
+    let last = if fresh { None } else { setup.journal.last_watch(&plan.root)? };
     let mut state = State::default();
     if let Some(run) = &last {
         setup.journal.each(run, |event| state.apply(event))?;

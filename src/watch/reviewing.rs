@@ -53,7 +53,7 @@ impl Engine {
 
     pub(super) fn wait_for_clarification(&mut self) {
         let waits = self.state.clarification.as_ref().is_some_and(|asked| !asked.reviewed);
-        self.clarify_until = waits.then(|| Instant::now() + self.settings.watch.clarify);
+        self.clarify_until = waits.then(|| Instant::now() + self.settings.watch.clarify_timeout);
     }
 
     pub(super) fn preparing(&self, tree: Option<String>) -> JoinHandle<Prepared> {
@@ -104,8 +104,8 @@ impl Engine {
             if self.asking.contains(&id) {
                 continue;
             }
-            let over = budget::reached(&self.settings.budget.caps, &self.state.spent);
-            let calls = self.settings.budget.caps.calls;
+            let over = budget::reached(&self.settings.budget.caps(), &self.state.spent);
+            let calls = self.settings.budget.caps().calls;
             let full = calls.is_some_and(|most| self.state.spent.calls + self.asking.len() as u64 >= most);
             if full || !over.is_empty() {
                 let error = "what this watch may cost is used up (`budget`)".to_owned();
@@ -172,7 +172,7 @@ impl Engine {
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         })?;
-        let left = self.settings.budget.caps.calls.map(|most| most.saturating_sub(self.state.spent.calls));
+        let left = self.settings.budget.caps().calls.map(|most| most.saturating_sub(self.state.spent.calls));
         let call = Call {
             id: id.clone(),
             agents: self.agents.clone(),
@@ -290,7 +290,7 @@ impl Engine {
     fn notify(&self, told: &CommandInput) -> Result<(), RunError> {
         for (number, command) in self.settings.watch.notify.iter().cloned().enumerate() {
             let files = call::files(&self.journal, &self.run, &format!("notify-{}-{number}", self.state.cycle))?;
-            let limits = Limits { total: NOTIFY, ..self.settings.limits };
+            let limits = Limits { call_timeout: NOTIFY, ..self.settings.limits };
             let (agents, root, stop) = (self.agents.clone(), self.workspace.root().to_owned(), self.stop.clone());
             let told = told.clone();
             self.notifying.push(Box::pin(async move {

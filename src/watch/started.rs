@@ -74,7 +74,7 @@ impl Started {
         let (words, heard) = mpsc::channel(UNHEARD);
         let name = agent.name.clone();
         let started = Self { name: name.clone(), stands, words, pause: place.pause, ended: None };
-        let limits = Limits { total: FOR_EVER, ..place.limits };
+        let limits = Limits { call_timeout: FOR_EVER, ..place.limits };
         let variables = place.socket.map(|path| (super::socket::VARIABLE.to_owned(), path.display().to_string()));
         let (agents, root) = (place.agents.clone(), place.root.to_owned());
         let sandbox = place.sandbox;

@@ -14,7 +14,7 @@ use super::standing::Standing;
 use super::*;
 use crate::agents::samples;
 use crate::agents::scripted::{Script, ScriptedRunner};
-use crate::domain::{Action, Caps, ExitReason, Trigger, WatchStatus};
+use crate::domain::{Action, ExitReason, Trigger, WatchStatus};
 use crate::event::{CallAnswer, Event, EventKind};
 use crate::protocol::request::{Request, Task};
 
@@ -417,7 +417,7 @@ async fn malformed_lines_are_counted_and_told_and_harm_nothing() {
 #[tokio::test(start_paused = true)]
 async fn what_is_used_up_asks_nobody_and_pauses() {
     let mut scene = Scene::new();
-    scene.settings.budget.caps = Caps { calls: Some(3), ..Caps::default() };
+    scene.settings.budget.calls = Some(3);
     let (standing, _, runner) = scene
         .watch(both("approved", "approved"), false, async |table| {
             for _ in 0..3 {

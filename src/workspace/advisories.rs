@@ -77,7 +77,7 @@ struct Question {
 /// # Errors
 /// When a database cannot be asked; one file of it that is no advisory is passed over.
 pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
-    if databases.paths.is_empty() && databases.url.is_none() {
+    if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
     }
     let mut locked: BTreeMap<String, BTreeSet<Locked>> = BTreeMap::new();
@@ -95,10 +95,10 @@ pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories
     let packages: BTreeSet<&Locked> =
         questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
     let mut advisories = Vec::new();
-    if !databases.paths.is_empty() {
+    if !databases.path.is_empty() {
         let names = packages.iter().map(|package| package.name.as_str());
         let wanted: BTreeSet<&str> = ids.iter().copied().chain(names).collect();
-        for path in &databases.paths {
+        for path in &databases.path {
             let path = workspace.root().join(path);
             let found = matching(&path, &wanted).map_err(|source| AdvisoryError::Read { path, source })?;
             advisories.extend(found);
@@ -315,14 +315,14 @@ mod tests {
         ];
         for database in [folder.path().join("osv"), archive] {
             let mut claims: Vec<Claim> = rows.iter().map(|(claim, _)| claim.clone()).collect();
-            let databases = Advisories { paths: vec![database.to_string_lossy().into_owned()], url: None };
+            let databases = Advisories { path: vec![database.to_string_lossy().into_owned()], url: None };
             check(&mut claims, &workspace, &databases).unwrap();
             for (claim, (_, expected)) in claims.iter().zip(&rows) {
                 assert_eq!(claim.checked.advisory, *expected, "{} in {:?}", claim.title, claim.file);
             }
         }
         let mut claims = vec![rows[0].0.clone()];
-        let missing = Advisories { paths: vec!["none".to_owned()], url: None };
+        let missing = Advisories { path: vec!["none".to_owned()], url: None };
         let missing = check(&mut claims, &workspace, &missing);
         assert!(missing.unwrap_err().to_string().contains("none"));
     }

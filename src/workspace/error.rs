@@ -236,7 +236,7 @@ impl WorkspaceError {
             Self::EmptyTarget { skipped, .. } if skipped.is_empty() => {
                 "name what to review: `glee review src/`, `--base main` or `--commit HEAD`"
             }
-            Self::EmptyTarget { .. } => "only text files are reviewed; see `review.max_file` for the size",
+            Self::EmptyTarget { .. } => "only text files are reviewed; see `review.max_file_size` for the size",
             Self::Locked { .. } => "wait for it to end; runs that only review need no lock",
             Self::State { .. } => "check the folder's permissions, or name another one with `GLEE_STATE_DIR`",
             Self::TooLarge { .. } => "put it under git, or name what does not matter in `.gleeignore`",

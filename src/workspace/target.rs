@@ -46,9 +46,9 @@ pub enum TargetSpec {
 /// Bounds on a selection, both in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectOptions {
-    /// Larger files are skipped (`review.max_file`).
+    /// Larger files are skipped (`review.max_file_size`).
     pub max_file: u64,
-    /// What one call of a reviewer covers at most (`review.shard`).
+    /// What one call of a reviewer covers at most (`review.max_shard_size`).
     pub shard: u64,
 }
 

@@ -99,7 +99,7 @@ fn set_addresses_agents_by_name_and_adds_what_is_not_there() {
         ("agents.reader.focus", "security, performance"),
         ("agents.writer.timeout", "10m"),
         ("review.verify", "[]"),
-        ("limits.idle", "1m30s"),
+        ("limits.idle_timeout", "1m30s"),
         ("review.issues.mandatory", "[HIGH, MEDIUM]"),
         ("review.issues.optional", "LOW"),
     ] {
@@ -129,7 +129,7 @@ fn set_addresses_agents_by_name_and_adds_what_is_not_there() {
     # the end
 
     limits:
-      idle: 1m30s
+      idle_timeout: 1m30s
     "#);
 }
 
@@ -155,8 +155,8 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
             "error: `review.rounds` cannot be `-1`\nhint: allowed: a whole number from 1 to 100\n",
         ),
         (
-            ["limits.total", "90"],
-            "error: `limits.total` cannot be `90`\nhint: allowed: a duration such as 90s, 10m or 1h30m\n",
+            ["limits.call_timeout", "90"],
+            "error: `limits.call_timeout` cannot be `90`\nhint: allowed: a duration such as 90s, 10m or 1h30m\n",
         ),
         (
             ["review.debate.rounds", "2"],
@@ -164,11 +164,11 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
         ),
         (
             ["budget.energy", "5"],
-            "error: unknown key `budget.energy`\nhint: known here: budget.tokens, budget.usd, budget.calls, budget.wall\n",
+            "error: unknown key `budget.energy`\nhint: known here: budget.tokens, budget.usd, budget.calls, budget.duration\n",
         ),
         (
             ["review", "x"],
-            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.quorum, review.verify, review.jobs, review.max_file, review.skipped, review.shard, review.debate, review.consensus, review.on_dispute, review.judge\n",
+            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.quorum, review.verify, review.jobs, review.max_file_size, review.skipped, review.max_shard_size, review.debate, review.consensus, review.on_dispute, review.judge\n",
         ),
         (
             ["agents", "x"],
@@ -191,8 +191,8 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
             "error: there is another agent `reader`\nhint: names are unique: rename one of them\n",
         ),
         (
-            ["limits.total", "2h"],
-            "error: a project may not loosen `limits.total` from 30m to 2h\nhint: only you may, for yourself: `glee config set --user limits.total 2h`\n",
+            ["limits.call_timeout", "2h"],
+            "error: a project may not loosen `limits.call_timeout` from 30m to 2h\nhint: only you may, for yourself: `glee config set --user limits.call_timeout 2h`\n",
         ),
         (
             ["review.judge.require_evidence", "false"],
@@ -243,6 +243,43 @@ fn errors_in_the_file_name_line_column_and_key() {
 }
 
 #[test]
+fn earlier_names_of_keys_and_flags_work_and_name_todays() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".glee/config.yml", "limits:\n  total: 9m # ours\n");
+    let output = sandbox.glee(&["config", "get", "limits.call_timeout"]);
+    assert_eq!((output.code, output.stdout.as_str()), (0, "9m\n"));
+    assert_eq!(output.stderr, ".glee/config.yml:2:3: `limits.total` is now called `limits.call_timeout`\n");
+    // The file keeps its spelling, whichever is typed.
+    for (key, value) in [("limits.total", "8m"), ("limits.call_timeout", "7m")] {
+        out(&sandbox, &["config", "set", key, value]);
+        assert_eq!(sandbox.read(".glee/config.yml"), format!("limits:\n  total: {value} # ours\n"));
+    }
+    out(&sandbox, &["config", "set", "limits.idle", "5m"]);
+    assert_eq!(sandbox.read(".glee/config.yml"), "limits:\n  total: 7m # ours\n  idle_timeout: 5m\n");
+    out(&sandbox, &["config", "unset", "limits.call_timeout"]);
+    assert_eq!(sandbox.read(".glee/config.yml"), "limits:\n  idle_timeout: 5m\n");
+    sandbox.write(".glee/config.yml", "limits: {idle: 1m, idle_timeout: 2m}\n");
+    assert_eq!(
+        refused(&sandbox, &["config", "list"]),
+        "error: .glee/config.yml:1:20: `limits.idle` and `limits.idle_timeout` are the same key, and both are given\nhint: remove `limits.idle`, its earlier name\n"
+    );
+    let sandbox = Sandbox::new();
+    let hook = ["emit", "milestone", "--agent", "a"];
+    let output = sandbox.git_init().glee(&[&hook[..], &["--if-watched"]].concat());
+    assert_eq!((output.code, output.stderr.as_str()), (0, "`--if-watched` is now called `--if-running`\n"));
+    assert_eq!(sandbox.glee(&[&hook[..], &["--if-running"]].concat()).stderr, "");
+    for (args, earlier, today) in [
+        (vec!["emit", "milestone", "--if-watched", "--if-running"], "--if-watched", "--if-running"),
+        (vec!["watch", "--afresh", "--fresh"], "--afresh", "--fresh"),
+        (vec!["consensus", "ask", "x", "--afresh", "--fresh"], "--afresh", "--fresh"),
+    ] {
+        let output = sandbox.glee(&args);
+        assert!(output.code == 2 && output.stderr.contains(earlier) && output.stderr.contains(today), "{output}");
+        assert!(!sandbox.glee(&[args[0], "--help"]).stdout.contains(earlier));
+    }
+}
+
+#[test]
 fn setting_a_broken_key_mends_the_file() {
     let sandbox = Sandbox::new();
     sandbox.write(".glee/config.yml", "review:\n  rounds: often # hm\n");
@@ -255,12 +292,12 @@ fn values_come_from_five_layers_and_say_so() {
     let mut sandbox = with_config();
     out(&sandbox, &["config", "set", "--user", "review.jobs", "4"]);
     out(&sandbox, &["config", "set", "--user", "review.rounds", "5"]);
-    sandbox.env("GLEE_REVIEW_MAX_FILE", "2MiB");
+    sandbox.env("GLEE_REVIEW_MAX_FILE_SIZE", "2MiB");
     let origins = out(&sandbox, &["config", "list", "--origin"]);
     let interesting: Vec<&str> = origins
         .lines()
         .filter(|line| {
-            ["agents.", "review.jobs", "review.rounds", "review.max_file", "review.shard"]
+            ["agents.", "review.jobs", "review.rounds", "review.max_file_size", "review.max_shard_size"]
                 .iter()
                 .any(|key| line.starts_with(key))
         })
@@ -273,9 +310,9 @@ fn values_come_from_five_layers_and_say_so() {
     agents.writer.command = claude          .glee/config.yml:4
     agents.writer.role = coder              .glee/config.yml:5
     review.jobs = 4                         [HOME]/.config/glee/config.yml:5
-    review.max_file = 2MiB                  GLEE_REVIEW_MAX_FILE
+    review.max_file_size = 2MiB             GLEE_REVIEW_MAX_FILE_SIZE
+    review.max_shard_size = 128KiB          default
     review.rounds = 2                       .glee/config.yml:14
-    review.shard = 128KiB                   default
     ");
     let json: serde_json::Value =
         serde_json::from_str(&out(&sandbox, &["config", "list", "--json"])).expect("JSON");
@@ -284,15 +321,15 @@ fn values_come_from_five_layers_and_say_so() {
         serde_json::json!({"value": 2, "origin": "project", "file": ".glee/config.yml", "line": 14})
     );
     assert_eq!(
-        json["review.max_file"],
-        serde_json::json!({"value": "2MiB", "origin": "variable", "variable": "GLEE_REVIEW_MAX_FILE"})
+        json["review.max_file_size"],
+        serde_json::json!({"value": "2MiB", "origin": "variable", "variable": "GLEE_REVIEW_MAX_FILE_SIZE"})
     );
-    assert_eq!(json["review.shard"], serde_json::json!({"value": "128KiB", "origin": "default"}));
+    assert_eq!(json["review.max_shard_size"], serde_json::json!({"value": "128KiB", "origin": "default"}));
     // What is set below another layer is said to be hidden.
-    let output = sandbox.glee(&["config", "set", "review.max_file", "3MiB"]);
+    let output = sandbox.glee(&["config", "set", "review.max_file_size", "3MiB"]);
     assert_eq!(
         output.stderr,
-        "review.max_file = 3MiB (.glee/config.yml)\nnote: it stays 2MiB here, because of GLEE_REVIEW_MAX_FILE\n"
+        "review.max_file_size = 3MiB (.glee/config.yml)\nnote: it stays 2MiB here, because of GLEE_REVIEW_MAX_FILE_SIZE\n"
     );
 }
 

@@ -192,7 +192,7 @@ fn every_deadlock_waits_for_a_person_who_ends_it() {
 #[test]
 fn an_arbiter_that_hangs_is_a_deadlock() {
     let mut sandbox = table();
-    sandbox.env("GLEE_LIMITS_TOTAL", "2s");
+    sandbox.env("GLEE_LIMITS_CALL_TIMEOUT", "2s");
     says(&sandbox, "g", "aggregate", CONFLICT);
     says(&sandbox, "j", "arbitrate", "hang");
     let output = ask(&sandbox);
@@ -582,7 +582,7 @@ fn a_deadlock_is_ended_at_the_terminal() {
 
     // Left open, and taken up again.
     says(&sandbox, "c", "stage", &POSITION.replace("table", "tree"));
-    let ask = ["consensus", "ask", "Plan it", "--stage", "plan", "--id", "S1", "--afresh"];
+    let ask = ["consensus", "ask", "Plan it", "--stage", "plan", "--id", "S1", "--fresh"];
     let mut pty = Pty::open(&sandbox, &ask);
     pty.expect("Your decision?").until_it_reads().send("\u{1b}").expect("left open");
     assert_eq!(pty.end().0, 3);
@@ -669,7 +669,7 @@ fn a_secret_reaches_no_agent_and_no_file_and_what_was_asked_is_still_known() {
     let prompt = format!("Use the key {secret}");
     let args = ["consensus", "ask", &prompt, "--stage", "plan", "--id", "S1", "--format", "json"];
     let mut limited = sandbox.command(&args);
-    let stopped = limited.env("GLEE_BUDGET_WALL", "2s").output().expect("it runs");
+    let stopped = limited.env("GLEE_BUDGET_DURATION", "2s").output().expect("it runs");
     assert_eq!(stopped.status.code(), Some(75));
     says(&sandbox, "b", "stage", POSITION);
     assert_eq!(came(&sandbox.glee(&args)), (0, "ok".into(), 4.into()), "it is carried on");

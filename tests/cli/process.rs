@@ -23,12 +23,12 @@ const NEVER: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_millis(300);
 
 const LIMITS: Limits = Limits {
-    total: NEVER,
-    first_output: NEVER,
-    idle: NEVER,
-    output: 1 << 20,
-    line: 1 << 16,
-    grace: Duration::from_millis(300),
+    call_timeout: NEVER,
+    first_output_timeout: NEVER,
+    idle_timeout: NEVER,
+    max_output_size: 1 << 20,
+    max_line_size: 1 << 16,
+    kill_grace: Duration::from_millis(300),
     retries: 0,
     backoff: Duration::from_millis(1),
 };
@@ -217,7 +217,7 @@ async fn programs_that_cannot_be_started() {
 #[tokio::test]
 async fn silence_from_the_start() {
     let mut scene = Scene::new("sleep 100");
-    scene.limits.first_output = SOON;
+    scene.limits.first_output_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
     assert!(
         matches!(failed.error, RunError::TimedOut { cap: Cap::FirstOutput, after: SOON, .. }),
@@ -228,7 +228,8 @@ async fn silence_from_the_start() {
 
     let mut scene = Scene::new("sleep 100");
     scene.invocation.streams = false;
-    (scene.limits.first_output, scene.limits.idle, scene.limits.total) = (Duration::ZERO, Duration::ZERO, SOON);
+    (scene.limits.first_output_timeout, scene.limits.idle_timeout, scene.limits.call_timeout) =
+        (Duration::ZERO, Duration::ZERO, SOON);
     let message = format!("`{}` did not end within 300ms and was ended", scene.command());
     assert_eq!(failure(scene.run().await), (message, Some((None, Some(15)))));
 }
@@ -236,7 +237,7 @@ async fn silence_from_the_start() {
 #[tokio::test]
 async fn silence_after_a_byte() {
     let mut scene = Scene::new("printf x; sleep 100");
-    scene.limits.idle = SOON;
+    scene.limits.idle_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
     assert!(matches!(failed.error, RunError::TimedOut { cap: Cap::Idle, after: SOON, .. }), "{:?}", failed.error);
     assert_eq!(scene.stdout(), b"x");
@@ -245,7 +246,7 @@ async fn silence_after_a_byte() {
 #[tokio::test]
 async fn a_drip_that_never_ends() {
     let mut scene = Scene::new("while :; do echo drip; sleep 0.02; done");
-    scene.limits.total = SOON;
+    scene.limits.call_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
     assert!(matches!(failed.error, RunError::TimedOut { cap: Cap::Total, after: SOON, .. }), "{:?}", failed.error);
     assert_eq!(scene.alive(), [""; 0]);
@@ -261,7 +262,7 @@ async fn a_stall_within_the_cap_is_survived() {
 #[tokio::test]
 async fn a_farewell_within_the_grace_period_is_heard() {
     let mut scene = Scene::new("trap 'echo bye; exit 3' TERM; : > ready; while :; do sleep 0.02; done");
-    scene.limits.grace = NEVER;
+    scene.limits.kill_grace = NEVER;
     let (handle, stop) = Stop::new();
     let (ran, ()) = tokio::join!(scene.run_until(stop), async {
         scene.ready().await;
@@ -274,7 +275,7 @@ async fn a_farewell_within_the_grace_period_is_heard() {
 #[tokio::test]
 async fn who_ignores_term_is_killed() {
     let mut scene = Scene::new("trap '' TERM; setsid sleep 100 & while :; do sleep 0.02; done");
-    scene.limits.total = SOON;
+    scene.limits.call_timeout = SOON;
     assert_eq!(failure(scene.run().await).1, Some((None, Some(9))));
     assert_eq!(scene.alive(), [""; 0]);
 }
@@ -390,7 +391,7 @@ async fn hosted() {
 #[tokio::test]
 async fn output_is_kept_to_its_cap_and_hashed_in_full() {
     let mut scene = Scene::new("head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; printf 'end\\377' >&2");
-    scene.limits.output = 100_000;
+    scene.limits.max_output_size = 100_000;
     let output = scene.run().await.expect("it ends well");
     assert_eq!(output.transcript.stdout_bytes, 5_000_000);
     assert_eq!(output.transcript.stdout_hash, hash(&vec![0; 5_000_000]));

@@ -370,7 +370,7 @@ fn large_targets_are_split_and_jobs_bound_the_agents_at_work() {
         "#!/bin/sh\ncat > /dev/null\nmkdir busy 2>/dev/null || touch overlap\nsleep 0.05\nrmdir busy\n\
          echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n",
     );
-    assert_eq!(sandbox.glee(&["config", "set", "review.shard", "4KiB"]).code, 0);
+    assert_eq!(sandbox.glee(&["config", "set", "review.max_shard_size", "4KiB"]).code, 0);
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
     let output = sandbox.glee(&["review", "part0", "part1", "part2", "part3", "--jobs", "1", "--format", "json"]);
     assert_eq!(output.code, 0, "{output}");

@@ -40,7 +40,7 @@ fn scene(agents: &[&str]) -> Sandbox {
     let config = sandbox.user_config();
     fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
     let text = format!(
-        "watch: {{settle: 100ms, agents: [{}]}}\nagents:\n  - {{name: codex, role: reviewer, adapter: text, command: [reviewer]}}\n  \
+        "watch: {{debounce: 100ms, agents: [{}]}}\nagents:\n  - {{name: codex, role: reviewer, adapter: text, command: [reviewer]}}\n  \
          - {{name: counter, role: coder, adapter: text, command: [counter]}}\n",
         agents.join(", ")
     );
@@ -174,7 +174,7 @@ fn where_no_watch_runs_it_is_said_what_to_do() {
     let told = emit(&sandbox, &["milestone", "--agent", "claude"]);
     assert_eq!(told.code, 2, "{told}");
     assert!(told.stderr.contains("no watch runs") && told.stderr.contains("glee watch"), "{told}");
-    let hook = emit(&sandbox, &["milestone", "--agent", "claude", "--if-watched"]);
+    let hook = emit(&sandbox, &["milestone", "--agent", "claude", "--if-running"]);
     assert_eq!((hook.code, hook.stderr.as_str()), (0, ""));
     for args in [&["status"][..], &["resume"], &["issues"], &["review"], &["stop"]] {
         let output = sandbox.glee(&[&["watch"], args].concat());
@@ -488,14 +488,14 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
     assert_eq!(code, 4, "it did not do its task, whatever the reviewers say: {told}");
     fs::remove_file(sandbox.home().join("code")).expect("a file");
     fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
-    let (code, told) = Watching::start(&sandbox, &["--afresh", TASK[0], TASK[1]]).ends();
+    let (code, told) = Watching::start(&sandbox, &["--fresh", TASK[0], TASK[1]]).ends();
     assert_eq!(code, 3, "a person has to decide: {told}");
     assert!(told.contains("the last agent has ended"), "{told}");
 
     // Who joined keeps a watch going until it says that it is done.
     fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
     fs::remove_file(sandbox.home().join("go")).expect("a file");
-    let watching = Watching::begin(&sandbox, &["--afresh", TASK[0], TASK[1]]);
+    let watching = Watching::begin(&sandbox, &["--fresh", TASK[0], TASK[1]]);
     assert_eq!(emit(&sandbox, &["note", "--agent", "claude"]).code, 0);
     fs::write(sandbox.home().join("go"), "").expect("a written file");
     watching.until("it has ended", || watching.status()["agents"].to_string().contains("\"ended\""));

@@ -172,7 +172,7 @@ def stop_hook(program: Program, server: Server) -> list[str]:
         (bin / "once").chmod(0o755)
         config = scene.home / ".config" / "glee" / "config.yml"
         config.parent.mkdir(parents=True, exist_ok=True)
-        config.write_text(json.dumps({"version": 1, "watch": {"settle": "100ms"}, "agents": [
+        config.write_text(json.dumps({"version": 1, "watch": {"debounce": "100ms"}, "agents": [
             {"name": name, "command": ["once"], "adapter": "text", "role": "reviewer"} for name in ("one", "two")]}))
         answer = r"Answer with: (?P<answer>glee emit note --agent claude --clarifies \d+)"
         server.rules([

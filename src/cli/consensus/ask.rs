@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let described = files::stage(&table.project, &args.stage).map_err(stage::stages_error)?;
     let asking = Asking { id, agents: &args.asked.agents, prompt, input: None, resolved: None };
     let plan = stages::stage(&table.settings, root, &described, asking).map_err(stage::plan_error)?;
-    let outcome = table.ask(plan, args.asked.afresh)?;
+    let outcome = table.ask(plan, args.asked.fresh(globals))?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;
     Ok(exit)

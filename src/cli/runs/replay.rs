@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::super::Globals;
+use super::super::change::say;
 use super::super::error::{CommandError, CommandResult};
 use super::super::merge::PolicyArg;
 use super::super::sitting::{self, FormatArg};
-use crate::config::{self, Sources};
+use crate::config::settings::Settings;
+use crate::config::{self, Sources, renamed};
 use crate::domain::RunId;
 use crate::event::{EventKind, Plan};
 use crate::journal::Journal;
@@ -52,9 +54,15 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (journal, run) = super::find(globals, &workspace, &args.run)?;
     super::refuse_pruned(&journal, &run)?;
     let plan = plan(&journal, &run)?;
-    let mut flags: Vec<(String, Value)> =
-        plan.settings.into_iter().filter(|(key, _)| config::is_key(key)).collect();
-    flags.extend(changed);
+    let mut values = Settings::of_record(&plan.settings).recorded();
+    for (key, value) in changed {
+        let today = renamed::today(&key);
+        if let Some(today) = today {
+            say(globals, &renamed::notice(&key, today));
+        }
+        values.insert(today.map_or(key, str::to_owned), value);
+    }
+    let flags = values.into_iter().collect();
     let settings = config::load(&Sources { flags, ..Sources::default() })?.settings;
     let replayed = pipeline::replay(&workspace, &sitting::state_dir()?, &journal, &run, &settings)
         .map_err(sitting::run_error)?;

@@ -9,6 +9,7 @@ use tokio::sync::{oneshot, watch as channel};
 
 use super::{Watch, address, socket_error};
 use crate::agents::own_process;
+use crate::cli::change::is_earlier;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::sitting::{self, FormatArg};
 use crate::cli::{Globals, history, load};
@@ -39,6 +40,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     };
     list("watch.agents", &args.agents);
     list("watch.reviewers", &args.reviewers);
+    let fresh = args.fresh | is_earlier(globals, args.afresh, "--afresh", "--fresh");
     let settings = load::runnable(globals, flags, None)?.1.settings;
     sitting::require_sandbox(&settings)?;
     let state_dir = sitting::state_dir()?;
@@ -90,7 +92,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 stay: args.stay,
                 stop,
             };
-            let ended = watch::run(setup, plan, args.afresh).await.map_err(sitting::run_error);
+            let ended = watch::run(setup, plan, fresh).await.map_err(sitting::run_error);
             owed.given().await;
             serving.abort();
             if let Some(drawing) = drawing {

@@ -141,6 +141,6 @@ impl Engine {
     fn may_ask(&self, asked: usize) -> bool {
         self.settings.review.jobs.is_none_or(|jobs| usize::try_from(jobs).is_ok_and(|jobs| asked < jobs))
             && self.calls_left(asked).is_none_or(|left| left > 0)
-            && budget::reached(&self.settings.budget.caps, &self.state.spent).is_empty()
+            && budget::reached(&self.settings.budget.caps(), &self.state.spent).is_empty()
     }
 }

@@ -105,7 +105,7 @@ impl Engine {
         let dispute = self.state.disputes.get(&dispute)?;
         let judges: Vec<&str> = self.state.judges().map(|judge| judge.name.0.as_str()).collect();
         let judge = (!judges.is_empty()).then(|| judges.join(", "));
-        let configured = self.settings.review.on_dispute;
+        let configured = self.settings.review.on_dispute.default;
         let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
         let undecided = self.state.disputes.values().filter(|other| {
             other.is_open() && other.route.is_none() && !self.state.is_sent_to_judge(&other.finding)

@@ -75,7 +75,7 @@ impl Engine {
         let outcome = outcome::outcome(&self.state, &self.run, millis);
         let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.run.clone()))?;
         if rest == Rest::OverBudget {
-            for (key, used) in budget::reached(&self.settings.budget.caps, &self.state.spent) {
+            for (key, used) in budget::reached(&self.settings.budget.caps(), &self.state.spent) {
                 outcome.notices.push(format!(
                     "`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then give the \
                      same command again"
@@ -167,12 +167,12 @@ impl Engine {
     fn may_ask(&self, at_work: usize) -> bool {
         !self.is_full(at_work)
             && self.calls_left(at_work).is_none_or(|left| left > 0)
-            && budget::reached(&self.settings.budget.caps, &self.state.spent).is_empty()
+            && budget::reached(&self.settings.budget.caps(), &self.state.spent).is_empty()
     }
 
     fn calls_left(&self, at_work: usize) -> Option<u64> {
         let used = self.state.spent.calls.saturating_add(at_work as u64);
-        Some(self.settings.budget.caps.calls?.saturating_sub(used))
+        Some(self.settings.budget.caps().calls?.saturating_sub(used))
     }
 
     /// Records an event, takes it into the state, and tells the listeners.

@@ -10,7 +10,7 @@ fn dismissing(bench: &Bench) -> ScriptedRunner {
 #[test]
 fn calls_are_counted_and_none_is_paid_for_twice() {
     let mut bench = Bench::new();
-    bench.settings.budget.caps.calls = Some(2);
+    bench.settings.budget.calls = Some(2);
     let left = bench.begin(Mode::Arbitrate, dismissing(&bench));
     assert_eq!(left.asked(), ["r review", "c respond"]);
     assert_eq!((left.ended.rest, left.ended.outcome.exit), (Rest::OverBudget, ExitReason::Budget));
@@ -29,7 +29,7 @@ fn calls_are_counted_and_none_is_paid_for_twice() {
     // The same budget again asks nobody.
     let again = bench.resume(&run, dismissing(&bench));
     assert_eq!((again.asked().len(), again.ended.rest), (0, Rest::OverBudget));
-    bench.settings.budget.caps.calls = Some(10);
+    bench.settings.budget.calls = Some(10);
     let more = bench.resume(&run, dismissing(&bench));
     assert_eq!(more.asked(), ["j judge"]);
     assert_eq!((more.ended.rest, more.ended.outcome.exit), (Rest::Ended, ExitReason::Clean));
@@ -39,7 +39,7 @@ fn calls_are_counted_and_none_is_paid_for_twice() {
 #[test]
 fn a_budget_that_is_used_up_with_the_last_call_ends_the_run() {
     let mut bench = Bench::new();
-    bench.settings.budget.caps.calls = Some(3);
+    bench.settings.budget.calls = Some(3);
     let left = bench.review(Mode::Arbitrate, dismissing(&bench));
     assert_eq!((left.ended.rest, left.ended.outcome.exit), (Rest::Ended, ExitReason::Clean));
 }
@@ -49,7 +49,7 @@ fn repeated_tries_and_agents_at_work_count() {
     let mut bench = Bench::new();
     panel(&mut bench, &["a", "b", "d"]);
     bench.settings.limits.retries = 5;
-    bench.settings.budget.caps.calls = Some(4);
+    bench.settings.budget.calls = Some(4);
     let empty = |_: &Request| Script::prints(String::new());
     let runner =
         ScriptedRunner::new().on("a", "review", review("", 0)).on("b", "review", empty).on("d", "review", empty);
@@ -61,7 +61,8 @@ fn repeated_tries_and_agents_at_work_count() {
 #[test]
 fn whoever_does_not_say_what_it_uses_is_named() {
     let mut bench = Bench::new();
-    bench.settings.budget.caps = Caps { tokens: Some(1000), usd: Some(1.0), calls: None };
+    bench.settings.budget.tokens = Some(1000);
+    bench.settings.budget.usd = Some(1.0);
     let left = bench.begin(Mode::Arbitrate, ScriptedRunner::new().on("r", "review", review("", 0)));
     assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
     assert_eq!(

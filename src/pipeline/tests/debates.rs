@@ -1,6 +1,7 @@
 //! Debates: the worked example, what can be taken back, and ends before the end.
 
 use super::*;
+use crate::config::settings::DebateRounds;
 use crate::domain::Confidence;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
@@ -12,7 +13,7 @@ fn debated() -> Bench {
     let mut bench = Bench::new();
     bench.settings.agents.retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b"]);
-    bench.settings.flat.insert("review.debate".to_owned(), "3".into());
+    bench.settings.review.debate = DebateRounds::Three;
     bench
 }
 
@@ -59,7 +60,7 @@ fn a_shutdown_before_the_end_is_answered_with_what_is_missing_and_the_debate_goe
 #[test]
 fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
     let mut bench = debated();
-    bench.settings.limits.total = Duration::from_secs(1);
+    bench.settings.limits.call_timeout = Duration::from_secs(1);
     let left = bench.review(
         Mode::Review,
         ScriptedRunner::new().on("a", "review", json_review(WEAK)).on("b", "review", json_review("")).on(
@@ -87,8 +88,8 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let mut bench = Bench::new();
     bench.settings.agents.retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b", "s", "u"]);
-    bench.settings.review.consensus = crate::rules::consensus::Policy::Specification;
-    bench.settings.flat.insert("review.debate".to_owned(), "3".into());
+    bench.settings.review.consensus.policy = crate::rules::consensus::Policy::Specification;
+    bench.settings.review.debate = DebateRounds::Three;
     let observed = "[F1] DISAGREE -10: line 2 makes a cache key\n[NEW LOW] app.py:1 `key` has no docstring";
     let left = bench.review(
         Mode::Review,
@@ -157,7 +158,7 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
 fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
     let mut bench = Bench::new();
     panel(&mut bench, &["a", "b"]);
-    bench.settings.flat.insert("review.debate".to_owned(), "auto".into());
+    bench.settings.review.debate = DebateRounds::Auto;
     let play = |defence: &'static str| {
         ScriptedRunner::new()
             .on("a", "review", json_review(WEAK))
@@ -182,8 +183,8 @@ fn spec_19_support_in_a_debate_confirms_and_only_who_was_asked_is_missing() {
     let mut bench = Bench::new();
     bench.settings.agents.retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b", "s"]);
-    bench.settings.review.consensus = crate::rules::consensus::Policy::Specification;
-    bench.settings.flat.insert("review.debate".to_owned(), "3".into());
+    bench.settings.review.consensus.policy = crate::rules::consensus::Policy::Specification;
+    bench.settings.review.debate = DebateRounds::Three;
     let vague = r#"{"severity": "medium", "confidence": 30, "title": "Could be better", "description": "Odd."}"#;
     let left = bench.review(
         Mode::Review,

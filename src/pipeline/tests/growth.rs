@@ -17,8 +17,8 @@ fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
     let mut bench = Bench::new();
     let text: String = (0..count).map(|n| format!("def key{n}(x):\n    return md5(x, {n})\n\n")).collect();
     bench.write(&format!("def key(data):\n    pass\n\n{text}"));
-    bench.settings.review.on_dispute = route;
-    bench.settings.review.require_evidence = false;
+    bench.settings.review.on_dispute.default = route;
+    bench.settings.review.judge.require_evidence = false;
     bench.ruling = Some(RulingWord::Dismiss);
     let raised: Vec<String> = (0..count).map(|n| format!("[MUST] app.py:{} Replace hash {n}", 3 * n + 5)).collect();
     let objections: Vec<String> = (1..=count).map(|n| format!("[F{n}] DISAGREE: a cache")).collect();

@@ -1,12 +1,11 @@
 //! What a judge decides before any coder sees it, and runs that are decided again from their record.
 
 use super::*;
-use crate::config::settings::Validate;
+use crate::config::settings::{DebateRounds, Validate};
 use crate::domain::DisputeNumber;
 
 fn validate(bench: &mut Bench) {
-    bench.settings.review.validate = Validate::Judge;
-    bench.settings.flat.insert("review.consensus.validate".to_owned(), "judge".into());
+    bench.settings.review.consensus.validate = Validate::Judge;
 }
 
 #[test]
@@ -88,8 +87,7 @@ fn a_judge_that_validates_must_be_connected() {
 fn the_policy_specification_leaves_conflicts_and_challenges_to_a_connected_judge() {
     let mut bench = Bench::new();
     panel(&mut bench, &["a", "b"]);
-    bench.settings.review.consensus = crate::rules::consensus::Policy::Specification;
-    bench.settings.flat.insert("review.consensus.policy".to_owned(), "specification".into());
+    bench.settings.review.consensus.policy = crate::rules::consensus::Policy::Specification;
     let unsure = WEAK.replace("80", "65");
     let left = bench.review(
         Mode::Review,
@@ -121,7 +119,7 @@ fn a_recorded_run_is_decided_again_by_another_policy() {
     let mut bench = Bench::new();
     bench.settings.agents.retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b"]);
-    bench.settings.flat.insert("review.debate".to_owned(), "2".into());
+    bench.settings.review.debate = DebateRounds::Two;
     let left = bench.review(
         Mode::Review,
         ScriptedRunner::new().on("a", "review", json_review(WEAK)).on("b", "review", json_review("")).on(

@@ -21,7 +21,7 @@ fn a_discarding_policy_needs_no_judge() {
     let bench = Bench::new();
     let run = dismissed(&bench, "app.py:1");
     let mut settings = bench.settings.clone();
-    settings.review.on_dispute = Route::Discard;
+    settings.review.on_dispute.default = Route::Discard;
     let replayed = bench.replay(&run, &settings);
     assert_eq!(states(&replayed), [FindingState::Discarded, FindingState::Claimed]);
     assert_eq!(
@@ -36,7 +36,7 @@ fn evidence_that_was_required_may_be_waived_afterwards() {
     let bench = Bench::new();
     let run = dismissed(&bench, "nowhere.py:1");
     let mut settings = bench.settings.clone();
-    settings.review.require_evidence = false;
+    settings.review.judge.require_evidence = false;
     let replayed = bench.replay(&run, &settings);
     assert_eq!(states(&replayed)[0], FindingState::Dismissed { dispute: D1 });
     assert_eq!(replayed.outcome.exit, ExitReason::Clean);
@@ -54,8 +54,8 @@ fn what_nobody_was_asked_is_not_made_up() {
     let bench = Bench::new();
     let run = dismissed(&bench, "app.py:1");
     let mut settings = bench.settings.clone();
-    settings.review.mandatory.push("LOW".to_owned());
-    settings.review.optional.retain(|word| word != "LOW");
+    settings.review.issues.mandatory.push("LOW".to_owned());
+    settings.review.issues.optional.retain(|word| word != "LOW");
     let replayed = bench.replay(&run, &settings);
     assert_eq!(replayed.outcome.exit, ExitReason::FindingsOpen, "F2 is claimed, not done");
     assert_eq!(
@@ -80,8 +80,8 @@ fn a_dispute_that_was_none_waits_for_a_judge_that_was_never_asked() {
     let left = bench.review(Mode::Arbitrate, runner);
     assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
     let mut settings = bench.settings.clone();
-    settings.review.mandatory.push("LOW".to_owned());
-    settings.review.optional.clear();
+    settings.review.issues.mandatory.push("LOW".to_owned());
+    settings.review.issues.optional.clear();
     let replayed = bench.replay(&left.ended.outcome.run, &settings);
     assert_eq!(states(&replayed), [FindingState::Disputed { dispute: D1 }]);
     assert_eq!(
@@ -107,7 +107,7 @@ fn a_dispute_keeps_its_number_under_another_policy() {
         .on("j", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"]"));
     let run = bench.review(Mode::Arbitrate, runner).ended.outcome.run;
     let mut settings = bench.settings.clone();
-    settings.review.consensus = Policy::Specification;
+    settings.review.consensus.policy = Policy::Specification;
     let replayed = bench.replay(&run, &settings);
     let numbers: Vec<DisputeNumber> = replayed.outcome.disputes.iter().map(|dispute| dispute.number).collect();
     assert_eq!(numbers, [D1], "the dispute keeps its number");

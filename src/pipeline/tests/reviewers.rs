@@ -71,7 +71,7 @@ fn what_advisories_said_is_recorded_and_asked_once() {
     let advisory = r#"{"id": "RUSTSEC-2020-0071", "affected": [{"package": {"ecosystem": "crates.io", "name": "time"},
         "ranges": [{"type": "SEMVER", "events": [{"introduced": "0.1.0"}, {"fixed": "0.2.23"}]}]}]}"#;
     fs::write(database.join("one.json"), advisory).unwrap();
-    bench.settings.advisories.paths = vec![database.display().to_string()];
+    bench.settings.advisories.path = vec![database.display().to_string()];
     let segfault = r#"{"severity": "high", "confidence": 80, "category": "security", "file": "app.py", "line": 2,
         "title": "`time` may crash", "description": "It reads the environment."}"#;
     let runner = ScriptedRunner::new().on("a", "review", json_review(segfault)).on("b", "review", json_review(""));

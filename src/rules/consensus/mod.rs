@@ -153,11 +153,6 @@ impl Policy {
             Self::Specification => "specification",
         }
     }
-
-    /// Reads its word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.as_str() == word)
-    }
 }
 
 /// How reviewers contradict each other.

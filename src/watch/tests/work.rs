@@ -71,7 +71,7 @@ async fn an_agent_that_fails_is_stuck() {
 
     // So is one that may not be asked any more.
     let mut scene = workshop("hash it");
-    scene.settings.budget.caps = Caps { calls: Some(0), ..Caps::default() };
+    scene.settings.budget.calls = Some(0);
     let runner = both("approved", "approved").on("claude", "work", |_| Script::prints("done"));
     let (standing, _) = scene
         .play(runner, async |table| {

@@ -80,7 +80,7 @@ impl<'a> Watching<'a> {
         scene.set(&format!(
             "  - {{name: mole, role: coder, adapter: text, command: [python3, {program:?}, {state:?}, {glee:?}]}}"
         ));
-        scene.set("watch: {agents: [mole], pause: none, settle: 100ms}");
+        scene.set("watch: {agents: [mole], pause: none, debounce: 100ms}");
         let mut command: Command = scene.ready().command(&[&["watch", "--no-input"], args].concat());
         let out = fs::File::create(scene.home().join("watch.log")).expect("a file");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(out);

@@ -292,7 +292,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 let mut scene = (form.scene)().through(adapter);
                 let work = steps(form, "").into_iter().filter(|step| matches!(step, Step::Replace(..)));
                 scene.play(agent, task, work.chain(failing.clone()));
-                scene.set("limits: {retries: 0, total: 4s, grace: 200ms}");
+                scene.set("limits: {retries: 0, call_timeout: 4s, kill_grace: 200ms}");
                 is_not_clean(form, &scene);
             });
         }

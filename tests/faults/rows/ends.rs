@@ -89,7 +89,7 @@ fn hangs(cases: &mut Cases) {
                         let mut steps = steps();
                         steps.push(sleep());
                         let mut scene = with(adapter, agent, task, steps);
-                        scene.set(&format!("limits: {{total: {total}, grace: 300ms}}"));
+                        scene.set(&format!("limits: {{call_timeout: {total}, kill_grace: 300ms}}"));
                         concluded_nothing(&scene, agent, "did not end within");
                     });
                 }
@@ -137,7 +137,7 @@ fn families(cases: &mut Cases) {
                             _ => steps.push(Step::Sleep(600_000)),
                         }
                         let mut scene = with(adapter, agent, task, steps);
-                        scene.set("limits: {total: 1500ms, grace: 200ms}");
+                        scene.set("limits: {call_timeout: 1500ms, kill_grace: 200ms}");
                         let output = scene.arbitrate();
                         assert_eq!(scene.alive(), Vec::<String>::new(), "{output}");
                         assert_eq!(output.code, if ending == "answers" { 0 } else { 4 }, "{output}");
@@ -163,7 +163,7 @@ fn families(cases: &mut Cases) {
                     emit(REVIEW),
                 ];
                 let mut scene = with(Adapter::Text, "rev", "review", steps);
-                scene.set("limits: {total: 2s, grace: 200ms}");
+                scene.set("limits: {call_timeout: 2s, kill_grace: 200ms}");
                 let output = scene.review();
                 scene.all_dead(Duration::from_secs(5));
                 // The sandbox keeps the signal in; what gets through is never taken for a review.
@@ -190,7 +190,7 @@ fn floods(cases: &mut Cases) {
                         let steps =
                             if before { vec![flood, emit("\n"), emit(good)] } else { vec![emit(good), flood] };
                         let mut scene = with(Adapter::Text, agent, task, steps);
-                        scene.set("limits: {output: 1MiB}");
+                        scene.set("limits: {max_output_size: 1MiB}");
                         let output = scene.arbitrate();
                         // The closing line lies beyond what is kept, or is followed by something else.
                         let kept = !before && task != "judge";

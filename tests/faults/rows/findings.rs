@@ -272,7 +272,7 @@ fn severities(cases: &mut Cases) {
     for (word, goes_on) in words {
         cases.add(ROW, format!("approved with `{word}`"), move || {
             let mut scene = Scene::new(Kind::Git);
-            scene.set("watch: {settle: 100ms, agents: [fix]}\nlimits: {retries: 0}");
+            scene.set("watch: {debounce: 100ms, agents: [fix]}\nlimits: {retries: 0}");
             let issue = json!({"severity": word, "description": "the key is in the log", "file": "app.py"});
             let payload = json!({"verdict": "approved", "summary": "s", "issues": [issue]});
             let said = json!({"nonce": "{nonce}", "type": "review_result", "reviewer": "rev", "payload": payload});

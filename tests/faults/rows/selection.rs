@@ -156,7 +156,7 @@ const HIDES: &[(&str, &str)] = &[
         "a file taken out of the index",
         "rm evil.py; echo 'evil()' >> app.py; git rm -q --cached app.py; echo app.py > .gitignore",
     ),
-    ("a settings file", "mkdir -p .glee; printf 'version: 1\\nreview: {max_file: 1}\\n' > .glee/config.yml"),
+    ("a settings file", "mkdir -p .glee; printf 'version: 1\\nreview: {max_file_size: 1}\\n' > .glee/config.yml"),
 ];
 
 fn hidden(hides: &str, target: &str) {

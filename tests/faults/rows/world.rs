@@ -55,7 +55,9 @@ fn signals(cases: &mut Cases) {
                             "fix" => ("respond", OBJECTION),
                             _ => ("judge", RULING),
                         };
-                        scene.play(agent, task, [Step::Ignore, Step::Sleep(600_000)]).set("limits: {grace: 1s}");
+                        scene
+                            .play(agent, task, [Step::Ignore, Step::Sleep(600_000)])
+                            .set("limits: {kill_grace: 1s}");
                         let mut glee = scene.ready().start(&ARGS);
                         let mut stdout = told(&mut glee, events);
                         std::thread::sleep(Duration::from_millis(100));
@@ -81,7 +83,7 @@ fn signals(cases: &mut Cases) {
         }
         cases.add(ROW, format!("{} stopped and continued", kind.word()), move || {
             let mut scene = Scene::new(kind);
-            scene.play("rev", "review", [Step::Sleep(800), emit(REVIEW)]).set("limits: {total: 2s}");
+            scene.play("rev", "review", [Step::Sleep(800), emit(REVIEW)]).set("limits: {call_timeout: 2s}");
             let mut glee = scene.ready().start(&ARGS);
             let mut stdout = told(&mut glee, 2);
             kill(pid(&glee), Signal::SIGSTOP).expect("it is ours");
