@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::git::Object;
-use super::{Workspace, WorkspaceError, content, names};
+use super::{Result, Workspace, content, names};
 
 /// The bytes of one file that are read at most.
 const CAP: u64 = 16 << 20;
@@ -31,7 +31,7 @@ impl Workspace {
     ///
     /// # Errors
     /// git fails.
-    pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles, WorkspaceError> {
+    pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };
         let listed = git.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;

@@ -7,6 +7,9 @@ use crate::domain::{ExitReason, Skip};
 
 use super::nested::Bound;
 
+/// What may fail with a tree.
+pub type Result<T, E = WorkspaceError> = std::result::Result<T, E>;
+
 /// A failure to read, keep or restore a tree.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {

@@ -10,7 +10,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use super::{WorkspaceError, names};
+use super::{Result, WorkspaceError, names};
 
 /// Settings that no repository may choose.
 const SETTINGS: [&str; 11] = [
@@ -62,7 +62,7 @@ pub(super) struct Repository {
 
 impl Repository {
     /// The repository whose work tree holds a canonical folder; `None` if there is none.
-    pub(super) fn around(start: &Path) -> Result<Option<Self>, WorkspaceError> {
+    pub(super) fn around(start: &Path) -> Result<Option<Self>> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         let Some(marked) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
             return match folder.ancestors().find(|folder| is_bare(folder)) {
@@ -131,7 +131,7 @@ impl Repository {
     }
 
     /// A repository of Glee's own, without a work tree, that is used for the files of `top`.
-    pub(super) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self, WorkspaceError> {
+    pub(super) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
         Ok(Self {
             program: find(top)?,
             top: top.to_owned(),
@@ -167,7 +167,7 @@ impl Repository {
     }
 
     /// The commit that a revision names, by its id.
-    pub(super) fn commit(&self, revision: &str) -> Result<String, WorkspaceError> {
+    pub(super) fn commit(&self, revision: &str) -> Result<String> {
         let bad = || WorkspaceError::BadRevision { revision: revision.to_owned() };
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
             return Err(bad());
@@ -184,7 +184,7 @@ impl Repository {
     }
 
     /// The best common ancestor of two commits.
-    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String, WorkspaceError> {
+    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String> {
         let found = match self.call(["merge-base", one, other]).output() {
             Ok(id) => object_id(id.trim_ascii_end()),
             Err(WorkspaceError::Git { .. }) => None,
@@ -194,7 +194,7 @@ impl Repository {
     }
 
     /// Opens a reader of objects.
-    pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects, WorkspaceError> {
+    pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
         if let Some(folder) = extra {
             call = call.reading_also(folder);
@@ -260,12 +260,12 @@ impl Call {
     }
 
     /// Runs it and returns its stdout.
-    pub(super) fn output(self) -> Result<Vec<u8>, WorkspaceError> {
+    pub(super) fn output(self) -> Result<Vec<u8>> {
         self.output_of(&[])
     }
 
     /// Runs it on an input and returns its stdout.
-    pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>, WorkspaceError> {
+    pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
         let name = subcommand(&self.command);
@@ -357,7 +357,7 @@ pub(super) enum Object {
 }
 
 impl Objects {
-    fn open(mut command: Command) -> Result<Self, WorkspaceError> {
+    fn open(mut command: Command) -> Result<Self> {
         let start = |source| WorkspaceError::Start { source };
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(start)?;
@@ -368,7 +368,7 @@ impl Objects {
     }
 
     /// Reads a file by `<id>:<path>`, where the path has no line break; a folder is not there.
-    pub(super) fn read_file(&mut self, name: &str) -> Result<Object, WorkspaceError> {
+    pub(super) fn read_file(&mut self, name: &str) -> Result<Object> {
         match self.header("info", name) {
             Ok(Some((_, kind))) if kind == "blob" => self.read(name, u64::MAX),
             Ok(_) => Ok(Object::Missing),
@@ -377,7 +377,7 @@ impl Objects {
     }
 
     /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>` where the path has no line break.
-    pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object, WorkspaceError> {
+    pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
         self.ask(id, cap)
             .map_err(|source| WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() })
     }
@@ -452,11 +452,11 @@ fn is_scrubbed(name: &OsStr) -> bool {
 }
 
 /// The first git on the path by an absolute folder; an error if it belongs to the tree.
-pub(super) fn find(tree: &Path) -> Result<PathBuf, WorkspaceError> {
+pub(super) fn find(tree: &Path) -> Result<PathBuf> {
     find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
 }
 
-fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf, WorkspaceError> {
+fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
     let absolute: Vec<PathBuf> = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
     let folders = std::env::join_paths(&absolute).map_err(|_| WorkspaceError::NoGit)?;
     if absolute.is_empty() {
@@ -476,7 +476,7 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf, WorkspaceError> {
 ///
 /// As in git a relative path counts from the top of the work tree; where nothing is there, from where the caller
 /// stands.
-fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
+fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());

@@ -18,7 +18,7 @@ use super::image::{Bytes, Image, Kind};
 use super::scan::Lstat;
 use super::touch::{self, Spot};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, content, names, twin};
+use super::{Result, Workspace, WorkspaceError, content, names, twin};
 
 /// Files that are recorded at most although a rule hides them.
 const FILES: usize = 10_000;
@@ -52,7 +52,7 @@ impl Ignored {
 
 impl Workspace {
     /// Notes what is ignored right now, and by which rules that stand outside the tree.
-    pub(super) fn note_ignored(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+    pub(super) fn note_ignored(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let folder = twin::folder(run, state_dir);
         let excludes = self.repository.as_ref().map(Repository::excludes).unwrap_or_default();
         write_ignored(&folder, &self.ignored_now()?)?;
@@ -61,12 +61,7 @@ impl Workspace {
     }
 
     /// Adds what is ignored now, and came after a call of the coder, to what was noted when the run began.
-    pub(super) fn note_ignored_since(
-        &self,
-        run: &RunId,
-        after: &Image,
-        state_dir: &Path,
-    ) -> Result<(), WorkspaceError> {
+    pub(super) fn note_ignored_since(&self, run: &RunId, after: &Image, state_dir: &Path) -> Result<()> {
         let mut ignored = Ignored::read(run, state_dir).0;
         for path in self.ignored_now()? {
             match path.strip_suffix(b"/") {
@@ -82,7 +77,7 @@ impl Workspace {
         write_ignored(&twin::folder(run, state_dir), &ignored)
     }
 
-    fn ignored_now(&self) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn ignored_now(&self) -> Result<BTreeSet<Vec<u8>>> {
         match &self.repository {
             Some(git) => git.ignored(),
             None => {
@@ -99,7 +94,7 @@ impl Workspace {
         before: &Image,
         bytes: &mut Bytes,
         state_dir: &Path,
-    ) -> Result<Beyond, WorkspaceError> {
+    ) -> Result<Beyond> {
         let folder = twin::folder(run, state_dir);
         let known = Ignored::read(run, state_dir);
         let mut rules = self.rules_of(before, bytes, std::fs::read(folder.join("excludes")).ok())?;
@@ -126,12 +121,7 @@ impl Workspace {
     }
 
     /// The rules as they stood in an image.
-    fn rules_of(
-        &self,
-        before: &Image,
-        bytes: &mut Bytes,
-        excludes: Option<Vec<u8>>,
-    ) -> Result<Ignores<'_>, WorkspaceError> {
+    fn rules_of(&self, before: &Image, bytes: &mut Bytes, excludes: Option<Vec<u8>>) -> Result<Ignores<'_>> {
         let mut files = BTreeMap::new();
         let is_rules = |path: &[u8]| path == b".gitignore" || path.ends_with(b"/.gitignore");
         for (path, entry) in before.iter().filter(|(path, entry)| is_rules(path) && entry.kind == Kind::File) {
@@ -177,7 +167,7 @@ fn in_the_place_of(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     found
 }
 
-fn write_ignored(folder: &Path, ignored: &BTreeSet<Vec<u8>>) -> Result<(), WorkspaceError> {
+fn write_ignored(folder: &Path, ignored: &BTreeSet<Vec<u8>>) -> Result<()> {
     let text: Vec<u8> = ignored.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
     private::write(&folder.join("ignored"), &text)
         .map_err(|source| WorkspaceError::State { path: folder.to_owned(), source })
@@ -211,14 +201,14 @@ impl Repository {
     }
 
     /// What git lists as ignored; a folder that is ignored as a whole, or has nothing else in it, ends with a slash.
-    fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+    fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;
         Ok(listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
     }
 
     /// The ignored files that are there, and the folders that are ignored as a whole, with a slash at the end.
-    fn ignored(&self) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn ignored(&self) -> Result<BTreeSet<Vec<u8>>> {
         let mut rules = Ignores::git(&self.top, Some(self.common.join("info/exclude")));
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
@@ -255,7 +245,7 @@ impl Repository {
     }
 
     /// The files that are ignored now and were not by the rules before, or lie in repositories of their own.
-    fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::domain::RunId;
 
-use super::{Workspace, WorkspaceError, names};
+use super::{Result, Workspace, WorkspaceError, names};
 
 /// The lock of a work tree; dropped or with the process's end it is free.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`WorkspaceError::Locked`] if another run holds it; the state folder cannot be used.
-    pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock, WorkspaceError> {
+    pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
         let name = blake3::hash(&names::bytes(self.root())).to_hex();
         let path = state_dir.join(format!("tree-{}.lock", &name[..16]));
         let state = |source| WorkspaceError::State { path: path.clone(), source };

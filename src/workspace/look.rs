@@ -16,7 +16,7 @@ use super::git::{Object, Repository};
 use super::nested::{self, Nested, Unfollowed};
 use super::refs::Refs;
 use super::scan::{Entry, Lstat, SUBMODULE, Scan};
-use super::{Workspace, WorkspaceError, content, control, copy, modes, names};
+use super::{Result, Workspace, content, control, copy, modes, names};
 use crate::files;
 
 /// Larger files are known by their times and size alone.
@@ -124,7 +124,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The tree or the repository cannot be read.
-    pub fn look(&self, earlier: Option<&Look>) -> Result<Look, WorkspaceError> {
+    pub fn look(&self, earlier: Option<&Look>) -> Result<Look> {
         let now = SystemTime::now();
         let mut look = Look::default();
         let scan = match &self.repository {
@@ -174,7 +174,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The repository cannot be read.
-    pub fn differences(&self, before: &Look, after: &Look) -> Result<Vec<Difference>, WorkspaceError> {
+    pub fn differences(&self, before: &Look, after: &Look) -> Result<Vec<Difference>> {
         let mut found = Vec::new();
         let paths: BTreeSet<&Vec<u8>> = before.files.keys().chain(after.files.keys()).collect();
         for path in paths {
@@ -215,7 +215,7 @@ impl Workspace {
     }
 
     /// Whether two sights of a file are of the same content.
-    fn is_same(&self, old: &Seen, new: &Seen) -> Result<bool, WorkspaceError> {
+    fn is_same(&self, old: &Seen, new: &Seen) -> Result<bool> {
         if old.stat.kind != new.stat.kind {
             return Ok(false);
         }
@@ -263,7 +263,7 @@ impl Workspace {
 
 impl Nested {
     /// What [`Repository::parts`] finds; of a linked work tree of the outer repository what is its own.
-    fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>, WorkspaceError> {
+    fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
         let refs = if is_linked { Refs::new() } else { self.repository.refs()? };
         let mut parts = self.repository.parts(&self.scan, refs);
         if is_linked {

@@ -12,7 +12,7 @@ use super::git::{self, Repository, object_id};
 use super::ignores::Ignores;
 use super::scan::{Lstat, SUBMODULE, Scan};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, content, names};
+use super::{Result, Workspace, content, names};
 
 /// Repositories inside a tree that are followed at most.
 const REPOSITORIES: usize = 64;
@@ -284,7 +284,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The tree or the repository cannot be read.
-    pub fn unfollowed(&self) -> Result<Vec<Unfollowed>, WorkspaceError> {
+    pub fn unfollowed(&self) -> Result<Vec<Unfollowed>> {
         Ok(match &self.repository {
             Some(git) => git.inside_of(&git.scan()?).unfollowed,
             None => super::copy::listing(&self.root)?.1.unfollowed,

@@ -9,7 +9,7 @@ use super::image::{Bytes, Image, TreeId};
 use super::keep::Note;
 use super::place::{Place, Relation};
 use super::undo::Kept;
-use super::{Workspace, WorkspaceError, copy, twin};
+use super::{Result, Workspace, WorkspaceError, copy, twin};
 
 /// What a run has kept, opened.
 pub(super) struct Opened {
@@ -19,12 +19,7 @@ pub(super) struct Opened {
 
 impl Workspace {
     /// A tree of a run, from where it is kept.
-    pub(super) fn opened(
-        &self,
-        run: &RunId,
-        tree: &TreeId,
-        state_dir: &Path,
-    ) -> Result<(Image, Bytes), WorkspaceError> {
+    pub(super) fn opened(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(Image, Bytes)> {
         if tree.0.starts_with("blake3:") {
             return Ok((copy::image(&tree.0, state_dir)?, Bytes::Copy(state_dir.to_owned())));
         }
@@ -34,12 +29,7 @@ impl Workspace {
     }
 
     /// Opens what is kept of a run, of one that an older Glee recorded too.
-    pub(super) fn opened_run(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        state_dir: &Path,
-    ) -> Result<Opened, WorkspaceError> {
+    pub(super) fn opened_run(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened> {
         let Some(note) = Note::read(run, state_dir) else { return self.opened_older(run, kept, state_dir) };
         let mut spans = Vec::new();
         let mut bytes = None;
@@ -56,8 +46,8 @@ impl Workspace {
         Ok(Opened { spans, bytes })
     }
 
-    fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened, WorkspaceError> {
-        let after = |image: Result<Image, WorkspaceError>| image.ok();
+    fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened> {
+        let after = |image: Result<Image>| image.ok();
         if !kept.kept_as.starts_with("refs/") {
             let before = copy::image(kept.kept_as, state_dir)?;
             let left = kept.left.and_then(|left| after(copy::image(&left.0, state_dir)));
@@ -88,12 +78,7 @@ impl Workspace {
     }
 
     /// Refuses a tree that is not the one the run worked on.
-    pub(super) fn refuse_other(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        state_dir: &Path,
-    ) -> Result<(), WorkspaceError> {
+    pub(super) fn refuse_other(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<()> {
         let foreign =
             || WorkspaceError::OtherRepository { root: self.root().to_owned(), run: run.short().to_owned() };
         let other =
@@ -134,7 +119,7 @@ impl Workspace {
     }
 
     /// The files of a tree that was recorded a moment ago.
-    pub(super) fn image_of(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<Image, WorkspaceError> {
+    pub(super) fn image_of(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) if git.is_there() => git.image(&tree.0, state_dir),
             _ => self.opened(run, tree, state_dir).map(|(image, _)| image),

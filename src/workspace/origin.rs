@@ -14,7 +14,7 @@ use super::ignores::{self, Ignores, Recorded};
 use super::image::Image;
 use super::target::Attributes;
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, content, copy, names};
+use super::{Result, Workspace, WorkspaceError, content, copy, names};
 
 /// The bytes of a file of rules that are read at most.
 const CAP: u64 = 1 << 20;
@@ -48,7 +48,7 @@ impl Workspace {
     ///
     /// # Errors
     /// git fails, or the tree cannot be read.
-    pub fn selection_rules(&self) -> Result<SelectionRules, WorkspaceError> {
+    pub fn selection_rules(&self) -> Result<SelectionRules> {
         let mut rules = SelectionRules::default();
         let paths: BTreeSet<Vec<u8>> = match &self.repository {
             Some(git) => {
@@ -82,11 +82,7 @@ impl Workspace {
     }
 
     /// The files of the work tree that git leaves out now and did not by the earlier rules: `listed` has them not.
-    pub(super) fn hidden_since(
-        &self,
-        rules: &SelectionRules,
-        listed: &Image,
-    ) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    pub(super) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
         let Some(git) = &self.repository else {
             let mut ignores = Ignores::recorded(&self.root, rules.recorded(), Some(b""));
             let met = walk::walk(&self.root, b"", &mut ignores, Hidden::Met).unwrap_or_default();
@@ -122,7 +118,7 @@ impl SelectionRules {
         &self,
         git: &Repository,
         paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Attributes, WorkspaceError> {
+    ) -> Result<Attributes> {
         let skeleton = Skeleton::of(git, self)?;
         skeleton.call(git, &["check-attr", "-z", "--stdin"]).attributes(paths)
     }
@@ -130,7 +126,7 @@ impl SelectionRules {
 
 impl Repository {
     /// The text of a file that a setting names; of git's default where it names none.
-    fn named_file(&self, key: &str, default: &str) -> Result<String, WorkspaceError> {
+    fn named_file(&self, key: &str, default: &str) -> Result<String> {
         let named = match self.call(["config", "--type=path", "--get", key]).output() {
             Ok(path) => Some(self.top.join(names::path(path.trim_ascii_end()))),
             Err(WorkspaceError::Git { .. }) => None,
@@ -162,7 +158,7 @@ struct Skeleton {
 }
 
 impl Skeleton {
-    fn of(git: &Repository, rules: &SelectionRules) -> Result<Self, WorkspaceError> {
+    fn of(git: &Repository, rules: &SelectionRules) -> Result<Self> {
         let failed = |source| WorkspaceError::Start { source };
         let folder = tempfile::tempdir().map_err(failed)?;
         let write = |path: &str, text: &str| -> std::io::Result<()> {
@@ -205,7 +201,7 @@ impl Skeleton {
     }
 
     /// Those of some paths that the rules do not leave out.
-    fn kept(&self, git: &Repository, paths: &[Vec<u8>], are_folders: bool) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+    fn kept(&self, git: &Repository, paths: &[Vec<u8>], are_folders: bool) -> Result<Vec<Vec<u8>>> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }

@@ -12,7 +12,7 @@ use super::ignores::{self, Ignores};
 use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection};
 use super::unified::{self, Broken, Patch, Side};
-use super::{Workspace, WorkspaceError, changed, content, difference, names};
+use super::{Result, Workspace, WorkspaceError, changed, content, difference, names};
 
 /// A file of the diff, found in the tree.
 struct Bound {
@@ -23,12 +23,7 @@ struct Bound {
 }
 
 impl Workspace {
-    pub(super) fn select_diff(
-        &self,
-        name: &str,
-        text: &[u8],
-        options: &SelectOptions,
-    ) -> Result<Selection, WorkspaceError> {
+    pub(super) fn select_diff(&self, name: &str, text: &[u8], options: &SelectOptions) -> Result<Selection> {
         let name = || name.to_owned();
         let diff = unified::parse(text).map_err(|broken| match broken {
             Broken::Combined => WorkspaceError::CombinedDiff { name: name() },

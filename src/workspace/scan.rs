@@ -9,7 +9,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use super::git::{Repository, object_id};
-use super::{WorkspaceError, names};
+use super::{Result, WorkspaceError, names};
 
 /// An entry is not in the work tree on purpose.
 const SKIP_WORKTREE: u32 = 1 << 30;
@@ -54,7 +54,7 @@ pub(super) struct Scan {
 
 impl Repository {
     /// Reads the index and lists the untracked files.
-    pub(super) fn scan(&self) -> Result<Scan, WorkspaceError> {
+    pub(super) fn scan(&self) -> Result<Scan> {
         // Taken first: an index written later only makes more entries doubtful.
         let written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { written, ..Scan::default() };
@@ -65,7 +65,7 @@ impl Repository {
 
 impl Scan {
     /// Reads what git listed.
-    fn read(&mut self, mut listed: &[u8]) -> Result<(), WorkspaceError> {
+    fn read(&mut self, mut listed: &[u8]) -> Result<()> {
         while !listed.is_empty() {
             listed = self.take(listed).ok_or_else(|| WorkspaceError::Git {
                 command: "ls-files".to_owned(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::git::{Object, Repository};
 use super::ignores::{self, Recorded};
 use super::image::{Kind, TreeId};
-use super::{TargetSpec, Workspace, WorkspaceError, content, names};
+use super::{Result, TargetSpec, Workspace, content, names};
 
 /// The folder that steers Glee, at the top of the tree.
 const FOLDER: &str = ".glee";
@@ -33,7 +33,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A revision that is none, or git fails.
-    pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>, WorkspaceError> {
+    pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>> {
         let Some(git) = &self.repository else { return Ok(None) };
         let base = match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => git.head.clone(),
@@ -60,7 +60,7 @@ impl Workspace {
     ///
     /// # Errors
     /// git fails.
-    pub fn steering_at(&self, commit: &str) -> Result<Steering, WorkspaceError> {
+    pub fn steering_at(&self, commit: &str) -> Result<Steering> {
         let files = match &self.repository {
             Some(git) => git.steering_files(commit)?,
             None => BTreeMap::new(),
@@ -83,7 +83,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The tree is gone.
-    pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering, WorkspaceError> {
+    pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering> {
         let image = self.image(&tree.0, state_dir)?;
         let mut bytes = self.bytes(state_dir)?;
         let mut files = BTreeMap::new();
@@ -119,7 +119,7 @@ impl Steering {
 }
 
 impl Repository {
-    fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>, WorkspaceError> {
+    fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut objects = self.objects(None)?;
         let mut files = BTreeMap::new();
@@ -143,7 +143,7 @@ impl Repository {
     }
 
     /// The `.gleeignore` files of the tree that git does not ignore.
-    fn ignore_files(&self) -> Result<BTreeSet<String>, WorkspaceError> {
+    fn ignore_files(&self) -> Result<BTreeSet<String>> {
         let listed = self.call(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
         let paths = listed.split(|byte| *byte == 0).map(names::shown);
         Ok(paths.filter(|path| path.rsplit('/').next() == Some(ignores::GLEE)).collect())

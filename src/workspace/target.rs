@@ -15,7 +15,7 @@ use super::git::{Call, Repository};
 use super::ignores::Ignores;
 use super::sift::{self, Before, Chosen, Marks};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, altered, changed, content, names, shards};
+use super::{Result, Workspace, WorkspaceError, altered, changed, content, names, shards};
 
 /// What the user asks to have reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Workspace {
     /// # Errors
     /// A path, revision or diff that cannot be read, a target that needs git outside git, or an empty target: they end
     /// a command with exit code 2 and nothing written. A change of which nothing can be read ends it with 4.
-    pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target, WorkspaceError> {
+    pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit { target: description.clone() });
         let selection = match spec {
@@ -192,7 +192,7 @@ impl Workspace {
     }
 
     /// Whole files: the named ones, and those met in named folders.
-    fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection, WorkspaceError> {
+    fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
         let mut chosen: BTreeMap<Vec<u8>, Chosen> = BTreeMap::new();
         let mut selection = Selection::default();
         let exclude = self.repository.as_ref().map(|repository| repository.common.join("info/exclude"));
@@ -262,7 +262,7 @@ impl Workspace {
     }
 
     /// A path as the user wrote it, relative to the root, links resolved.
-    fn relative(&self, path: &Path) -> Result<Vec<u8>, WorkspaceError> {
+    fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
         let real = self
             .start
@@ -324,7 +324,7 @@ impl Attributes {
 
 impl Repository {
     /// Whether `core.autocrlf` is on.
-    pub(super) fn autocrlf(&self) -> Result<bool, WorkspaceError> {
+    pub(super) fn autocrlf(&self) -> Result<bool> {
         match self.call(["config", "--get", "core.autocrlf"]).output() {
             Ok(value) => Ok(matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")),
             Err(WorkspaceError::Git { .. }) => Ok(false),
@@ -333,10 +333,7 @@ impl Repository {
     }
 
     /// Asks for the attributes of many files in one process.
-    pub(super) fn attributes<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Attributes, WorkspaceError> {
+    pub(super) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
@@ -345,7 +342,7 @@ impl Repository {
         &self,
         commit: &str,
         paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Attributes, WorkspaceError> {
+    ) -> Result<Attributes> {
         let folder = tempfile::tempdir().map_err(|source| WorkspaceError::Start { source })?;
         let index = folder.path().join("index");
         self.call(["read-tree", commit]).index(&index).output()?;
@@ -355,10 +352,7 @@ impl Repository {
 
 impl Call {
     /// The answer of `check-attr` about some files.
-    pub(super) fn attributes<'a>(
-        self,
-        paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Attributes, WorkspaceError> {
+    pub(super) fn attributes<'a>(self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
         let mut attributes = Attributes::default();
         if input.is_empty() {

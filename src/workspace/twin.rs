@@ -13,7 +13,7 @@ use crate::private;
 use super::git::{Repository, object_id};
 use super::image::TreeId;
 use super::scan::SUBMODULE;
-use super::{WorkspaceError, names};
+use super::{Result, WorkspaceError, names};
 
 /// How many repositories may borrow from each other in a row, as with git.
 const BORROWED: usize = 5;
@@ -24,7 +24,7 @@ pub(super) fn folder(run: &RunId, state_dir: &Path) -> PathBuf {
 }
 
 /// Makes the twin of a run hold a tree that is in the repository or in Glee's store.
-pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(), WorkspaceError> {
+pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
     let folder = folder(run, state_dir);
     let failed = |source| WorkspaceError::State { path: folder.clone(), source };
     begin(git, &folder).map_err(failed)?;
@@ -58,7 +58,7 @@ pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
 }
 
 /// The twin of a run, used for the files of `top`; `None` if there is none.
-pub(super) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>, WorkspaceError> {
+pub(super) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>> {
     let folder = folder(run, state_dir);
     let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };
     let empty_tree = if config.contains("sha256") { super::git::EMPTY_SHA256 } else { super::git::EMPTY_SHA1 };
@@ -157,7 +157,7 @@ fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
 
 impl Repository {
     /// The ids of a tree and of everything below it.
-    fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>, WorkspaceError> {
+    fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>> {
         let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_also(store);
         let listed = call.output()?;
         let mut ids = vec![tree.0.clone()];
@@ -175,7 +175,7 @@ impl Repository {
     }
 
     /// Which of some objects are not there.
-    fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>, WorkspaceError> {
+    fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>> {
         let input: Vec<u8> = ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect();
         let mut call = self.call(["cat-file", "--batch-check"]);
         if let Some(folder) = extra {

@@ -19,7 +19,7 @@ use super::opened::Opened;
 use super::place::{Place, Relation};
 use super::reverse::{self, Clash, Content};
 use super::touch::{Spot, Step, put, spot};
-use super::{Workspace, WorkspaceError, names};
+use super::{Result, Workspace, WorkspaceError, names};
 
 /// What the events of a run say of its trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,13 +99,7 @@ impl Workspace {
     /// # Errors
     /// What was kept is gone, the tree is not the run's, the state folder fails before anything is touched, or
     /// [`WorkspaceError::NotRestored`] with every file that could not be written; all others are.
-    pub fn undo(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        decided: &Decided,
-        state_dir: &Path,
-    ) -> Result<Undone, WorkspaceError> {
+    pub fn undo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let Opened { mut spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
@@ -168,13 +162,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::undo`].
-    pub fn redo(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        decided: &Decided,
-        state_dir: &Path,
-    ) -> Result<Undone, WorkspaceError> {
+    pub fn redo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut deeds = Deeds::read(run, state_dir)?;
         let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
@@ -224,13 +212,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`WorkspaceError::Occupied`] for a folder with something in it; else as [`Workspace::undo`].
-    pub fn restore(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        state_dir: &Path,
-        into: &Path,
-    ) -> Result<u64, WorkspaceError> {
+    pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
         let unwritable = |source: std::io::Error| WorkspaceError::NotRestored {
             files: vec![format!("`{}` ({source})", into.display())],
         };
@@ -258,12 +240,7 @@ impl Workspace {
     }
 
     /// The paths that the coder changed.
-    fn changes_of(
-        &self,
-        run: &RunId,
-        spans: &mut [(Image, Option<Image>)],
-        state_dir: &Path,
-    ) -> Result<Changes, WorkspaceError> {
+    fn changes_of(&self, run: &RunId, spans: &mut [(Image, Option<Image>)], state_dir: &Path) -> Result<Changes> {
         let mut changes = Changes::new();
         for (before, after) in spans {
             let is_known = after.is_some();
@@ -303,7 +280,7 @@ impl Work<'_> {
         now: Content,
         changes: &[(Content, Option<Content>)],
         deeds: &Deeds,
-    ) -> Result<(), WorkspaceError> {
+    ) -> Result<()> {
         let mut wanted = Ok(now.clone());
         for (before, after) in changes.iter().rev() {
             wanted = wanted.and_then(|content| reverse::reverse(before, after.as_ref(), &content));
@@ -348,12 +325,7 @@ impl Work<'_> {
     }
 
     /// Does it: what is removed first, then what is written.
-    fn carry_out(
-        mut self,
-        root: &Path,
-        folders: &BTreeSet<Vec<u8>>,
-        deeds: &Deeds,
-    ) -> Result<Undone, WorkspaceError> {
+    fn carry_out(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> Result<Undone> {
         let mut failed = Vec::new();
         let (removed, written): (Vec<Step>, Vec<Step>) = self.steps.into_iter().partition(Step::removes);
         for step in removed.iter().chain(&written) {
@@ -370,10 +342,7 @@ impl Work<'_> {
 }
 
 /// The contents of a path's changes; `None` where one is no file and no link.
-fn contents(
-    changes: &[(Option<Entry>, Option<Option<Entry>>)],
-    bytes: &mut Bytes,
-) -> Result<Option<Contents>, WorkspaceError> {
+fn contents(changes: &[(Option<Entry>, Option<Option<Entry>>)], bytes: &mut Bytes) -> Result<Option<Contents>> {
     let mut found = Vec::new();
     for (before, after) in changes {
         let Some(before) = content(before.as_ref(), bytes)? else { return Ok(None) };
@@ -390,7 +359,7 @@ fn contents(
 }
 
 /// The content of an entry; `None` for what is no file and no link, could not be read, or is gone.
-fn content(entry: Option<&Entry>, bytes: &mut Bytes) -> Result<Option<Content>, WorkspaceError> {
+fn content(entry: Option<&Entry>, bytes: &mut Bytes) -> Result<Option<Content>> {
     let Some(entry) = entry else { return Ok(Some(Content::Nothing)) };
     let read = match entry.kind {
         Kind::Submodule | Kind::Unreadable => return Ok(None),
