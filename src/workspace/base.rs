@@ -2,7 +2,9 @@
 //! must not decide how it is reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::git::Object;
@@ -114,20 +116,9 @@ impl BaseFiles {
             std::fs::create_dir_all(place.parent().unwrap_or(folder))?;
             std::fs::write(&place, bytes)?;
             if *executable {
-                make_executable(&place)?;
+                std::fs::set_permissions(&place, Permissions::from_mode(0o700))?;
             }
         }
         Ok(self.edited.iter().map(|path| (path.clone(), folder.join(path))).collect())
     }
-}
-
-#[cfg(unix)]
-fn make_executable(place: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn make_executable(_place: &Path) -> io::Result<()> {
-    Ok(())
 }

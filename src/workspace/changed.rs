@@ -150,7 +150,7 @@ impl Repository {
     /// The id of the tree that a commit of the index would have; `None` during a merge. The objects for it go to a
     /// folder that is thrown away.
     fn index_tree(&self) -> Result<Option<String>> {
-        let failed = |source| WorkspaceError::Start { source };
+        let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
         let index = folder.path().join("index");
         if self.index.exists() {
@@ -186,11 +186,11 @@ impl Repository {
     fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String)> {
         let output = self.call(["rev-parse", &format!("{commit}^@"), &format!("{commit}^{{tree}}")]).output()?;
         let mut ids: Vec<String> = names::shown(&output).lines().map(str::to_owned).collect();
-        let tree = ids.pop().ok_or_else(|| WorkspaceError::Gone { tree: commit.to_owned() })?;
+        let tree = ids.pop().ok_or_else(|| WorkspaceError::Gone(commit.to_owned()))?;
         if ids.is_empty() {
             let cut = files::read_to_string(&self.common.join("shallow")).unwrap_or_default();
             if cut.lines().any(|line| line == commit) {
-                return Err(WorkspaceError::Shallow { commit: commit.to_owned() });
+                return Err(WorkspaceError::Shallow(commit.to_owned()));
             }
         }
         Ok((ids.into_iter().next(), tree))
@@ -225,7 +225,7 @@ impl Workspace {
                 (git.merge_base(&one, &other)?, other)
             }
             (None, Some((from, to))) => (side(from)?, side(to)?),
-            (None, None) => return Err(WorkspaceError::BadRevision { revision: range.to_owned() }),
+            (None, None) => return Err(WorkspaceError::BadRevision(range.to_owned())),
         };
         let selection = self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
         let (_, tree) = git.parent_and_tree(&to)?;

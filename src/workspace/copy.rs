@@ -99,7 +99,7 @@ pub(super) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
 
 /// The files of a list, given by its id or by the note that keeps it.
 pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
-    let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
+    let gone = || WorkspaceError::Gone(tree.to_owned());
     let id = match tree.strip_prefix("blake3:") {
         Some(_) => tree.to_owned(),
         None if Path::new(tree).starts_with(state_dir) => noted(Path::new(tree)).ok_or_else(gone)?.0,

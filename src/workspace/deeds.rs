@@ -88,7 +88,7 @@ impl Deeds {
         let Some(copied) = copied else { return Ok(Content::Nothing) };
         let (Copied::File { id, .. } | Copied::Link { id }) = copied;
         let Object::Bytes(bytes) = copy::read(&self.folder, id, u64::MAX) else {
-            return Err(WorkspaceError::Gone { tree: id.clone() });
+            return Err(WorkspaceError::Gone(id.clone()));
         };
         Ok(match copied {
             Copied::File { permissions, .. } => Content::File { bytes, permissions: *permissions },

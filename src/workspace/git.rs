@@ -66,22 +66,22 @@ impl Repository {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         let Some(marked) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
             return match folder.ancestors().find(|folder| is_bare(folder)) {
-                Some(bare) => Err(WorkspaceError::Bare { path: bare.to_owned() }),
+                Some(bare) => Err(WorkspaceError::Bare(bare.to_owned())),
                 None => Ok(None),
             };
         };
         if folder.components().any(|part| part.as_os_str() == ".git") {
-            return Err(WorkspaceError::InsideGit { path: start.display().to_string() });
+            return Err(WorkspaceError::InsideGit(start.display().to_string()));
         }
         let program = find(marked)?;
         let question = ["--is-bare-repository", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
         let mut command = command(&program, folder);
         command.args(["rev-parse", "--path-format=absolute"]).args(question).args(["--show-object-format", "HEAD"]);
-        let output = command.output().map_err(|source| WorkspaceError::Start { source })?;
+        let output = command.output().map_err(WorkspaceError::Start)?;
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let lines: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
-            return Err(WorkspaceError::Bare { path: marked.to_owned() });
+            return Err(WorkspaceError::Bare(marked.to_owned()));
         }
         // Without a commit, `HEAD` is echoed and the command fails after it has printed the rest.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
@@ -168,7 +168,7 @@ impl Repository {
 
     /// The commit that a revision names, by its id.
     pub(super) fn commit(&self, revision: &str) -> Result<String> {
-        let bad = || WorkspaceError::BadRevision { revision: revision.to_owned() };
+        let bad = || WorkspaceError::BadRevision(revision.to_owned());
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
             return Err(bad());
         }
@@ -269,7 +269,7 @@ impl Call {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
         let name = subcommand(&self.command);
-        let mut child = self.command.spawn().map_err(|source| WorkspaceError::Start { source })?;
+        let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;
         let (process, pipe) = (child.id(), child.stdin.take());
         let (ended, is_ended) = std::sync::mpsc::channel::<()>();
         let (output, was_stuck) = std::thread::scope(|scope| {
@@ -282,7 +282,7 @@ impl Call {
             drop(ended);
             (output, guard.join().unwrap_or(false))
         });
-        let output = output.map_err(|source| WorkspaceError::Start { source })?;
+        let output = output.map_err(WorkspaceError::Start)?;
         if output.status.success() {
             return Ok(output.stdout);
         }
@@ -358,7 +358,7 @@ pub(super) enum Object {
 
 impl Objects {
     fn open(mut command: Command) -> Result<Self> {
-        let start = |source| WorkspaceError::Start { source };
+        let start = WorkspaceError::Start;
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(start)?;
         let broken = || start(io::ErrorKind::BrokenPipe.into());
@@ -563,7 +563,6 @@ mod tests {
         Ok(())
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_program_of_the_tree_is_refused_and_relative_folders_are_not_searched() -> std::io::Result<()> {
         use std::os::unix::fs::PermissionsExt as _;

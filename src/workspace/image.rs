@@ -166,7 +166,7 @@ pub(super) struct Recorded {
 
 impl Repository {
     pub(super) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
-        let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
+        let gone = || WorkspaceError::Gone(tree.to_owned());
         let id = match object_id(tree.as_bytes()) {
             Some(id) => id,
             None => self.kept(tree)?.ok_or_else(gone)?,

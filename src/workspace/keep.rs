@@ -175,7 +175,7 @@ impl Workspace {
             // The coder removed it; what there is goes into the twin.
             Some(git) if !git.is_there() => {
                 let Some(twin) = twin::open(run, self.root(), state_dir)? else {
-                    return Err(WorkspaceError::Gone { tree: first.before.0.clone() });
+                    return Err(WorkspaceError::Gone(first.before.0.clone()));
                 };
                 twin.record_paths(&beyond.paths, state_dir)
             }

@@ -341,7 +341,6 @@ fn seen(meta: &Metadata, now: SystemTime) -> Seen {
     Seen { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
 }
 
-#[cfg(unix)]
 fn stat(meta: &Metadata, kind: char) -> Stat {
     use std::os::unix::fs::MetadataExt as _;
     Stat {
@@ -351,11 +350,6 @@ fn stat(meta: &Metadata, kind: char) -> Stat {
         modified: (meta.mtime(), meta.mtime_nsec()),
         changed: (meta.ctime(), meta.ctime_nsec()),
     }
-}
-
-#[cfg(not(unix))]
-fn stat(meta: &Metadata, kind: char) -> Stat {
-    Stat { kind, size: meta.len(), place: (0, 0), modified: (0, 0), changed: (i64::MAX, 0) }
 }
 
 /// Whether a time lies a tick or more before another.

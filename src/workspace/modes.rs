@@ -75,16 +75,9 @@ impl Modes {
 }
 
 /// The permission bits.
-#[cfg(unix)]
 pub(super) fn permissions(meta: &Metadata) -> u32 {
     use std::os::unix::fs::PermissionsExt as _;
     meta.permissions().mode() & 0o7777
-}
-
-/// The permission bits.
-#[cfg(not(unix))]
-pub(super) fn permissions(meta: &Metadata) -> u32 {
-    if meta.permissions().readonly() { 0o444 } else { 0o644 }
 }
 
 #[cfg(test)]

@@ -5,29 +5,15 @@
 use std::path::{Path, PathBuf};
 
 /// The bytes of a path.
-#[cfg(unix)]
 pub(super) fn bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// The bytes of a path.
-#[cfg(not(unix))]
-pub(super) fn bytes(path: &Path) -> Vec<u8> {
-    path.to_string_lossy().replace('\\', "/").into_bytes()
-}
-
 /// The path of some bytes.
-#[cfg(unix)]
 pub(super) fn path(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
-}
-
-/// The path of some bytes.
-#[cfg(not(unix))]
-pub(super) fn path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// The path as text, invalid UTF-8 replaced.

@@ -23,7 +23,7 @@ impl Workspace {
         if tree.0.starts_with("blake3:") {
             return Ok((copy::image(&tree.0, state_dir)?, Bytes::Copy(state_dir.to_owned())));
         }
-        let gone = || WorkspaceError::Gone { tree: tree.0.clone() };
+        let gone = || WorkspaceError::Gone(tree.0.clone());
         let twin = twin::open(run, self.root(), state_dir)?.ok_or_else(gone)?;
         Ok((twin.image(&tree.0, state_dir)?, Bytes::Git(Box::new(twin.objects(None)?))))
     }
@@ -42,7 +42,7 @@ impl Workspace {
             };
             spans.push((before, after));
         }
-        let bytes = bytes.ok_or_else(|| WorkspaceError::Gone { tree: kept.kept_as.to_owned() })?;
+        let bytes = bytes.ok_or_else(|| WorkspaceError::Gone(kept.kept_as.to_owned()))?;
         Ok(Opened { spans, bytes })
     }
 
@@ -53,7 +53,7 @@ impl Workspace {
             let left = kept.left.and_then(|left| after(copy::image(&left.0, state_dir)));
             return Ok(Opened { spans: vec![(before, left)], bytes: Bytes::Copy(state_dir.to_owned()) });
         }
-        let gone = || WorkspaceError::Gone { tree: kept.kept_as.to_owned() };
+        let gone = || WorkspaceError::Gone(kept.kept_as.to_owned());
         let in_repository = match &self.repository {
             Some(git) => git.image(kept.kept_as, state_dir).map(|image| (git, image)),
             None => Err(gone()),
@@ -64,7 +64,7 @@ impl Workspace {
                 let bytes = Bytes::Git(Box::new(git.objects(Some(&git.objects_in(state_dir)))?));
                 Ok(Opened { spans: vec![(before, left)], bytes })
             }
-            Err(WorkspaceError::Gone { .. }) => {
+            Err(WorkspaceError::Gone(..)) => {
                 let (Some(twin), Some((tree, _))) =
                     (twin::open(run, self.root(), state_dir)?, twin::noted(run, state_dir))
                 else {

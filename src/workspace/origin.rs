@@ -159,7 +159,7 @@ struct Skeleton {
 
 impl Skeleton {
     fn of(git: &Repository, rules: &SelectionRules) -> Result<Self> {
-        let failed = |source| WorkspaceError::Start { source };
+        let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
         let write = |path: &str, text: &str| -> std::io::Result<()> {
             let path = folder.path().join(path);

@@ -26,11 +26,11 @@ impl Workspace {
     pub(super) fn select_diff(&self, name: &str, text: &[u8], options: &SelectOptions) -> Result<Selection> {
         let name = || name.to_owned();
         let diff = unified::parse(text).map_err(|broken| match broken {
-            Broken::Combined => WorkspaceError::CombinedDiff { name: name() },
+            Broken::Combined => WorkspaceError::CombinedDiff(name()),
             Broken::Hunk(line) => WorkspaceError::BrokenDiff { name: name(), line },
         })?;
         if diff.patches.is_empty() && diff.untold.is_empty() {
-            return Err(WorkspaceError::NotADiff { name: name() });
+            return Err(WorkspaceError::NotADiff(name()));
         }
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| names::shown(path).rsplit('/').next() == Some(file));

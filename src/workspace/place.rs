@@ -108,15 +108,9 @@ impl Repository {
     }
 }
 
-#[cfg(unix)]
 fn mark(folder: &Path) -> Option<Mark> {
     let meta = std::fs::metadata(folder).ok()?;
     let born = meta.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let born = born.and_then(|since| u64::try_from(since.as_nanos()).ok());
     Some(Mark { inode: std::os::unix::fs::MetadataExt::ino(&meta), born })
-}
-
-#[cfg(not(unix))]
-fn mark(_folder: &Path) -> Option<Mark> {
-    None
 }

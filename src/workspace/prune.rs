@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -103,7 +104,7 @@ impl Repository {
     fn refuse_linked_refs(&self) -> Result<()> {
         let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
         let linked = places.into_iter().find(|path| path.is_symlink());
-        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs { path }))
+        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs(path)))
     }
 }
 
@@ -166,9 +167,5 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// The size of a file that has no other name.
 fn own_size(path: &Path) -> Option<u64> {
     let meta = std::fs::symlink_metadata(path).ok()?;
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::nlink(&meta) > 1 {
-        return None;
-    }
-    Some(meta.len())
+    (meta.nlink() <= 1).then_some(meta.len())
 }

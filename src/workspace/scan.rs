@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::git::{Repository, object_id};
@@ -118,7 +119,7 @@ impl Scan {
         }
         let (ctime, mtime) = times(meta);
         let same =
-            (ctime, mtime, inode(meta), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
+            (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
         // A change within the tick in which the index was written leaves no trace in the times.
         same_kind && same && entry.stage == 0 && entry.mtime < self.written && !entry.is_intent()
     }
@@ -175,39 +176,13 @@ impl<'a> Lstat<'a> {
 }
 
 /// Whether the owner may execute a file.
-#[cfg(unix)]
 pub(super) fn is_executable(meta: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    meta.permissions().mode() & 0o100 != 0
+    meta.mode() & 0o100 != 0
 }
 
-/// Whether the owner may execute a file.
-#[cfg(not(unix))]
-pub(super) fn is_executable(_meta: &Metadata) -> bool {
-    false
-}
-
-#[cfg(unix)]
 fn times(meta: &Metadata) -> (Time, Time) {
-    use std::os::unix::fs::MetadataExt as _;
     let time = |seconds: i64, nanos: i64| (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()));
     (time(meta.ctime(), meta.ctime_nsec()), time(meta.mtime(), meta.mtime_nsec()))
-}
-
-/// Never equal to what an index holds: without these times every file is read.
-#[cfg(not(unix))]
-fn times(_meta: &Metadata) -> (Time, Time) {
-    ((0, 0), (0, 0))
-}
-
-#[cfg(unix)]
-fn inode(meta: &Metadata) -> u32 {
-    cut(std::os::unix::fs::MetadataExt::ino(meta))
-}
-
-#[cfg(not(unix))]
-fn inode(_meta: &Metadata) -> u32 {
-    u32::MAX
 }
 
 /// The low 32 bits, as the index keeps them.

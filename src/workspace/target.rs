@@ -137,7 +137,7 @@ impl Workspace {
     /// a command with exit code 2 and nothing written. A change of which nothing can be read ends it with 4.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
-        let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit { target: description.clone() });
+        let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
         let selection = match spec {
             TargetSpec::Uncommitted => {
                 let git = git()?;
@@ -273,7 +273,7 @@ impl Workspace {
             return Err(WorkspaceError::Outside { path: shown(), root: self.root.clone() });
         };
         if relative.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
-            return Err(WorkspaceError::InsideGit { path: shown() });
+            return Err(WorkspaceError::InsideGit(shown()));
         }
         Ok(names::bytes(relative))
     }
@@ -343,7 +343,7 @@ impl Repository {
         commit: &str,
         paths: impl Iterator<Item = &'a Vec<u8>>,
     ) -> Result<Attributes> {
-        let folder = tempfile::tempdir().map_err(|source| WorkspaceError::Start { source })?;
+        let folder = tempfile::tempdir().map_err(WorkspaceError::Start)?;
         let index = folder.path().join("index");
         self.call(["read-tree", commit]).index(&index).output()?;
         self.call(["check-attr", "--cached", "-z", "--stdin"]).index(&index).attributes(paths)

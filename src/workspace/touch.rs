@@ -2,7 +2,9 @@
 //! it. Links above a path are never followed, and a folder is removed only when nothing is in it.
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
 use std::io::{self, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use super::deeds::{Copied, Deed, Deeds};
@@ -122,7 +124,7 @@ pub(super) fn put(root: &Path, path: &[u8], content: &Content) -> io::Result<()>
         Content::File { bytes, permissions } => {
             let mut file = tempfile::Builder::new().prefix(".glee-").tempfile_in(folder)?;
             file.write_all(bytes)?;
-            set_permissions(file.as_file(), *permissions)?;
+            file.as_file().set_permissions(Permissions::from_mode(*permissions))?;
             file.as_file().sync_data()?;
             file.persist(&full).map(drop).map_err(|error| error.error)
         }
@@ -172,25 +174,4 @@ fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
         Ok(_) => Err(io::Error::other("a file or a link is in the place of its folder")),
         Err(_) => std::fs::create_dir(&full),
     }
-}
-
-#[cfg(unix)]
-fn symlink(target: &Path, place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, place)
-}
-
-#[cfg(not(unix))]
-fn symlink(_target: &Path, _place: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
-fn set_permissions(file: &std::fs::File, permissions: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(permissions))
-}
-
-#[cfg(not(unix))]
-fn set_permissions(_file: &std::fs::File, _permissions: u32) -> io::Result<()> {
-    Ok(())
 }

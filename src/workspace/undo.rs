@@ -213,13 +213,12 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError::Occupied`] for a folder with something in it; else as [`Workspace::undo`].
     pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
-        let unwritable = |source: std::io::Error| WorkspaceError::NotRestored {
-            files: vec![format!("`{}` ({source})", into.display())],
-        };
+        let unwritable =
+            |source: std::io::Error| WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())]);
         let Opened { spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
         std::fs::create_dir_all(into).map_err(unwritable)?;
         if std::fs::read_dir(into).map_err(unwritable)?.next().is_some() {
-            return Err(WorkspaceError::Occupied { path: into.to_owned() });
+            return Err(WorkspaceError::Occupied(into.to_owned()));
         }
         let mut failed = Vec::new();
         let mut files = 0;
@@ -236,7 +235,7 @@ impl Workspace {
                 Err(error) => failed.push(format!("`{}` ({error})", names::shown(path))),
             }
         }
-        if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored { files: failed }) }
+        if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored(failed)) }
     }
 
     /// The paths that the coder changed.
@@ -337,7 +336,7 @@ impl Work<'_> {
                 Err(error) => failed.push(format!("`{}` ({error})", names::shown(&step.path))),
             }
         }
-        if failed.is_empty() { Ok(self.undone) } else { Err(WorkspaceError::NotRestored { files: failed }) }
+        if failed.is_empty() { Ok(self.undone) } else { Err(WorkspaceError::NotRestored(failed)) }
     }
 }
 
