@@ -42,39 +42,21 @@ impl fmt::Display for Cap {
     }
 }
 
-/// Why a program did not end well. `command` is its printable command line.
+/// Why a program did not end well. The first field, or `command`, is its printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The program, or the interpreter it names, does not exist.
-    #[error("failed to run `{command}`: it or its interpreter was not found")]
-    NotFound {
-        /// The command line.
-        command: String,
-    },
+    #[error("failed to run `{0}`: it or its interpreter was not found")]
+    NotFound(String),
     /// The system has too little left to start it: memory, processes or open files.
-    #[error("failed to start `{command}`")]
-    Exhausted {
-        /// The command line.
-        command: String,
-        /// What is used up.
-        source: io::Error,
-    },
+    #[error("failed to start `{0}`")]
+    Exhausted(String, #[source] io::Error),
     /// The system would not start it.
-    #[error("failed to run `{command}`")]
-    Spawn {
-        /// The command line.
-        command: String,
-        /// Why.
-        source: io::Error,
-    },
+    #[error("failed to run `{0}`")]
+    Spawn(String, #[source] io::Error),
     /// It may only read, and nothing on this system would have held it to that.
-    #[error(
-        "`{command}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing"
-    )]
-    NotHeld {
-        /// The command line.
-        command: String,
-    },
+    #[error("`{0}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing")]
+    NotHeld(String),
     /// It was ended because it took too long.
     #[error("`{command}` {cap} {after:?} and was ended")]
     TimedOut {
@@ -86,11 +68,8 @@ pub enum RunError {
         after: Duration,
     },
     /// It was ended because it asked its service again and again, and got nothing.
-    #[error("`{command}` got nothing from its service again and again, and was ended")]
-    Endless {
-        /// The command line.
-        command: String,
-    },
+    #[error("`{0}` got nothing from its service again and again, and was ended")]
+    Endless(String),
     /// A signal ended it that Glee did not send.
     #[error("`{command}` was killed by signal {signal}{}", Said(said))]
     Killed {
@@ -112,19 +91,11 @@ pub enum RunError {
         said: Option<String>,
     },
     /// It was ended because the run is.
-    #[error("`{command}` was stopped")]
-    Stopped {
-        /// The command line.
-        command: String,
-    },
-    /// It has ended, but processes it started could not be.
-    #[error("`{command}` left processes behind that could not be ended: {}", Pids(pids))]
-    Survivors {
-        /// The command line.
-        command: String,
-        /// Their ids, as far as they are known.
-        pids: Vec<i32>,
-    },
+    #[error("`{0}` was stopped")]
+    Stopped(String),
+    /// It has ended, but processes it started could not be: their ids, as far as they are known.
+    #[error("`{0}` left processes behind that could not be ended: {pids}", pids = Pids(.1))]
+    Survivors(String, Vec<i32>),
     /// The process that watches over it has died.
     #[error("the supervisor of `{command}` died ({status}); {}", Left(left))]
     Unwatched {
@@ -136,25 +107,20 @@ pub enum RunError {
         left: Option<Vec<i32>>,
     },
     /// Its output could not be read or kept.
-    #[error("the output of `{command}` could not be kept")]
-    Io {
-        /// The command line.
-        command: String,
-        /// Why.
-        source: io::Error,
-    },
+    #[error("the output of `{0}` could not be kept")]
+    Io(String, #[source] io::Error),
 }
 
 impl RunError {
     /// Why a process could not be started.
     pub(super) fn spawn(command: String, source: io::Error) -> Self {
-        if is_exhausted(&source) { Self::Exhausted { command, source } } else { Self::Spawn { command, source } }
+        if is_exhausted(&source) { Self::Exhausted(command, source) } else { Self::Spawn(command, source) }
     }
 
     /// The error as it concerns an agent, with what to do about it.
     pub fn for_agent(&self, agent: &Agent) -> AgentError {
         let message = match self {
-            Self::Spawn { source, .. } | Self::Exhausted { source, .. } | Self::Io { source, .. } => {
+            Self::Spawn(_, source) | Self::Exhausted(_, source) | Self::Io(_, source) => {
                 format!("{self}: {source}")
             }
             _ => self.to_string(),
@@ -164,27 +130,27 @@ impl RunError {
 
     fn kind(&self) -> FailureKind {
         match self {
-            Self::NotFound { .. } | Self::Spawn { .. } => FailureKind::NotInstalled,
+            Self::NotFound(..) | Self::Spawn(..) => FailureKind::NotInstalled,
             Self::TimedOut { .. } => FailureKind::TimedOut,
-            Self::Endless { .. } => FailureKind::Unavailable,
+            Self::Endless(..) => FailureKind::Unavailable,
             Self::Killed { .. } => FailureKind::Killed,
-            Self::Stopped { .. } => FailureKind::Stopped,
+            Self::Stopped(..) => FailureKind::Stopped,
             Self::ExitCode { .. }
-            | Self::Survivors { .. }
+            | Self::Survivors(..)
             | Self::Unwatched { .. }
-            | Self::NotHeld { .. }
-            | Self::Exhausted { .. }
-            | Self::Io { .. } => FailureKind::Crashed,
+            | Self::NotHeld(..)
+            | Self::Exhausted(..)
+            | Self::Io(..) => FailureKind::Crashed,
         }
     }
 
     fn hint(&self, agent: &Agent) -> Option<String> {
         let name = &agent.name;
         match self {
-            Self::Spawn { source, .. } if source.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => Some(
+            Self::Spawn(_, source) if source.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => Some(
                 "a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine".to_owned(),
             ),
-            Self::NotFound { .. } | Self::Spawn { .. } => {
+            Self::NotFound(..) | Self::Spawn(..) => {
                 Some(format!("install it, or give its path: `glee config set agents.{name}.command <path>`"))
             }
             Self::TimedOut { cap: Cap::Total, .. } => {
@@ -200,20 +166,20 @@ impl RunError {
                 Some(format!("see that it works by itself: `{} --help`", agent.command.join(" ")))
                     .filter(|_| !agent.command.first().is_some_and(|word| word.starts_with("builtin:")))
             }
-            Self::NotHeld { .. } => {
+            Self::NotHeld(..) => {
                 Some("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`".to_owned())
             }
-            Self::Survivors { .. } | Self::Unwatched { left: Some(_), .. } => {
+            Self::Survivors(..) | Self::Unwatched { left: Some(_), .. } => {
                 Some("look for them with `ps -ef`".to_owned())
             }
             Self::Unwatched { left: None, .. } => None,
-            Self::Exhausted { source, .. } | Self::Io { source, .. } if is_exhausted(source) => {
+            Self::Exhausted(_, source) | Self::Io(_, source) if is_exhausted(source) => {
                 Some("end other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
-            Self::Exhausted { .. } => None,
-            Self::Io { .. } => Some("see that the disk has room".to_owned()),
-            Self::Endless { .. } => Some("see whether the service answers; carry the run on later".to_owned()),
-            Self::Stopped { .. } => None,
+            Self::Exhausted(..) => None,
+            Self::Io(..) => Some("see that the disk has room".to_owned()),
+            Self::Endless(..) => Some("see whether the service answers; carry the run on later".to_owned()),
+            Self::Stopped(..) => None,
         }
     }
 }
@@ -287,12 +253,12 @@ mod tests {
         let source = || io::Error::from_raw_os_error(nix::errno::Errno::ENOEXEC as i32);
         let cases = [
             (
-                RunError::NotFound { command: command() },
+                RunError::NotFound(command()),
                 "failed to run `/bin/rev -x`: it or its interpreter was not found",
                 Some("install it, or give its path: `glee config set agents.rev.command <path>`"),
             ),
             (
-                RunError::Spawn { command: command(), source: source() },
+                RunError::Spawn(command(), source()),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
                 Some("a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine"),
             ),
@@ -312,7 +278,7 @@ mod tests {
                 Some("see that it works by itself: `rev --help`"),
             ),
             (
-                RunError::Survivors { command: command(), pids: vec![7, 8] },
+                RunError::Survivors(command(), vec![7, 8]),
                 "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
                 Some("look for them with `ps -ef`"),
             ),
@@ -326,7 +292,7 @@ mod tests {
                 "the supervisor of `/bin/rev -x` died (signal: 9); what it started may still run: 7",
                 Some("look for them with `ps -ef`"),
             ),
-            (RunError::Stopped { command: command() }, "`/bin/rev -x` was stopped", None),
+            (RunError::Stopped(command()), "`/bin/rev -x` was stopped", None),
         ];
         let agent = samples::agent("rev", "text", &["rev"]);
         for (error, message, hint) in cases {

@@ -117,7 +117,7 @@ impl Runner for ScriptedRunner {
         Box::pin(async move {
             let command = command_line(job.invocation);
             let Some(request) = job.request else {
-                return Err(Box::new(Failed { error: RunError::NotFound { command }, output: None }));
+                return Err(Box::new(Failed { error: RunError::NotFound(command), output: None }));
             };
             self.lock().push(Seen { invocation: job.invocation.clone(), request: request.clone() });
             let script = self.script(request);
@@ -129,7 +129,7 @@ impl Runner for ScriptedRunner {
             };
             let ended = tokio::select! {
                 biased;
-                () = job.stop.stopped() => Some(RunError::Stopped { command: command.clone() }),
+                () = job.stop.stopped() => Some(RunError::Stopped(command.clone())),
                 () = wait => None,
                 () = tokio::time::sleep(job.limits.total) => {
                     Some(RunError::TimedOut { command: command.clone(), cap: Cap::Total, after: job.limits.total })
@@ -153,7 +153,7 @@ fn finish(job: &Job<'_>, command: String, script: &Script) -> Ran {
     let written = std::fs::write(job.stdout, &script.stdout[..kept])
         .and_then(|()| std::fs::write(job.stderr, script.stderr.as_bytes()));
     if let Err(source) = written {
-        return Err(Box::new(Failed { error: RunError::Io { command, source }, output: None }));
+        return Err(Box::new(Failed { error: RunError::Io(command, source), output: None }));
     }
     let output = Output {
         stdout: job.stdout.to_owned(),
