@@ -71,7 +71,7 @@ pub enum RunError {
     #[error("`{0}` got nothing from its service again and again, and was ended")]
     Endless(String),
     /// A signal ended it that Glee did not send.
-    #[error("`{command}` was killed by signal {signal}{}", Said(said))]
+    #[error("`{command}` was killed by signal {signal}{}", last_words(said.as_deref()))]
     Killed {
         /// The command line.
         command: String,
@@ -81,7 +81,7 @@ pub enum RunError {
         said: Option<String>,
     },
     /// It ended by itself, with an exit code other than 0.
-    #[error("`{command}` ended with exit code {code}{}", Said(said))]
+    #[error("`{command}` ended with exit code {code}{}", last_words(said.as_deref()))]
     ExitCode {
         /// The command line.
         command: String,
@@ -94,10 +94,10 @@ pub enum RunError {
     #[error("`{0}` was stopped")]
     Stopped(String),
     /// It has ended, but processes it started could not be: their ids, as far as they are known.
-    #[error("`{0}` left processes behind that could not be ended: {pids}", pids = Pids(.1))]
+    #[error("`{command}` left processes behind that could not be ended: {}", ids(.1), command = .0)]
     Survivors(String, Vec<i32>),
     /// The process that watches over it has died.
-    #[error("the supervisor of `{command}` died ({status}); {}", Left(left))]
+    #[error("the supervisor of `{command}` died ({status}); {}", after(left.as_deref()))]
     Unwatched {
         /// The command line.
         command: String,
@@ -191,34 +191,21 @@ pub(super) fn is_exhausted(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|errno| used_up.contains(&errno))
 }
 
-struct Left<'a>(&'a Option<Vec<i32>>);
-
-impl fmt::Display for Left<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            None => f.write_str("what it had started was ended"),
-            Some(pids) => write!(f, "what it started may still run: {}", Pids(pids)),
-        }
+fn after(left: Option<&[i32]>) -> String {
+    match left {
+        None => "what it had started was ended".to_owned(),
+        Some(pids) => format!("what it started may still run: {}", ids(pids)),
     }
 }
 
-struct Said<'a>(&'a Option<String>);
-
-impl fmt::Display for Said<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.as_ref().map_or(Ok(()), |line| write!(f, ": {}", shorten(line)))
-    }
+fn last_words(line: Option<&str>) -> String {
+    line.map_or_else(String::new, |line| format!(": {}", shorten(line, SHOWN)))
 }
 
-struct Pids<'a>(&'a [i32]);
-
-impl fmt::Display for Pids<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("their ids are unknown");
-        }
-        let ids: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        f.write_str(&ids.join(", "))
+fn ids(pids: &[i32]) -> String {
+    match pids {
+        [] => "their ids are unknown".to_owned(),
+        pids => pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -228,15 +215,16 @@ pub fn command_line(invocation: &Invocation) -> String {
     let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };
     let words = std::iter::once(program).chain(invocation.args.iter().map(|arg| arg.to_string_lossy()));
     let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
-    shorten(&quoted.join(" "))
+    shorten(&quoted.join(" "), SHOWN)
 }
 
 fn quote(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| format!("{word:?}"), std::borrow::Cow::into_owned)
 }
 
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+/// A text of at most so many characters.
+pub(super) fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }

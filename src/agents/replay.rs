@@ -24,6 +24,10 @@ const MARK: &str = "glee-replay adapter=";
 pub(super) struct Replay;
 
 impl Adapter for Replay {
+    fn name(&self) -> &'static str {
+        "replay"
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         let folder = query.agent.command.first().map(String::as_str).unwrap_or_default();
         let record = Path::new(&query.request.root).join(folder).join(format!("{}.call.json", query.call));
