@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::git::Object;
+use super::git::{Object, records};
 use super::{Result, Workspace, content, names};
 
 /// The bytes of one file that are read at most.
@@ -38,15 +38,9 @@ impl Workspace {
         let Some(git) = &self.repository else { return Ok(found) };
         let listed = git.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut entries: BTreeMap<String, (String, bool)> = BTreeMap::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let head = names::shown(&record[..tab]);
-            let mut words = head.split(' ');
-            let mode = words.next().unwrap_or_default().to_owned();
-            // A link could lead anywhere.
-            if let (true, Some(id)) = (mode.starts_with("100"), words.nth(1)) {
-                entries.insert(names::shown(&record[tab + 1..]), (id.to_owned(), mode == "100755"));
-            }
+        // A link could lead anywhere.
+        for (mode, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
+            entries.insert(names::shown(path), (id.to_owned(), mode == 0o100_755));
         }
         let mut objects = git.objects(None)?;
         for path in wanted {

@@ -161,6 +161,14 @@ impl Repository {
         Call { command }
     }
 
+    /// The configuration of an empty repository in the same object format.
+    pub(super) fn format(&self) -> &'static str {
+        match self.empty_tree {
+            EMPTY_SHA256 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
+            _ => "[core]\n\trepositoryFormatVersion = 0\n",
+        }
+    }
+
     /// The absolute path of git.
     pub(super) fn program(&self) -> &Path {
         &self.program
@@ -416,6 +424,16 @@ impl Drop for Objects {
     fn drop(&mut self) {
         end(&mut self.child);
     }
+}
+
+/// The records of `ls-tree -z` and `ls-files -z --stage`: a mode, two words and a path.
+pub(super) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
+    listed.split(|byte| *byte == 0).filter_map(|record| {
+        let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
+        let mut words = std::str::from_utf8(head).ok()?.split(' ');
+        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        Some((mode, words.next()?, words.next()?, &path[1..]))
+    })
 }
 
 /// The id in a line, if it is one.

@@ -15,10 +15,11 @@ use crate::private;
 use super::git::{Object, Repository};
 use super::ignores::Ignores;
 use super::image::{Bytes, Image, Kind};
+use super::origin::SelectionRules;
 use super::scan::Lstat;
 use super::touch::{self, Spot};
 use super::walk::{self, Hidden, Met};
-use super::{Result, Workspace, WorkspaceError, content, names, twin};
+use super::{Result, Workspace, WorkspaceError, names, twin};
 
 /// Files that are recorded at most although a rule hides them.
 const FILES: usize = 10_000;
@@ -45,8 +46,7 @@ impl Ignored {
 
     /// Whether a file was there, or lay in a folder that was ignored as a whole.
     pub(super) fn covers(&self, path: &[u8]) -> bool {
-        let mut slashes = (0..path.len()).filter(|index| path[*index] == b'/');
-        self.0.contains(path) || slashes.any(|end| self.0.contains(&path[..=end]))
+        self.0.contains(path) || names::above(path).any(|folder| self.0.contains(&path[..=folder.len()]))
     }
 }
 
@@ -54,9 +54,10 @@ impl Workspace {
     /// Notes what is ignored right now, and by which rules that stand outside the tree.
     pub(super) fn note_ignored(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let folder = twin::folder(run, state_dir);
-        let excludes = self.repository.as_ref().map(Repository::excludes).unwrap_or_default();
+        let excludes = self.repository.as_ref().map(Repository::excludes).transpose()?;
+        let excludes = excludes.map(|(users, own)| format!("{users}\n{own}")).unwrap_or_default();
         write_ignored(&folder, &self.ignored_now()?)?;
-        private::write(&folder.join("excludes"), &excludes)
+        private::write(&folder.join("excludes"), excludes.as_bytes())
             .map_err(|source| WorkspaceError::State { path: folder, source })
     }
 
@@ -120,6 +121,17 @@ impl Workspace {
         Ok(Beyond { paths: found, sparse: lines(&folder.join("sparse")) })
     }
 
+    /// The files of the work tree that are ignored now and were not by the earlier rules: `listed` has them not.
+    pub(super) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
+        let mut ignores = Ignores::recorded(self.root(), rules.recorded(), Some(rules.excludes().as_bytes()));
+        let mut found = match &self.repository {
+            Some(git) => git.hidden(&Ignored::default(), &mut ignores)?,
+            None => walked(self.root(), b"", &mut ignores).unwrap_or_default(),
+        };
+        found.retain(|path| !listed.contains_key(path));
+        Ok(found)
+    }
+
     /// The rules as they stood in an image.
     fn rules_of(&self, before: &Image, bytes: &mut Bytes, excludes: Option<Vec<u8>>) -> Result<Ignores<'_>> {
         let mut files = BTreeMap::new();
@@ -144,7 +156,7 @@ pub(super) fn still_there(root: &Path, image: &Image) -> Vec<Vec<u8>> {
 pub(super) fn is_surely_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
-    was_folder || (0..path.len()).any(|end| path[end] == b'/' && before.contains_key(&path[..end]))
+    was_folder || names::above(path).any(|folder| before.contains_key(folder))
 }
 
 /// The files that are where a folder of an image was, or below one of its files: no rule hides them.
@@ -228,20 +240,6 @@ impl Repository {
             }
         }
         Ok(all)
-    }
-
-    /// The rules of the repository and of its user, which stand outside the tree.
-    fn excludes(&self) -> Vec<u8> {
-        let own = content::read_capped(&self.common.join("info/exclude"), super::ignores::CAP);
-        let named = self.call(["config", "--get", "--type=path", "core.excludesFile"]).output();
-        let users = match named {
-            Ok(path) => Some(names::path(path.trim_ascii_end())),
-            Err(_) => etcetera::choose_base_strategy()
-                .ok()
-                .map(|strategy| etcetera::BaseStrategy::config_dir(&strategy).join("git/ignore")),
-        };
-        let users = users.and_then(|path| content::read_capped(&path, super::ignores::CAP).ok().flatten());
-        [users.unwrap_or_default(), own.ok().flatten().unwrap_or_default()].join(&b'\n')
     }
 
     /// The files that are ignored now and were not by the rules before, or lie in repositories of their own.

@@ -15,7 +15,7 @@ use crate::domain::FileChange;
 use crate::private;
 use crate::rules::side_by_side;
 
-use super::git::{Object, Objects, Repository, object_id};
+use super::git::{Object, Objects, Repository, object_id, records};
 use super::hidden::Beyond;
 use super::modes::Modes;
 use super::nested;
@@ -184,19 +184,14 @@ impl Repository {
             Object::Larger(_) | Object::Missing => Vec::new(),
         };
         let mut image = Image::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let Some(path) = record[tab + 1..].strip_prefix(b"files/") else { continue };
-            let words = names::shown(&record[..tab]);
-            let mut words = words.split(' ');
-            let mode = words.next().and_then(|mode| u32::from_str_radix(mode, 8).ok()).ok_or_else(gone)?;
-            let id = words.nth(1).ok_or_else(gone)?.to_owned();
+        for (mode, _, id, path) in records(&listed) {
+            let Some(path) = path.strip_prefix(b"files/") else { continue };
             let (kind, permissions) = match mode {
                 LINK => (Kind::Link, 0),
                 SUBMODULE => (Kind::Submodule, 0),
                 mode => (Kind::File, modes.of(path, mode & 0o111 != 0)),
             };
-            image.insert(path.to_vec(), Entry { kind, id, permissions });
+            image.insert(path.to_vec(), Entry { kind, id: id.to_owned(), permissions });
         }
         for (path, id) in nested {
             image.insert(path, Entry { kind: Kind::Submodule, id, permissions: 0 });
@@ -401,13 +396,8 @@ impl Repository {
         if scan.entries.iter().any(|entry| is_tracked(&entry.path)) {
             return true;
         }
-        let mut folders: HashSet<&[u8]> = HashSet::from([b"".as_slice()]);
-        for path in paths {
-            let mut folder = names::folder(path);
-            while folders.insert(folder) {
-                folder = names::folder(folder);
-            }
-        }
+        let folders: HashSet<&[u8]> =
+            paths.iter().flat_map(|path| names::above(path)).chain([b"".as_slice()]).collect();
         let own = folders.iter().map(|folder| self.top.join(names::path(folder)).join(".gitattributes"));
         let info = [&self.git_dir, &self.common].map(|folder| folder.join("info/attributes"));
         own.chain(info).any(|file| file.symlink_metadata().is_ok())

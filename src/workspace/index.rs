@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::git::{Object, Objects, Repository};
+use super::git::{Object, Objects, Repository, records};
 use super::image::{self, Entry, Kind, TreeId};
 use super::scan::{LINK, SUBMODULE};
 use super::target::Attributes;
@@ -96,12 +96,8 @@ impl Repository {
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
         let mut entries = BTreeMap::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let words = names::shown(&record[..tab]);
-            let [mode, id, stage] = words.split(' ').collect::<Vec<_>>()[..] else { continue };
-            let mode = u32::from_str_radix(mode, 8).ok().filter(|_| stage == "0").unwrap_or(0);
-            entries.insert(record[tab + 1..].to_vec(), (mode, id.to_owned()));
+        for (mode, id, stage, path) in records(&listed) {
+            entries.insert(path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()));
         }
         Ok(entries)
     }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::git::{Object, Repository};
+use super::git::{Object, Repository, records};
 use super::ignores::{self, Recorded};
 use super::image::{Kind, TreeId};
 use super::{Result, TargetSpec, Workspace, content, names};
@@ -123,18 +123,12 @@ impl Repository {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut objects = self.objects(None)?;
         let mut files = BTreeMap::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let path = names::shown(&record[tab + 1..]);
+        // A link could lead anywhere; it steers nothing.
+        for (_, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
+            let path = names::shown(path);
             if !is_steering(&path) {
                 continue;
             }
-            let head = names::shown(&record[..tab]);
-            let mut words = head.split(' ');
-            // A link could lead anywhere; it steers nothing.
-            let (true, Some(id)) = (words.next().is_some_and(|mode| mode.starts_with("100")), words.nth(1)) else {
-                continue;
-            };
             if let Object::Bytes(bytes) = objects.read(id, CAP)? {
                 files.insert(path, bytes);
             }

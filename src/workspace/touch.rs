@@ -79,10 +79,10 @@ impl Step {
 /// What is at a path now.
 pub(super) fn spot(root: &Path, path: &[u8]) -> Result<(Content, Spot), Clash> {
     let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    for end in (0..path.len()).filter(|index| path[*index] == b'/') {
-        match std::fs::symlink_metadata(root.join(names::path(&path[..end]))) {
+    for folder in names::above(path) {
+        match std::fs::symlink_metadata(root.join(names::path(folder))) {
             Ok(meta) if meta.is_dir() => {}
-            Ok(_) => return Ok((Content::Nothing, Spot::Above(path[..end].to_vec()))),
+            Ok(_) => return Ok((Content::Nothing, Spot::Above(folder.to_vec()))),
             Err(error) if missing(&error) => return Ok((Content::Nothing, Spot::Free)),
             Err(_) => return Err(Clash::Unreadable),
         }

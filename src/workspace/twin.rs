@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::RunId;
 use crate::private;
 
-use super::git::{Repository, object_id};
+use super::git::{Repository, object_id, records};
 use super::image::TreeId;
 use super::scan::SUBMODULE;
 use super::{Result, WorkspaceError, names};
@@ -81,12 +81,8 @@ fn begin(git: &Repository, folder: &Path) -> io::Result<()> {
     if folder.join("config").exists() {
         return Ok(());
     }
-    let format = match git.empty_tree.len() {
-        64 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
-        _ => "[core]\n\trepositoryFormatVersion = 0\n",
-    };
     private::write(&folder.join("HEAD"), b"ref: refs/heads/none\n")?;
-    private::write(&folder.join("config"), format.as_bytes())
+    private::write(&folder.join("config"), git.format().as_bytes())
 }
 
 /// The folders that objects come from: Glee's store, the repository, and those it borrows from.
@@ -161,14 +157,7 @@ impl Repository {
         let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_also(store);
         let listed = call.output()?;
         let mut ids = vec![tree.0.clone()];
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = memchr::memchr(b'\t', record) else { continue };
-            let words = names::shown(&record[..tab]);
-            let mut words = words.split(' ');
-            let mode = words.next().and_then(|mode| u32::from_str_radix(mode, 8).ok());
-            let id = words.nth(1).filter(|_| mode != Some(SUBMODULE));
-            ids.extend(id.map(str::to_owned));
-        }
+        ids.extend(records(&listed).filter(|(mode, ..)| *mode != SUBMODULE).map(|(_, _, id, _)| id.to_owned()));
         ids.sort_unstable();
         ids.dedup();
         Ok(ids)

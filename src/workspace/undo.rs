@@ -104,13 +104,8 @@ impl Workspace {
         let Opened { mut spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
         let mut deeds = Deeds::read(run, state_dir)?;
-        let mut folders = BTreeSet::new();
-        for path in spans.iter().flat_map(|(before, _)| before.keys()) {
-            let mut folder = names::folder(path);
-            while !folder.is_empty() && folders.insert(folder.to_vec()) {
-                folder = names::folder(folder);
-            }
-        }
+        let before = spans.iter().flat_map(|(before, _)| before.keys());
+        let folders: BTreeSet<Vec<u8>> = before.flat_map(|path| names::above(path)).map(<[u8]>::to_vec).collect();
         let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
         let changes = self.changes_of(run, &mut spans, state_dir)?;
         let nothing = Image::new();
@@ -313,7 +308,7 @@ impl Work<'_> {
         let written: BTreeSet<Vec<u8>> =
             self.steps.iter().filter(|step| !step.removes()).map(|step| step.path.clone()).collect();
         // The user put a file or a link in the place of a folder between two calls: both cannot come back.
-        let is_below = |path: &[u8]| (0..path.len()).any(|end| path[end] == b'/' && written.contains(&path[..end]));
+        let is_below = |path: &[u8]| names::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
             match above.or_else(|| step.clash(root, &removed)) {
