@@ -2,6 +2,7 @@
 //!
 //! Copies lie in `docs/schema`; a test holds them to this file. A form grows only by optional fields.
 
+use clap::ValueEnum;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -11,52 +12,36 @@ use crate::domain::{
 };
 use crate::protocol::request::{Request, Task};
 
-/// The forms that have a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The forms that have a schema, as they are named and shown by the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
-    /// What every agent is asked.
+    /// What every agent is asked
     Request,
-    /// What a reviewer answers to `review`.
+    /// A reviewer's answer
     Review,
-    /// What a coder answers to `respond`.
+    /// A coder's answer
     Response,
-    /// What a judge answers to `judge`.
+    /// A judge's answer
     Ruling,
-    /// What a reviewer answers to `examine`.
+    /// A reviewer's words on the findings of others
     Examination,
-    /// What a reviewer answers to `defend`.
+    /// A reviewer's words on its own challenged findings
     Defence,
-    /// What a reviewer answers to `recheck`.
+    /// A reviewer's answer about changes
     Recheck,
-    /// What an aggregator answers to `aggregate`.
+    /// An aggregator's answer
     Synthesis,
-    /// What a judge answers to `arbitrate`.
+    /// An arbiter's answer
     Decision,
-    /// What a reviewer answers to `questions`.
+    /// Answers to the questions of a checkpoint
     Answers,
-    /// What a judge answers to `validate`.
+    /// A validator's answer
     Validation,
-    /// What a reviewer answers to `peer`.
+    /// A reviewer's answer in a watch
     Peer,
 }
 
 impl Form {
-    /// All forms.
-    pub const ALL: [Self; 12] = [
-        Self::Request,
-        Self::Review,
-        Self::Response,
-        Self::Ruling,
-        Self::Examination,
-        Self::Defence,
-        Self::Recheck,
-        Self::Synthesis,
-        Self::Decision,
-        Self::Answers,
-        Self::Validation,
-        Self::Peer,
-    ];
-
     /// The form that a program's answer to a task is held to, where it can be: what decides, and has no free fields.
     pub(super) fn held_to(task: &Task) -> Option<Self> {
         match task {
@@ -69,21 +54,8 @@ impl Form {
     }
 
     /// The name of the form, and of its file in `docs/schema`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Review => "review",
-            Self::Response => "response",
-            Self::Ruling => "ruling",
-            Self::Examination => "examination",
-            Self::Defence => "defence",
-            Self::Recheck => "recheck",
-            Self::Synthesis => "synthesis",
-            Self::Decision => "decision",
-            Self::Answers => "answers",
-            Self::Validation => "validation",
-            Self::Peer => "peer",
-        }
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
     /// Its JSON Schema as an argument of a program: without the address of the draft, which some would look up.
@@ -120,10 +92,8 @@ pub struct ReviewReply {
     /// The findings; empty if there are none.
     pub findings: Vec<ReplyFinding>,
     /// The verdict: `approved`, `concerns` or `blocker`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
     /// What there is to say beside the findings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
@@ -135,25 +105,18 @@ pub struct ReplyFinding {
     /// One line that says what is asked for.
     pub title: String,
     /// Why, in as many lines as it takes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The path of the file as in the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The first line concerned, counted from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The last line concerned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
     /// `security`, `bug`, `architecture`, `performance` or `test-coverage`, or a defect class such as `sql-injection`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// What to do instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
     /// How sure the reviewer is, 0 to 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 100))]
     pub confidence: Option<u8>,
     /// Concrete evidence, one piece a line.
@@ -211,10 +174,8 @@ pub struct DefenceItem {
     /// Why.
     pub reasoning: String,
     /// The severity it should have instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_severity: Option<String>,
     /// The text it should have instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_description: Option<String>,
 }
 
@@ -315,7 +276,6 @@ pub struct PeerReply {
     /// The name of who is asked.
     pub reviewer: String,
     /// When it was made; Glee sets it where it is missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// The review.
     pub payload: PeerPayload,
@@ -348,7 +308,6 @@ pub struct PeerReplyIssue {
     /// What is wrong, and what to do.
     pub description: String,
     /// Where, as a path inside the tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
@@ -365,8 +324,8 @@ mod tests {
 
     #[test]
     fn the_published_copies_are_up_to_date() {
-        for form in Form::ALL {
-            let name = form.as_str();
+        for form in Form::value_variants() {
+            let name = form.name();
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{name}.json"));
             let published: Value =
                 serde_json::from_slice(&std::fs::read(&path).unwrap_or_default()).unwrap_or_default();
