@@ -8,7 +8,7 @@ use crate::domain::SkipReason;
 use crate::files;
 use crate::protocol::request::SourceFile;
 
-use super::git::{Object, Objects, Repository, object_id};
+use super::git::{Object, Objects, Repository};
 use super::ignores::Ignores;
 use super::scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
 use super::sift::{self, Before, Chosen, Marks};
@@ -110,11 +110,8 @@ impl Repository {
 
     /// Whether the executable bit of files counts (`core.fileMode`).
     fn has_modes(&self) -> Result<bool> {
-        match self.call(["config", "--type=bool", "--get", "core.fileMode"]).output() {
-            Ok(value) => Ok(value.trim_ascii() != b"false"),
-            Err(WorkspaceError::Git { .. }) => Ok(true),
-            Err(error) => Err(error),
-        }
+        let set = self.call(["config", "--type=bool", "--get", "core.fileMode"]).answer()?;
+        Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
     }
 
     /// The untracked files, with those of repositories that lie inside this one.
@@ -156,11 +153,7 @@ impl Repository {
         if self.index.exists() {
             std::fs::copy(&self.index, &index).map_err(failed)?;
         }
-        match self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).output() {
-            Ok(id) => Ok(object_id(id.trim_ascii_end())),
-            Err(WorkspaceError::Git { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).id()
     }
 
     /// The differences between two trees.
@@ -325,10 +318,7 @@ impl Workspace {
             None => Some(difference::between((None, ""), new)),
         };
         let (changed, diff) = difference.map_or((Vec::new(), None), |found| (found.changed, Some(found.text)));
-        let diff = match (modes, diff) {
-            (Some(modes), diff) => Some(modes + diff.as_deref().unwrap_or_default()),
-            (None, diff) => diff,
-        };
+        let diff = altered::with_modes(modes, diff);
         Ok(Ok(Some(SourceFile { path, text, changed, diff })))
     }
 
@@ -426,10 +416,7 @@ impl Sides<'_> {
     }
 
     fn bytes(&mut self, id: &str, cap: u64) -> Result<Option<Vec<u8>>> {
-        Ok(match self.read(id, cap)? {
-            Object::Bytes(bytes) => Some(bytes),
-            Object::Larger(_) | Object::Missing => None,
-        })
+        self.read(id, cap).map(Object::bytes)
     }
 
     /// The path and the bytes of the old side, as far as they are known.

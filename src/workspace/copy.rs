@@ -124,12 +124,7 @@ pub(super) fn read(state_dir: &Path, hash: &str, cap: u64) -> Object {
     }
 }
 
-/// All files that `.gitignore` does not leave out, hidden ones too, and those of the repositories among them.
-pub(super) fn paths(root: &Path) -> Result<BTreeSet<Vec<u8>>> {
-    Ok(listing(root)?.0)
-}
-
-/// The same, with the repositories.
+/// All files that `.gitignore` does not leave out, hidden ones too, and those of the repositories among them; with these.
 pub(super) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside)> {
     let Walked { files, candidates } = nested::walked(root, b"")
         .map_err(|source| WorkspaceError::Unreadable { path: root.display().to_string(), source })?;

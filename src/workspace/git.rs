@@ -183,22 +183,19 @@ impl Repository {
         if revision == "HEAD" {
             return self.head.clone().ok_or(WorkspaceError::NoCommit);
         }
-        let wanted = format!("{revision}^{{commit}}");
-        match self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).output() {
-            Ok(id) => object_id(id.trim_ascii_end()).ok_or_else(bad),
-            Err(WorkspaceError::Git { .. }) => Err(bad()),
-            Err(other) => Err(other),
-        }
+        self.find(&format!("{revision}^{{commit}}"))?.ok_or_else(bad)
+    }
+
+    /// The id of what a revision names.
+    pub(super) fn find(&self, revision: &str) -> Result<Option<String>> {
+        self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", revision]).id()
     }
 
     /// The best common ancestor of two commits.
     pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String> {
-        let found = match self.call(["merge-base", one, other]).output() {
-            Ok(id) => object_id(id.trim_ascii_end()),
-            Err(WorkspaceError::Git { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        found.ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
+        self.call(["merge-base", one, other])
+            .id()?
+            .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
     /// Opens a reader of objects.
@@ -270,6 +267,20 @@ impl Call {
     /// Runs it and returns its stdout.
     pub(super) fn output(self) -> Result<Vec<u8>> {
         self.output_of(&[])
+    }
+
+    /// Runs it and returns its stdout; `None` where git fails.
+    pub(super) fn answer(self) -> Result<Option<Vec<u8>>> {
+        match self.output() {
+            Ok(output) => Ok(Some(output)),
+            Err(WorkspaceError::Git { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The id that it prints; `None` where git fails.
+    pub(super) fn id(self) -> Result<Option<String>> {
+        Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
     /// Runs it on an input and returns its stdout.
@@ -362,6 +373,16 @@ pub(super) enum Object {
     Larger(u64),
     /// It is not there.
     Missing,
+}
+
+impl Object {
+    /// Its bytes, as far as they were read.
+    pub(super) fn bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Larger(_) | Self::Missing => None,
+        }
+    }
 }
 
 impl Objects {

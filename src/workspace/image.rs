@@ -17,6 +17,7 @@ use crate::rules::side_by_side;
 
 use super::git::{Object, Objects, Repository, object_id, records};
 use super::hidden::Beyond;
+use super::look::differing;
 use super::modes::Modes;
 use super::nested;
 use super::scan::{self, LINK, Lstat, SUBMODULE, Scan};
@@ -93,11 +94,7 @@ impl Workspace {
     /// # Errors
     /// git or the state folder fails; outside git, the tree is too large.
     pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId> {
-        let recorded = match &self.repository {
-            Some(git) => git.record(state_dir, &Beyond::default()),
-            None => copy::record(self.root(), state_dir, &Beyond::default()),
-        };
-        recorded.map(|recorded| recorded.tree)
+        self.record_with(state_dir, &Beyond::default()).map(|recorded| recorded.tree)
     }
 
     /// What differs between two recorded trees, file by file; a renamed file is removed and added.
@@ -110,15 +107,7 @@ impl Workspace {
         }
         let (old, new) = (self.image(&before.0, state_dir)?, self.image(&after.0, state_dir)?);
         let mut bytes = self.bytes(state_dir)?;
-        let paths: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
-        let mut changes = Vec::new();
-        for path in paths {
-            let (old, new) = (old.get(path), new.get(path));
-            if old != new {
-                changes.push(change(path, old, new, &mut bytes)?);
-            }
-        }
-        Ok(changes)
+        differing(&old, &new).map(|(path, old, new)| change(path, old, new, &mut bytes)).collect()
     }
 
     /// The recorded bytes of a file; `None` if the tree has no such file.
@@ -132,10 +121,7 @@ impl Workspace {
                 bytes.read(&entry.id, u64::MAX)
             }
         };
-        match found.ok()? {
-            Object::Bytes(bytes) => Some(bytes),
-            Object::Larger(_) | Object::Missing => None,
-        }
+        found.ok()?.bytes()
     }
 
     /// The files of a recorded tree, given by its id or by what it is kept as.

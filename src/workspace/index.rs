@@ -4,11 +4,12 @@
 //! A file is staged only where the index held it as the work tree did before the run: what was staged in part, or
 //! converted by a filter, is left to the user. No filter and no hook runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::git::{Object, Objects, Repository, records};
 use super::image::{self, Entry, Kind, TreeId};
+use super::look::differing;
 use super::scan::{LINK, SUBMODULE};
 use super::target::Attributes;
 use super::{Result, Workspace, changed, names};
@@ -36,8 +37,7 @@ impl Workspace {
         let now = self.snapshot(state_dir)?;
         let [before, after, now] = [before, after, &now].map(|tree| self.image(&tree.0, state_dir));
         let (before, after, now) = (before?, after?, now?);
-        let all: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
-        let paths: Vec<&Vec<u8>> = all.into_iter().filter(|path| before.get(*path) != after.get(*path)).collect();
+        let paths: Vec<&Vec<u8>> = differing(&before, &after).map(|(path, ..)| path).collect();
         if paths.is_empty() {
             return Ok(Restaged::default());
         }
@@ -125,9 +125,8 @@ impl Comparison {
         if side.kind != Kind::File || !self.converts_line_ends(path) {
             return Ok(false);
         }
-        let read = |object| if let Object::Bytes(bytes) = object { Some(bytes) } else { None };
-        let indexed = read(self.objects.read(id, COMPARED)?);
-        let side = read(self.objects.read(&side.id, COMPARED)?);
+        let indexed = self.objects.read(id, COMPARED)?.bytes();
+        let side = self.objects.read(&side.id, COMPARED)?.bytes();
         Ok(matches!((indexed, side), (Some(indexed), Some(side)) if indexed == changed::without_cr(&side)))
     }
 

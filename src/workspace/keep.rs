@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::RunId;
 use crate::private;
 
-use super::git::{Object, Repository, object_id};
+use super::git::{Object, Repository};
 use super::hidden::{self, Beyond};
 use super::image::{COMPARED_CAP, Recorded, TreeId};
 use super::place::Place;
@@ -183,7 +183,8 @@ impl Workspace {
         }
     }
 
-    fn record_with(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
+    /// Records the tree with what is looked at beyond the usual.
+    pub(super) fn record_with(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
         match &self.repository {
             Some(git) => git.record(state_dir, beyond),
             None => copy::record(self.root(), state_dir, beyond),
@@ -209,11 +210,6 @@ impl Repository {
 
     /// The tree that a ref of an older Glee keeps.
     pub(super) fn kept(&self, kept_as: &str) -> Result<Option<String>> {
-        let wanted = format!("{kept_as}^{{tree}}");
-        match self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).output() {
-            Ok(id) => Ok(object_id(id.trim_ascii_end())),
-            Err(WorkspaceError::Git { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.find(&format!("{kept_as}^{{tree}}"))
     }
 }

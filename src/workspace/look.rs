@@ -187,29 +187,17 @@ impl Workspace {
             };
             found.push(Difference { subject, fate: fate(old, new), name: names::shown(path) });
         }
-        let parts: BTreeSet<&String> = before.repository.keys().chain(after.repository.keys()).collect();
-        for name in parts {
-            let (old, new) = (before.repository.get(name), after.repository.get(name));
-            if old != new {
-                found.push(Difference { subject: Subject::Repository, fate: fate(old, new), name: name.clone() });
-            }
-        }
-        let folders: BTreeSet<&Vec<u8>> = before.nested.keys().chain(after.nested.keys()).collect();
-        for folder in folders {
-            let (old, new) = (before.nested.get(folder), after.nested.get(folder));
+        let repository = |fate, name| Difference { subject: Subject::Repository, fate, name };
+        let parts = differing(&before.repository, &after.repository);
+        found.extend(parts.map(|(name, old, new)| repository(fate(old, new), name.clone())));
+        for (folder, old, new) in differing(&before.nested, &after.nested) {
             let shown = names::shown(folder);
-            let repository = |fate, name| Difference { subject: Subject::Repository, fate, name };
-            let (Some(old_parts), Some(new_parts)) = (old, new) else {
+            let (Some(old), Some(new)) = (old, new) else {
                 found.push(repository(fate(old, new), format!("the repository in {shown}")));
                 continue;
             };
-            let names: BTreeSet<&String> = old_parts.keys().chain(new_parts.keys()).collect();
-            for name in names {
-                let (old, new) = (old_parts.get(name), new_parts.get(name));
-                if old != new {
-                    found.push(repository(fate(old, new), format!("{name} of {shown}")));
-                }
-            }
+            let parts = differing(old, new);
+            found.extend(parts.map(|(name, old, new)| repository(fate(old, new), format!("{name} of {shown}"))));
         }
         Ok(found)
     }
@@ -319,6 +307,15 @@ fn note(parts: &mut BTreeMap<String, String>, folder: &Path, name: &str) {
         Digest::Object(_) | Digest::Stat => format!("{:?}", seen.stat),
     };
     parts.insert(format!(".git/{name}"), format!("{} {:o} {content}", seen.stat.kind, seen.permissions));
+}
+
+/// What two maps hold otherwise, in the order of the keys.
+pub(super) fn differing<'a, K: Ord, V: PartialEq>(
+    old: &'a BTreeMap<K, V>,
+    new: &'a BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'a K, Option<&'a V>, Option<&'a V>)> {
+    let keys: BTreeSet<&K> = old.keys().chain(new.keys()).collect();
+    keys.into_iter().map(|key| (key, old.get(key), new.get(key))).filter(|(_, old, new)| old != new)
 }
 
 fn fate<T>(old: Option<T>, new: Option<T>) -> Fate {

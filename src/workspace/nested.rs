@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use super::git::{self, Repository, object_id};
+use super::git::{self, Repository};
 use super::ignores::Ignores;
 use super::scan::{Lstat, SUBMODULE, Scan};
 use super::walk::{self, Hidden, Met};
@@ -255,9 +255,8 @@ impl Repository {
     }
 
     /// The commit that `HEAD` names now.
-    fn current(&self) -> Option<String> {
-        let head = self.call(["rev-parse", "--verify", "--quiet", "HEAD"]).output().ok()?;
-        object_id(head.trim_ascii_end())
+    pub(super) fn current(&self) -> Option<String> {
+        self.find("HEAD").ok()?
     }
 
     /// The commit of the repository inside this one whose work tree a folder is.

@@ -54,7 +54,7 @@ impl Workspace {
                 rules.attributes_file = git.named_file("core.attributesFile", "attributes")?;
                 paths
             }
-            None => copy::paths(&self.root)?,
+            None => copy::listing(&self.root)?.0,
         };
         let folders: BTreeSet<&[u8]> =
             paths.iter().flat_map(|path| names::above(path)).chain([b"".as_slice()]).collect();
@@ -122,11 +122,8 @@ impl Repository {
 
     /// The text of a file that a setting names; of git's default where it names none.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
-        let named = match self.call(["config", "--type=path", "--get", key]).output() {
-            Ok(path) => Some(self.top.join(names::path(path.trim_ascii_end()))),
-            Err(WorkspaceError::Git { .. }) => None,
-            Err(error) => return Err(error),
-        };
+        let named = self.call(["config", "--type=path", "--get", key]).answer()?;
+        let named = named.map(|path| self.top.join(names::path(path.trim_ascii_end())));
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let own = || Some(folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?.join("git"));
         Ok(named.or_else(|| Some(own()?.join(default))).map(|path| text(&path)).unwrap_or_default())

@@ -55,7 +55,7 @@ impl Place {
             mark: mark(root),
             common: git.and_then(|git| mark(&git.common)),
             worktree: names::shown(&names::quoted(&worktree.unwrap_or_default())),
-            head: git.and_then(Repository::head_now),
+            head: git.and_then(Repository::current),
         }
     }
 
@@ -97,14 +97,6 @@ impl Place {
             }
             true => Relation::Sibling,
         })
-    }
-}
-
-impl Repository {
-    /// The commit of `HEAD` as it is now.
-    fn head_now(&self) -> Option<String> {
-        let id = self.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).output().ok()?;
-        super::git::object_id(id.trim_ascii_end())
     }
 }
 

@@ -163,9 +163,6 @@ fn file(
         }
         None => (Vec::new(), None),
     };
-    let diff = match (modes, diff) {
-        (Some(modes), diff) => Some(modes + diff.as_deref().unwrap_or_default()),
-        (None, diff) => diff,
-    };
+    let diff = altered::with_modes(modes, diff);
     Ok(Ok(Some(SourceFile { path: path_text, text, changed: ranges, diff })))
 }

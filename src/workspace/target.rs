@@ -325,11 +325,8 @@ impl Attributes {
 impl Repository {
     /// Whether `core.autocrlf` is on.
     pub(super) fn autocrlf(&self) -> Result<bool> {
-        match self.call(["config", "--get", "core.autocrlf"]).output() {
-            Ok(value) => Ok(matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")),
-            Err(WorkspaceError::Git { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
+        let set = self.call(["config", "--get", "core.autocrlf"]).answer()?;
+        Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
     }
 
     /// Asks for the attributes of many files in one process.

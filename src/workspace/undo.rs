@@ -15,6 +15,7 @@ use super::git::Object;
 use super::hidden::{self, Ignored};
 use super::image::{Bytes, Entry, Image, Kind, TreeId};
 use super::keep::Note;
+use super::look::differing;
 use super::opened::Opened;
 use super::place::{Place, Relation};
 use super::reverse::{self, Clash, Content};
@@ -246,12 +247,9 @@ impl Workspace {
                     self.image_of(run, &now, state_dir)?
                 }
             };
-            for path in before.keys().chain(seen.keys().filter(|path| !before.contains_key(*path))) {
-                let (old, new) = (before.get(path), seen.get(path));
-                if old != new {
-                    let change = (old.cloned(), is_known.then(|| new.cloned()));
-                    changes.entry(path.clone()).or_default().push(change);
-                }
+            for (path, old, new) in differing(before, &seen) {
+                let change = (old.cloned(), is_known.then(|| new.cloned()));
+                changes.entry(path.clone()).or_default().push(change);
             }
         }
         Ok(changes)
