@@ -59,7 +59,7 @@ impl Adapter for Codex {
         args.extend(stream::option("-m", query.agent.model.as_deref()));
         let mut files = Vec::new();
         if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--output-schema")) {
-            let path = query.folder.join(format!("{}-schema.json", form.name()));
+            let path = query.folder.join(format!("{}-schema.json", form.as_str()));
             args.extend(["--output-schema".to_owned(), path.to_string_lossy().into_owned()]);
             files.push((path, form.strict()));
         }

@@ -113,11 +113,6 @@ impl fmt::Display for AdapterKind {
     }
 }
 
-/// The adapter of that name.
-pub fn adapter_for(kind: &str) -> Option<&'static dyn Adapter> {
-    AdapterKind::parse(kind).map(AdapterKind::adapter)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use regex::bytes::{NoExpand, Regex};
-
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
 use super::kind::AdapterKind;
 use super::record::Record;
@@ -80,7 +78,7 @@ pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write
     let Record { nonce: old, adapter, end, .. } = Record::read(record)?;
     let kept = |name: &str| -> io::Result<Vec<u8>> {
         let bytes = files::read(format!("{stem}.{name}").as_ref())?;
-        Ok(replaced(&bytes, &old, nonce))
+        Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
     };
     out.write_all(&kept("stdout")?)?;
     err.write_all(&kept("stderr")?)?;
@@ -89,11 +87,15 @@ pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-fn replaced(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
-    match Regex::new(&regex::escape(old)) {
-        Ok(nonce) if !old.is_empty() => nonce.replace_all(bytes, NoExpand(new.as_bytes())).into_owned(),
-        _ => bytes.to_vec(),
+fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(bytes, old).filter(|_| !old.is_empty()) {
+        result.extend([&bytes[from..at], new].concat());
+        from = at + old.len();
     }
+    result.extend(&bytes[from..]);
+    result
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! Copies lie in `docs/schema`; a test holds them to this file. A form grows only by optional fields.
 
-use clap::ValueEnum;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -12,36 +11,52 @@ use crate::domain::{
 };
 use crate::protocol::request::{Request, Task};
 
-/// The forms that have a schema, as they are named and shown by the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The forms that have a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// What every agent is asked
+    /// What every agent is asked.
     Request,
-    /// A reviewer's answer
+    /// A reviewer's answer.
     Review,
-    /// A coder's answer
+    /// A coder's answer.
     Response,
-    /// A judge's answer
+    /// A judge's answer.
     Ruling,
-    /// A reviewer's words on the findings of others
+    /// A reviewer's words on the findings of others.
     Examination,
-    /// A reviewer's words on its own challenged findings
+    /// A reviewer's words on its own challenged findings.
     Defence,
-    /// A reviewer's answer about changes
+    /// A reviewer's answer about changes.
     Recheck,
-    /// An aggregator's answer
+    /// An aggregator's answer.
     Synthesis,
-    /// An arbiter's answer
+    /// An arbiter's answer.
     Decision,
-    /// Answers to the questions of a checkpoint
+    /// Answers to the questions of a checkpoint.
     Answers,
-    /// A validator's answer
+    /// A validator's answer.
     Validation,
-    /// A reviewer's answer in a watch
+    /// A reviewer's answer in a watch.
     Peer,
 }
 
 impl Form {
+    /// Every form with its name and what it is.
+    pub const ALL: [(Self, &'static str, &'static str); 12] = [
+        (Self::Request, "request", "What every agent is asked"),
+        (Self::Review, "review", "A reviewer's answer"),
+        (Self::Response, "response", "A coder's answer"),
+        (Self::Ruling, "ruling", "A judge's answer"),
+        (Self::Examination, "examination", "A reviewer's words on the findings of others"),
+        (Self::Defence, "defence", "A reviewer's words on its own challenged findings"),
+        (Self::Recheck, "recheck", "A reviewer's answer about changes"),
+        (Self::Synthesis, "synthesis", "An aggregator's answer"),
+        (Self::Decision, "decision", "An arbiter's answer"),
+        (Self::Answers, "answers", "Answers to the questions of a checkpoint"),
+        (Self::Validation, "validation", "A validator's answer"),
+        (Self::Peer, "peer", "A reviewer's answer in a watch"),
+    ];
+
     /// The form that a program's answer to a task is held to, where it can be: what decides, and has no free fields.
     pub(super) fn held_to(task: &Task) -> Option<Self> {
         match task {
@@ -54,8 +69,13 @@ impl Form {
     }
 
     /// The name of the form, and of its file in `docs/schema`.
-    pub fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(form, ..)| *form == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own, _)| *own == name).map(|(form, ..)| *form)
     }
 
     /// Its JSON Schema as an argument of a program: without the address of the draft, which some would look up.
@@ -324,8 +344,7 @@ mod tests {
 
     #[test]
     fn the_published_copies_are_up_to_date() {
-        for form in Form::value_variants() {
-            let name = form.name();
+        for (form, name, _) in Form::ALL {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{name}.json"));
             let published: Value =
                 serde_json::from_slice(&std::fs::read(&path).unwrap_or_default()).unwrap_or_default();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Subcommand;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::Globals;
@@ -43,9 +44,14 @@ enum Command {
     /// Print the JSON Schema of what an agent with the adapter `json` reads or answers
     Schema {
         /// Which form
-        #[arg(value_enum, default_value_t = Form::Request)]
+        #[arg(default_value = "request", value_parser = forms())]
         form: Form,
     },
+}
+
+fn forms() -> impl TypedValueParser<Value = Form> {
+    let names = Form::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(names).try_map(|name| Form::parse(&name).ok_or("there is no such form"))
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

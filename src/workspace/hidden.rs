@@ -56,7 +56,7 @@ impl Workspace {
         let folder = twin::folder(run, state_dir);
         let excludes = self.repository.as_ref().map(Repository::excludes).transpose()?;
         let excludes = excludes.map(|(users, own)| format!("{users}\n{own}")).unwrap_or_default();
-        write_ignored(&folder, &self.ignored_now()?)?;
+        note(run, "ignored", &self.ignored_now()?, state_dir)?;
         private::write(&folder.join("excludes"), excludes.as_bytes())
             .map_err(|source| WorkspaceError::State { path: folder, source })
     }
@@ -75,7 +75,7 @@ impl Workspace {
                 _ => drop(ignored.insert(path)),
             }
         }
-        write_ignored(&twin::folder(run, state_dir), &ignored)
+        note(run, "ignored", &ignored, state_dir)
     }
 
     fn ignored_now(&self) -> Result<BTreeSet<Vec<u8>>> {
@@ -179,16 +179,16 @@ fn in_the_place_of(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     found
 }
 
-fn write_ignored(folder: &Path, ignored: &BTreeSet<Vec<u8>>) -> Result<()> {
-    let text: Vec<u8> = ignored.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
-    private::write(&folder.join("ignored"), &text)
-        .map_err(|source| WorkspaceError::State { path: folder.to_owned(), source })
-}
-
-/// Notes which files are missing on purpose.
-pub(super) fn note_sparse(run: &RunId, sparse: &[Vec<u8>], state_dir: &Path) -> io::Result<()> {
-    let text: Vec<u8> = sparse.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
-    private::write(&twin::folder(run, state_dir).join("sparse"), &text)
+/// Notes some paths for a run, each ended by NUL.
+pub(super) fn note<'a>(
+    run: &RunId,
+    name: &str,
+    paths: impl IntoIterator<Item = &'a Vec<u8>>,
+    state_dir: &Path,
+) -> Result<()> {
+    let path = twin::folder(run, state_dir).join(name);
+    let text: Vec<u8> = paths.into_iter().flat_map(|path| path.iter().copied().chain([0])).collect();
+    private::write(&path, &text).map_err(|source| WorkspaceError::State { path, source })
 }
 
 /// The paths in a file, each ended by NUL.

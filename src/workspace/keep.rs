@@ -99,8 +99,7 @@ impl Workspace {
         }
         let tree = recorded.tree;
         self.note_ignored(run, state_dir)?;
-        hidden::note_sparse(run, &recorded.sparse, state_dir)
-            .map_err(|source| WorkspaceError::State { path: state_dir.to_owned(), source })?;
+        hidden::note(run, "sparse", &recorded.sparse, state_dir)?;
         self.pin(run, &tree, state_dir)?;
         let span = Span { before: tree.clone(), after: None };
         let (history, places) = (self.history_key(), vec![Place::of(self)]);
