@@ -7,9 +7,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::heads::Marks;
 use super::program::Program;
+use super::stream::{self, Heard};
 use super::talk::Talk;
 use crate::domain::{Agent, Effort, FailureKind, Told, Usage};
 use crate::protocol::request::Request;
@@ -140,8 +142,34 @@ pub trait Adapter: Send + Sync {
     /// When the request cannot be put to this program at all (too long, a missing safety flag).
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError>;
 
-    /// What the program answered.
-    fn reading(&self, output: &Output) -> Reading;
+    /// What the program answered: unless it is said otherwise, in the events that [`Adapter::hear`] takes.
+    fn reading(&self, output: &Output) -> Reading {
+        stream::reading(self, output)
+    }
+
+    /// Its name, as in `agents.<name>.adapter`.
+    fn name(&self) -> &'static str;
+
+    /// Takes one event of a program that prints its work as JSON.
+    fn hear(&self, heard: &mut Heard, event: &Value) {
+        let _ = (heard, event);
+    }
+
+    /// The kind of failure that an exit code stands for by itself.
+    fn blame(&self, code: i32) -> Option<FailureKind> {
+        let _ = code;
+        None
+    }
+
+    /// Whether Glee ends it once it is done, so that the way in which it ended says nothing.
+    fn ends_when_done(&self) -> bool {
+        false
+    }
+
+    /// How one logs in or sets the key.
+    fn login(&self) -> &'static str {
+        ""
+    }
 
     /// The conversation with a program that is not asked by its stdin alone.
     fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Talk>> {

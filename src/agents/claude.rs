@@ -6,11 +6,11 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Query};
 use super::effort;
 use super::heads::Marks;
 use super::schema::Form;
-use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use super::stream::{self, Heard, Said, list, number, text};
 use crate::domain::{Effort, FailureKind, Role, Usage};
 use jiff::Timestamp;
 
@@ -54,18 +54,11 @@ impl Adapter for Claude {
                 list(&["--tools", "", "--permission-mode", "dontAsk", "--no-session-persistence"])
             }
         });
-        if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--json-schema")) {
-            args.extend(["--json-schema".to_owned(), form.argument()]);
-        }
-        if let Some(effort) = effort::word(self, query, "--effort")? {
-            args.extend(list(&["--effort", effort]));
-        }
-        if let Some(session) = query.session {
-            args.extend(["--resume".to_owned(), session.to_owned()]);
-        }
-        if let Some(model) = &query.agent.model {
-            args.extend(["--model".to_owned(), model.clone()]);
-        }
+        let form = Form::held_to(&query.request.task).filter(|_| query.program.names("--json-schema"));
+        args.extend(stream::option("--json-schema", form.map(Form::argument)));
+        args.extend(stream::option("--effort", effort::word(self, query, "--effort")?));
+        args.extend(stream::option("--resume", query.session));
+        args.extend(stream::option("--model", query.agent.model.as_deref()));
         args.extend(stream::own_args(query));
         let set = [
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
@@ -73,10 +66,6 @@ impl Adapter for Claude {
             ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
         ];
         Ok(stream::invocation(query, args, &SEES, &set))
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        stream::reading(self, output)
     }
 
     fn telling(&self, line: &str) -> Option<String> {
@@ -111,9 +100,7 @@ impl Adapter for Claude {
     fn helps(&self) -> &'static [&'static [&'static str]] {
         &[&["--help"]]
     }
-}
 
-impl Dialect for Claude {
     fn name(&self) -> &'static str {
         "claude"
     }
@@ -183,11 +170,10 @@ fn result(heard: &mut Heard, event: &Value) {
             Some(Said::of(FailureKind::TooLong, said))
         }
         _ if failed => {
-            let text = if said.is_empty() { errors() } else { said.to_owned() };
-            let status = number(event, "/api_error_status").and_then(|status| u16::try_from(status).ok());
-            let words = Said::text(&text);
-            let lost = text_is(event, "/api_error", "connection_failed");
-            Some(Said { kind: lost.then_some(FailureKind::Unavailable), status: status.or(words.status), ..words })
+            let words = if said.is_empty() { errors() } else { said.to_owned() };
+            let lost = text(event, "/api_error") == Some("connection_failed");
+            let said = Said::text(&words).with_status(number(event, "/api_error_status"));
+            Some(Said { kind: lost.then_some(FailureKind::Unavailable), ..said })
         }
         _ => None,
     };
@@ -198,10 +184,6 @@ fn result(heard: &mut Heard, event: &Value) {
         _ if continued => None,
         _ => Some(said.to_owned()),
     };
-}
-
-fn text_is(event: &Value, pointer: &str, expected: &str) -> bool {
-    text(event, pointer) == Some(expected)
 }
 
 fn usage(event: &Value) -> Usage {

@@ -6,10 +6,10 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Query};
 use super::heads::Marks;
 use super::schema::Form;
-use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use super::stream::{self, Heard, Said, list, number, text};
 use crate::domain::{Effort, FailureKind, Role, Usage};
 
 /// The longest prompt it takes on stdin, in characters.
@@ -56,9 +56,7 @@ impl Adapter for Codex {
         for setting in settings {
             args.extend(["-c".to_owned(), setting]);
         }
-        if let Some(model) = &query.agent.model {
-            args.extend(["-m".to_owned(), model.clone()]);
-        }
+        args.extend(stream::option("-m", query.agent.model.as_deref()));
         let mut files = Vec::new();
         if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--output-schema")) {
             let path = query.folder.join(format!("{}-schema.json", form.as_str()));
@@ -66,16 +64,10 @@ impl Adapter for Codex {
             files.push((path, form.strict()));
         }
         args.extend(stream::own_args(query));
-        if let Some(session) = query.session {
-            args.extend(["resume".to_owned(), session.to_owned()]);
-        }
+        args.extend(stream::option("resume", query.session));
         args.push("-".to_owned());
         let sees = ["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"];
         Ok(Invocation { files, ..stream::invocation(query, args, &sees, &[]) })
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        stream::reading(self, output)
     }
 
     fn telling(&self, line: &str) -> Option<String> {
@@ -120,9 +112,7 @@ impl Adapter for Codex {
     fn helps(&self) -> &'static [&'static [&'static str]] {
         &[&["exec", "--help"], &["features", "list"]]
     }
-}
 
-impl Dialect for Codex {
     fn name(&self) -> &'static str {
         "codex"
     }

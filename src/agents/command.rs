@@ -34,18 +34,6 @@ pub struct CommandInput {
 }
 
 impl Agents {
-    /// Runs a command in the tree to its end, with nothing on its stdin.
-    pub async fn check_command(
-        &self,
-        command: &[String],
-        root: &Path,
-        limits: &Limits,
-        files: &TranscriptFiles,
-        stop: Stop,
-    ) -> Checked {
-        self.run_command(command, root, limits, files, stop, CommandInput::default()).await
-    }
-
     /// Runs a command in the tree to its end.
     pub async fn run_command(
         &self,

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Query};
 use super::effort;
 use super::heads::Marks;
-use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use super::stream::{self, Heard, Said, list, number, text};
 use crate::domain::{Effort, Role};
 
 const SEES: [&str; 9] = [
@@ -50,18 +50,11 @@ impl Adapter for Copilot {
             args.push(format!("--resume={session}"));
         }
         if query.agent.effort.is_some() {
-            let effort = effort::word(self, query, "--reasoning-effort")?;
-            args.extend(effort.into_iter().flat_map(|effort| list(&["--reasoning-effort", effort])));
+            args.extend(stream::option("--reasoning-effort", effort::word(self, query, "--reasoning-effort")?));
         }
-        if let Some(model) = &query.agent.model {
-            args.extend(["--model".to_owned(), model.clone()]);
-        }
+        args.extend(stream::option("--model", query.agent.model.as_deref()));
         args.extend(stream::own_args(query));
         Ok(stream::invocation(query, args, &SEES, &[]))
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        stream::reading(self, output)
     }
 
     fn telling(&self, line: &str) -> Option<String> {
@@ -100,9 +93,7 @@ impl Adapter for Copilot {
     fn helps(&self) -> &'static [&'static [&'static str]] {
         &[&["--help"]]
     }
-}
 
-impl Dialect for Copilot {
     fn name(&self) -> &'static str {
         "copilot"
     }
@@ -131,9 +122,8 @@ impl Dialect for Copilot {
                 }
             }
             "session.error" => {
-                let words = Said::text(text(event, "/data/message").unwrap_or("it did not say why"));
-                let status = number(event, "/data/statusCode").and_then(|status| u16::try_from(status).ok());
-                heard.failure = Some(Said { status: status.or(words.status), ..words });
+                let said = Said::text(text(event, "/data/message").unwrap_or("it did not say why"));
+                heard.failure = Some(said.with_status(number(event, "/data/statusCode")));
             }
             "result" => {
                 heard.done = true;

@@ -49,18 +49,7 @@ pub(super) fn environment(
     let findings: Vec<String> = request.task.findings().iter().map(ToString::to_string).collect();
     let dispute = match &request.task {
         Task::Judge { dispute, .. } => dispute.number.to_string(),
-        Task::Review { .. }
-        | Task::Examine { .. }
-        | Task::Defend { .. }
-        | Task::Respond { .. }
-        | Task::Recheck { .. }
-        | Task::Stage { .. }
-        | Task::Aggregate { .. }
-        | Task::Arbitrate { .. }
-        | Task::Questions { .. }
-        | Task::Validate { .. }
-        | Task::Work { .. }
-        | Task::Peer { .. } => String::new(),
+        _ => String::new(),
     };
     let told = [
         ("GLEE_AGENT", agent.name.0.as_str()),

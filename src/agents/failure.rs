@@ -42,39 +42,21 @@ impl fmt::Display for Cap {
     }
 }
 
-/// Why a program did not end well. `command` is its printable command line.
+/// Why a program did not end well. The first field, or `command`, is its printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The program, or the interpreter it names, does not exist.
-    #[error("failed to run `{command}`: it or its interpreter was not found")]
-    NotFound {
-        /// The command line.
-        command: String,
-    },
+    #[error("failed to run `{0}`: it or its interpreter was not found")]
+    NotFound(String),
     /// The system has too little left to start it: memory, processes or open files.
-    #[error("failed to start `{command}`")]
-    Exhausted {
-        /// The command line.
-        command: String,
-        /// What is used up.
-        source: io::Error,
-    },
+    #[error("failed to start `{0}`")]
+    Exhausted(String, #[source] io::Error),
     /// The system would not start it.
-    #[error("failed to run `{command}`")]
-    Spawn {
-        /// The command line.
-        command: String,
-        /// Why.
-        source: io::Error,
-    },
+    #[error("failed to run `{0}`")]
+    Spawn(String, #[source] io::Error),
     /// It may only read, and nothing on this system would have held it to that.
-    #[error(
-        "`{command}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing"
-    )]
-    NotHeld {
-        /// The command line.
-        command: String,
-    },
+    #[error("`{0}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing")]
+    NotHeld(String),
     /// It was ended because it took too long.
     #[error("`{command}` {cap} {after:?} and was ended")]
     TimedOut {
@@ -86,13 +68,10 @@ pub enum RunError {
         after: Duration,
     },
     /// It was ended because it asked its service again and again, and got nothing.
-    #[error("`{command}` got nothing from its service again and again, and was ended")]
-    Endless {
-        /// The command line.
-        command: String,
-    },
+    #[error("`{0}` got nothing from its service again and again, and was ended")]
+    Endless(String),
     /// A signal ended it that Glee did not send.
-    #[error("`{command}` was killed by signal {signal}{}", Said(said))]
+    #[error("`{command}` was killed by signal {signal}{}", last_words(said.as_deref()))]
     Killed {
         /// The command line.
         command: String,
@@ -102,7 +81,7 @@ pub enum RunError {
         said: Option<String>,
     },
     /// It ended by itself, with an exit code other than 0.
-    #[error("`{command}` ended with exit code {code}{}", Said(said))]
+    #[error("`{command}` ended with exit code {code}{}", last_words(said.as_deref()))]
     ExitCode {
         /// The command line.
         command: String,
@@ -112,21 +91,13 @@ pub enum RunError {
         said: Option<String>,
     },
     /// It was ended because the run is.
-    #[error("`{command}` was stopped")]
-    Stopped {
-        /// The command line.
-        command: String,
-    },
-    /// It has ended, but processes it started could not be.
-    #[error("`{command}` left processes behind that could not be ended: {}", Pids(pids))]
-    Survivors {
-        /// The command line.
-        command: String,
-        /// Their ids, as far as they are known.
-        pids: Vec<i32>,
-    },
+    #[error("`{0}` was stopped")]
+    Stopped(String),
+    /// It has ended, but processes it started could not be: their ids, as far as they are known.
+    #[error("`{command}` left processes behind that could not be ended: {}", ids(.1), command = .0)]
+    Survivors(String, Vec<i32>),
     /// The process that watches over it has died.
-    #[error("the supervisor of `{command}` died ({status}); {}", Left(left))]
+    #[error("the supervisor of `{command}` died ({status}); {}", after(left.as_deref()))]
     Unwatched {
         /// The command line.
         command: String,
@@ -136,25 +107,20 @@ pub enum RunError {
         left: Option<Vec<i32>>,
     },
     /// Its output could not be read or kept.
-    #[error("the output of `{command}` could not be kept")]
-    Io {
-        /// The command line.
-        command: String,
-        /// Why.
-        source: io::Error,
-    },
+    #[error("the output of `{0}` could not be kept")]
+    Io(String, #[source] io::Error),
 }
 
 impl RunError {
     /// Why a process could not be started.
     pub(super) fn spawn(command: String, source: io::Error) -> Self {
-        if is_exhausted(&source) { Self::Exhausted { command, source } } else { Self::Spawn { command, source } }
+        if is_exhausted(&source) { Self::Exhausted(command, source) } else { Self::Spawn(command, source) }
     }
 
     /// The error as it concerns an agent, with what to do about it.
     pub fn for_agent(&self, agent: &Agent) -> AgentError {
         let message = match self {
-            Self::Spawn { source, .. } | Self::Exhausted { source, .. } | Self::Io { source, .. } => {
+            Self::Spawn(_, source) | Self::Exhausted(_, source) | Self::Io(_, source) => {
                 format!("{self}: {source}")
             }
             _ => self.to_string(),
@@ -164,27 +130,27 @@ impl RunError {
 
     fn kind(&self) -> FailureKind {
         match self {
-            Self::NotFound { .. } | Self::Spawn { .. } => FailureKind::NotInstalled,
+            Self::NotFound(..) | Self::Spawn(..) => FailureKind::NotInstalled,
             Self::TimedOut { .. } => FailureKind::TimedOut,
-            Self::Endless { .. } => FailureKind::Unavailable,
+            Self::Endless(..) => FailureKind::Unavailable,
             Self::Killed { .. } => FailureKind::Killed,
-            Self::Stopped { .. } => FailureKind::Stopped,
+            Self::Stopped(..) => FailureKind::Stopped,
             Self::ExitCode { .. }
-            | Self::Survivors { .. }
+            | Self::Survivors(..)
             | Self::Unwatched { .. }
-            | Self::NotHeld { .. }
-            | Self::Exhausted { .. }
-            | Self::Io { .. } => FailureKind::Crashed,
+            | Self::NotHeld(..)
+            | Self::Exhausted(..)
+            | Self::Io(..) => FailureKind::Crashed,
         }
     }
 
     fn hint(&self, agent: &Agent) -> Option<String> {
         let name = &agent.name;
         match self {
-            Self::Spawn { source, .. } if source.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => Some(
+            Self::Spawn(_, source) if source.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => Some(
                 "a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine".to_owned(),
             ),
-            Self::NotFound { .. } | Self::Spawn { .. } => {
+            Self::NotFound(..) | Self::Spawn(..) => {
                 Some(format!("install it, or give its path: `glee config set agents.{name}.command <path>`"))
             }
             Self::TimedOut { cap: Cap::Total, .. } => {
@@ -200,20 +166,20 @@ impl RunError {
                 Some(format!("see that it works by itself: `{} --help`", agent.command.join(" ")))
                     .filter(|_| !agent.command.first().is_some_and(|word| word.starts_with("builtin:")))
             }
-            Self::NotHeld { .. } => {
+            Self::NotHeld(..) => {
                 Some("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`".to_owned())
             }
-            Self::Survivors { .. } | Self::Unwatched { left: Some(_), .. } => {
+            Self::Survivors(..) | Self::Unwatched { left: Some(_), .. } => {
                 Some("look for them with `ps -ef`".to_owned())
             }
             Self::Unwatched { left: None, .. } => None,
-            Self::Exhausted { source, .. } | Self::Io { source, .. } if is_exhausted(source) => {
+            Self::Exhausted(_, source) | Self::Io(_, source) if is_exhausted(source) => {
                 Some("end other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
-            Self::Exhausted { .. } => None,
-            Self::Io { .. } => Some("see that the disk has room".to_owned()),
-            Self::Endless { .. } => Some("see whether the service answers; carry the run on later".to_owned()),
-            Self::Stopped { .. } => None,
+            Self::Exhausted(..) => None,
+            Self::Io(..) => Some("see that the disk has room".to_owned()),
+            Self::Endless(..) => Some("see whether the service answers; carry the run on later".to_owned()),
+            Self::Stopped(..) => None,
         }
     }
 }
@@ -225,34 +191,21 @@ pub(super) fn is_exhausted(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|errno| used_up.contains(&errno))
 }
 
-struct Left<'a>(&'a Option<Vec<i32>>);
-
-impl fmt::Display for Left<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            None => f.write_str("what it had started was ended"),
-            Some(pids) => write!(f, "what it started may still run: {}", Pids(pids)),
-        }
+fn after(left: Option<&[i32]>) -> String {
+    match left {
+        None => "what it had started was ended".to_owned(),
+        Some(pids) => format!("what it started may still run: {}", ids(pids)),
     }
 }
 
-struct Said<'a>(&'a Option<String>);
-
-impl fmt::Display for Said<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.as_ref().map_or(Ok(()), |line| write!(f, ": {}", shorten(line)))
-    }
+fn last_words(line: Option<&str>) -> String {
+    line.map_or_else(String::new, |line| format!(": {}", shorten(line, SHOWN)))
 }
 
-struct Pids<'a>(&'a [i32]);
-
-impl fmt::Display for Pids<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("their ids are unknown");
-        }
-        let ids: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        f.write_str(&ids.join(", "))
+fn ids(pids: &[i32]) -> String {
+    match pids {
+        [] => "their ids are unknown".to_owned(),
+        pids => pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -262,15 +215,16 @@ pub fn command_line(invocation: &Invocation) -> String {
     let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };
     let words = std::iter::once(program).chain(invocation.args.iter().map(|arg| arg.to_string_lossy()));
     let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
-    shorten(&quoted.join(" "))
+    shorten(&quoted.join(" "), SHOWN)
 }
 
 fn quote(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| format!("{word:?}"), std::borrow::Cow::into_owned)
 }
 
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+/// A text of at most so many characters.
+pub(super) fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
@@ -287,12 +241,12 @@ mod tests {
         let source = || io::Error::from_raw_os_error(nix::errno::Errno::ENOEXEC as i32);
         let cases = [
             (
-                RunError::NotFound { command: command() },
+                RunError::NotFound(command()),
                 "failed to run `/bin/rev -x`: it or its interpreter was not found",
                 Some("install it, or give its path: `glee config set agents.rev.command <path>`"),
             ),
             (
-                RunError::Spawn { command: command(), source: source() },
+                RunError::Spawn(command(), source()),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
                 Some("a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine"),
             ),
@@ -312,7 +266,7 @@ mod tests {
                 Some("see that it works by itself: `rev --help`"),
             ),
             (
-                RunError::Survivors { command: command(), pids: vec![7, 8] },
+                RunError::Survivors(command(), vec![7, 8]),
                 "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
                 Some("look for them with `ps -ef`"),
             ),
@@ -326,7 +280,7 @@ mod tests {
                 "the supervisor of `/bin/rev -x` died (signal: 9); what it started may still run: 7",
                 Some("look for them with `ps -ef`"),
             ),
-            (RunError::Stopped { command: command() }, "`/bin/rev -x` was stopped", None),
+            (RunError::Stopped(command()), "`/bin/rev -x` was stopped", None),
         ];
         let agent = samples::agent("rev", "text", &["rev"]);
         for (error, message, hint) in cases {

@@ -8,9 +8,9 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Query};
 use super::heads::Marks;
-use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use super::stream::{self, Heard, Said, list, number, text};
 use crate::domain::{FailureKind, Role, Usage};
 
 /// The longest prompt it takes on stdin, in bytes.
@@ -38,12 +38,8 @@ impl Adapter for Gemini {
         let mode = if query.request.task.role() == Role::Coder { "auto_edit" } else { "default" };
         let mut args = list(&["--skip-trust", "--approval-mode", mode, "-e", "none"]);
         args.extend(list(&["--allowed-mcp-server-names", "none", "-o", "stream-json"]));
-        if let Some(session) = query.session {
-            args.extend(["--resume".to_owned(), session.to_owned()]);
-        }
-        if let Some(model) = &query.agent.model {
-            args.extend(["-m".to_owned(), model.clone()]);
-        }
+        args.extend(stream::option("--resume", query.session));
+        args.extend(stream::option("-m", query.agent.model.as_deref()));
         args.extend(stream::own_args(query));
         let defaults = query.folder.join("gemini-defaults.json");
         let set = [
@@ -53,10 +49,6 @@ impl Adapter for Gemini {
         ];
         let invocation = stream::invocation(query, args, &SEES, &set);
         Ok(Invocation { files: vec![(defaults, DEFAULTS.to_owned())], ..invocation })
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        stream::reading(self, output)
     }
 
     fn telling(&self, line: &str) -> Option<String> {
@@ -87,9 +79,7 @@ impl Adapter for Gemini {
     fn helps(&self) -> &'static [&'static [&'static str]] {
         &[&["--help"]]
     }
-}
 
-impl Dialect for Gemini {
     fn name(&self) -> &'static str {
         "gemini"
     }

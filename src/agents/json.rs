@@ -9,6 +9,10 @@ use crate::domain::FailureKind;
 pub(super) struct Json;
 
 impl Adapter for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         let mut stdin = serde_json::to_vec(query.request)
             .map_err(|error| AgentError::new(FailureKind::Protocol, format!("the request is no JSON: {error}")))?;

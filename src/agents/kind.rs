@@ -56,19 +56,7 @@ impl AdapterKind {
 
     /// The word of the configuration.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-            Self::Builtin => "builtin",
-            Self::Replay => "replay",
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Opencode => "opencode",
-            Self::Qwen => "qwen",
-            Self::Copilot => "copilot",
-            Self::Acp => "acp",
-        }
+        self.adapter().name()
     }
 
     /// Reads the word.
@@ -123,11 +111,6 @@ impl fmt::Display for AdapterKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
-}
-
-/// The adapter of that name.
-pub fn adapter_for(kind: &str) -> Option<&'static dyn Adapter> {
-    AdapterKind::parse(kind).map(AdapterKind::adapter)
 }
 
 #[cfg(test)]

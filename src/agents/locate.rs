@@ -23,23 +23,14 @@ pub enum LocateError {
         paths: Vec<PathBuf>,
     },
     /// There is no file at the configured path.
-    #[error("there is no `{}`", .path.display())]
-    NoFile {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("there is no `{}`", .0.display())]
+    NoFile(PathBuf),
     /// There is a folder at the configured path.
-    #[error("`{}` is a folder, not a program", .path.display())]
-    Folder {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("`{}` is a folder, not a program", .0.display())]
+    Folder(PathBuf),
     /// The file may not be executed.
-    #[error("`{}` is not executable", .path.display())]
-    NotExecutable {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("`{}` is not executable", .0.display())]
+    NotExecutable(PathBuf),
     /// This machine cannot run what is in the file.
     #[error("`{}` cannot be run here: {objection}", .path.display())]
     NotRunnable {
@@ -66,10 +57,10 @@ impl LocateError {
         let set = |path: &str| format!("`glee config set agents.{agent}.command {path}`");
         match self {
             Self::NotFound { name, .. } => Some(format!("install `{name}`, or give its path: {}", set("<path>"))),
-            Self::NoFile { .. } | Self::Folder { .. } | Self::NotRunnable { .. } | Self::Empty => {
+            Self::NoFile(..) | Self::Folder(..) | Self::NotRunnable { .. } | Self::Empty => {
                 Some(format!("give the program's path: {}", set("<path>")))
             }
-            Self::NotExecutable { path } => Some(format!("make it executable: `chmod +x {}`", path.display())),
+            Self::NotExecutable(path) => Some(format!("make it executable: `chmod +x {}`", path.display())),
             Self::Shadowed { inside, outside, .. } => {
                 let path = outside.as_ref().unwrap_or(inside);
                 Some(format!("name the one you mean by its path: {}", set(&path.display().to_string())))
@@ -122,7 +113,7 @@ pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<Pat
     }
     Err(match (inside, forbidden) {
         (Some(inside), _) => LocateError::Shadowed { name: name.clone(), inside, outside: None },
-        (None, Some(path)) => LocateError::NotExecutable { path },
+        (None, Some(path)) => LocateError::NotExecutable(path),
         (None, None) => LocateError::NotFound { name: name.clone(), paths },
     })
 }
@@ -134,13 +125,13 @@ fn controls(root: &Path, path: &Path) -> bool {
 
 fn explicit(path: PathBuf) -> Result<PathBuf, LocateError> {
     if path.is_dir() {
-        return Err(LocateError::Folder { path });
+        return Err(LocateError::Folder(path));
     }
     if !path.exists() {
-        return Err(LocateError::NoFile { path });
+        return Err(LocateError::NoFile(path));
     }
     let found = which::which_in(&path, None::<&OsStr>, Path::new("/"));
-    may_run(found.map_err(|_| LocateError::NotExecutable { path })?)
+    may_run(found.map_err(|_| LocateError::NotExecutable(path))?)
 }
 
 fn may_run(path: PathBuf) -> Result<PathBuf, LocateError> {
@@ -201,10 +192,7 @@ mod tests {
             missing.hint("rev").as_deref(),
             Some("install `missing`, or give its path: `glee config set agents.rev.command <path>`")
         );
-        assert_eq!(
-            place.find("plain", &["/bin"]),
-            Err(LocateError::NotExecutable { path: place.root.join("bin/plain") })
-        );
+        assert_eq!(place.find("plain", &["/bin"]), Err(LocateError::NotExecutable(place.root.join("bin/plain"))));
         assert_eq!(place.find("", &["/bin"]), Err(LocateError::Empty));
     }
 
@@ -238,12 +226,9 @@ mod tests {
     fn a_path_is_taken_as_it_is_configured() {
         let place = Place::new(&[("repo/bin/agent", 0o755), ("repo/plain", 0o644)]);
         assert_eq!(place.find("bin/agent", &[]), Ok(place.repo.join("bin/agent")));
-        assert_eq!(
-            place.find("./plain", &[]),
-            Err(LocateError::NotExecutable { path: place.repo.join("./plain") })
-        );
-        assert_eq!(place.find("./bin", &[]), Err(LocateError::Folder { path: place.repo.join("./bin") }));
-        assert_eq!(place.find("./none", &[]), Err(LocateError::NoFile { path: place.repo.join("./none") }));
+        assert_eq!(place.find("./plain", &[]), Err(LocateError::NotExecutable(place.repo.join("./plain"))));
+        assert_eq!(place.find("./bin", &[]), Err(LocateError::Folder(place.repo.join("./bin"))));
+        assert_eq!(place.find("./none", &[]), Err(LocateError::NoFile(place.repo.join("./none"))));
         let absolute = place.repo.join("bin/agent");
         assert_eq!(place.find(absolute.to_str().unwrap(), &[]), Ok(absolute));
     }

@@ -3,7 +3,7 @@
 //! Nothing here is needed: a file that is gone, broken or cannot be written costs time, never an answer.
 
 use crate::files;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -38,7 +38,7 @@ impl Memory {
         let changed = locked(folder, || {
             let mut value = self.read(name);
             change(&mut value);
-            write(folder, name, &value)
+            private::write(&folder.join(name), &serde_json::to_vec_pretty(&value)?)
         });
         // Not to remember is no failure.
         drop(changed);
@@ -50,13 +50,6 @@ fn locked<T>(folder: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<
     let lock = private::options().create(true).truncate(false).write(true).open(folder.join("lock"))?;
     lock.lock()?;
     work()
-}
-
-fn write(folder: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&serde_json::to_vec_pretty(value)?)?;
-    file.persist(folder.join(name))?;
-    Ok(())
 }
 
 #[cfg(test)]

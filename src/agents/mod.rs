@@ -18,7 +18,8 @@ pub mod program;
 pub mod replay;
 pub mod sandbox;
 pub mod schema;
-pub mod scripted;
+#[cfg(test)]
+pub(crate) mod scripted;
 pub mod stop;
 pub mod supervise;
 pub mod talk;
@@ -58,7 +59,6 @@ mod text;
 pub use ask::{Agents, AnswerText, Ask, Asked, Session, TranscriptFiles};
 pub use command::CommandInput;
 pub use cooldown::Cooldown;
-pub use kind::{AdapterKind, adapter_for};
+pub use kind::AdapterKind;
 pub use process::{ProcessRunner, Runner};
-pub use scripted::ScriptedRunner;
 pub use stop::{Stop, StopHandle};

@@ -7,10 +7,10 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Query};
 use super::effort;
 use super::heads::Marks;
-use super::stream::{self, Dialect, Heard, Said, list, number, text};
+use super::stream::{self, Heard, Said, list, number, text};
 use crate::domain::{Effort, Role, Usage};
 
 const CODER: &str = r#"{"permission":{"bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
@@ -25,16 +25,11 @@ impl Adapter for Opencode {
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         query.program.need(&["--pure", "--format"])?;
         let mut args = list(&["run", "--pure", "--format", "json", "--title", "glee"]);
-        if let Some(session) = query.session {
-            args.extend(["-s".to_owned(), session.to_owned()]);
-        }
+        args.extend(stream::option("-s", query.session));
         if query.agent.effort.is_some() {
-            let effort = effort::word(self, query, "--variant")?;
-            args.extend(effort.into_iter().flat_map(|effort| list(&["--variant", effort])));
+            args.extend(stream::option("--variant", effort::word(self, query, "--variant")?));
         }
-        if let Some(model) = &query.agent.model {
-            args.extend(["-m".to_owned(), model.clone()]);
-        }
+        args.extend(stream::option("-m", query.agent.model.as_deref()));
         args.extend(stream::own_args(query));
         let permissions = match query.request.task.role() {
             Role::Coder => CODER,
@@ -49,10 +44,6 @@ impl Adapter for Opencode {
         ];
         let sees = ["OPENCODE_CONFIG", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"];
         Ok(stream::invocation(query, args, &sees, &set))
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        stream::reading(self, output)
     }
 
     fn telling(&self, line: &str) -> Option<String> {
@@ -86,9 +77,7 @@ impl Adapter for Opencode {
     fn helps(&self) -> &'static [&'static [&'static str]] {
         &[&["run", "--help"]]
     }
-}
 
-impl Dialect for Opencode {
     fn name(&self) -> &'static str {
         "opencode"
     }
@@ -121,9 +110,7 @@ impl Dialect for Opencode {
             "error" => {
                 let name = text(event, "/error/name").unwrap_or("an error");
                 let said = text(event, "/error/data/message").unwrap_or(name);
-                let words = Said::text(said);
-                let status = number(event, "/error/data/statusCode").and_then(|status| u16::try_from(status).ok());
-                heard.failure = Some(Said { status: status.or(words.status), ..words });
+                heard.failure = Some(Said::text(said).with_status(number(event, "/error/data/statusCode")));
             }
             _ => {}
         }

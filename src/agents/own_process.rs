@@ -1,7 +1,5 @@
 //! Settings of Glee's own process that it must not inherit from whatever started it, and limits that it checks first.
 
-use std::fmt;
-
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::SigSet;
 use signal_hook::consts::SIGCHLD;
@@ -33,17 +31,11 @@ pub fn prepare() {
 
 /// Too few files may be open for the agents to be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too many open files: the limit is {limit}, {open} are open, and {needed} more are needed")]
 pub struct TooFewFiles {
     limit: u64,
     open: u64,
     needed: u64,
-}
-
-impl fmt::Display for TooFewFiles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limit, open, needed } = self;
-        write!(f, "too many open files: the limit is {limit}, {open} are open, and {needed} more are needed")
-    }
 }
 
 impl TooFewFiles {

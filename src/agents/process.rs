@@ -158,7 +158,7 @@ impl Runner for ProcessRunner {
                 .and_then(|out| Ok((out, Spool::create(job.stderr, STDERR_KEPT.min(job.limits.max_output_size))?)));
             let (out, err) = match spools {
                 Ok(spools) => spools,
-                Err(source) => return Err(failed(RunError::Io { command, source }, None)),
+                Err(source) => return Err(failed(RunError::Io(command, source), None)),
             };
             match self.spawn(&job) {
                 Ok(running) => running.finish(&job, command, out, err).await,
@@ -365,18 +365,18 @@ fn conclude(
         (None, Ok(End::NotStarted(errno))) => {
             let source = io::Error::from_raw_os_error(errno);
             let error = match source.kind() {
-                io::ErrorKind::NotFound => RunError::NotFound { command },
+                io::ErrorKind::NotFound => RunError::NotFound(command),
                 _ => RunError::spawn(command, source),
             };
             return Err(failed(error, None));
         }
-        (_, Ok(End::NotHeld)) => return Err(failed(RunError::NotHeld { command }, None)),
-        _ if left.is_some() => RunError::Survivors { command, pids: left.unwrap_or_default() },
+        (_, Ok(End::NotHeld)) => return Err(failed(RunError::NotHeld(command), None)),
+        _ if left.is_some() => RunError::Survivors(command, left.unwrap_or_default()),
         (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
-        (Some(Cause::Endless), _) => RunError::Endless { command },
-        (Some(Cause::Stopped), _) => RunError::Stopped { command },
+        (Some(Cause::Endless), _) => RunError::Endless(command),
+        (Some(Cause::Stopped), _) => RunError::Stopped(command),
         (Some(Cause::Done), _) => return Ok(output),
-        (Some(Cause::Io(source)), _) => RunError::Io { command, source },
+        (Some(Cause::Io(source)), _) => RunError::Io(command, source),
         (None, Ok(End::Signal(signal))) => RunError::Killed { command, signal, said: said() },
         (None, Ok(End::Exit(0))) => return Ok(output),
         (None, Ok(End::Exit(code))) => RunError::ExitCode { command, code, said: said() },

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Query};
 use super::claude;
 use super::heads::Marks;
 use super::schema::Form;
-use super::stream::{self, Dialect, Heard, Said, list};
+use super::stream::{self, Heard, Said, list};
 use crate::domain::{FailureKind, Role};
 
 /// Settings of the lowest rank.
@@ -27,15 +27,10 @@ impl Adapter for Qwen {
         if query.program.words.is_none() || query.program.names("--include-partial-messages") {
             args.push("--include-partial-messages".to_owned());
         }
-        if let Some(form) = Form::held_to(&query.request.task).filter(|_| query.program.names("--json-schema")) {
-            args.extend(["--json-schema".to_owned(), form.argument()]);
-        }
-        if let Some(session) = query.session {
-            args.extend(["--resume".to_owned(), session.to_owned()]);
-        }
-        if let Some(model) = &query.agent.model {
-            args.extend(["-m".to_owned(), model.clone()]);
-        }
+        let form = Form::held_to(&query.request.task).filter(|_| query.program.names("--json-schema"));
+        args.extend(stream::option("--json-schema", form.map(Form::argument)));
+        args.extend(stream::option("--resume", query.session));
+        args.extend(stream::option("-m", query.agent.model.as_deref()));
         args.extend(stream::own_args(query));
         let sees = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"];
         let defaults = query.folder.join("qwen-defaults.json");
@@ -46,10 +41,6 @@ impl Adapter for Qwen {
         ];
         let invocation = stream::invocation(query, args, &sees, &set);
         Ok(Invocation { files: vec![(defaults, DEFAULTS.to_owned())], ..invocation })
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        stream::reading(self, output)
     }
 
     fn telling(&self, line: &str) -> Option<String> {
@@ -67,9 +58,7 @@ impl Adapter for Qwen {
     fn helps(&self) -> &'static [&'static [&'static str]] {
         &[&["--help"]]
     }
-}
 
-impl Dialect for Qwen {
     fn name(&self) -> &'static str {
         "qwen"
     }

@@ -24,6 +24,10 @@ const MARK: &str = "glee-replay adapter=";
 pub(super) struct Replay;
 
 impl Adapter for Replay {
+    fn name(&self) -> &'static str {
+        "replay"
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         let folder = query.agent.command.first().map(String::as_str).unwrap_or_default();
         let record = Path::new(&query.request.root).join(folder).join(format!("{}.call.json", query.call));
@@ -85,16 +89,12 @@ pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write
 
 fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     let mut result = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some(first) = rest.first() {
-        if !old.is_empty() && rest.starts_with(old) {
-            result.extend_from_slice(new);
-            rest = &rest[old.len()..];
-        } else {
-            result.push(*first);
-            rest = &rest[1..];
-        }
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(bytes, old).filter(|_| !old.is_empty()) {
+        result.extend([&bytes[from..at], new].concat());
+        from = at + old.len();
     }
+    result.extend(&bytes[from..]);
     result
 }
 

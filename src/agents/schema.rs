@@ -16,45 +16,45 @@ use crate::protocol::request::{Request, Task};
 pub enum Form {
     /// What every agent is asked.
     Request,
-    /// What a reviewer answers to `review`.
+    /// A reviewer's answer.
     Review,
-    /// What a coder answers to `respond`.
+    /// A coder's answer.
     Response,
-    /// What a judge answers to `judge`.
+    /// A judge's answer.
     Ruling,
-    /// What a reviewer answers to `examine`.
+    /// A reviewer's words on the findings of others.
     Examination,
-    /// What a reviewer answers to `defend`.
+    /// A reviewer's words on its own challenged findings.
     Defence,
-    /// What a reviewer answers to `recheck`.
+    /// A reviewer's answer about changes.
     Recheck,
-    /// What an aggregator answers to `aggregate`.
+    /// An aggregator's answer.
     Synthesis,
-    /// What a judge answers to `arbitrate`.
+    /// An arbiter's answer.
     Decision,
-    /// What a reviewer answers to `questions`.
+    /// Answers to the questions of a checkpoint.
     Answers,
-    /// What a judge answers to `validate`.
+    /// A validator's answer.
     Validation,
-    /// What a reviewer answers to `peer`.
+    /// A reviewer's answer in a watch.
     Peer,
 }
 
 impl Form {
-    /// All forms.
-    pub const ALL: [Self; 12] = [
-        Self::Request,
-        Self::Review,
-        Self::Response,
-        Self::Ruling,
-        Self::Examination,
-        Self::Defence,
-        Self::Recheck,
-        Self::Synthesis,
-        Self::Decision,
-        Self::Answers,
-        Self::Validation,
-        Self::Peer,
+    /// Every form with its name and what it is.
+    pub const ALL: [(Self, &'static str, &'static str); 12] = [
+        (Self::Request, "request", "What every agent is asked"),
+        (Self::Review, "review", "A reviewer's answer"),
+        (Self::Response, "response", "A coder's answer"),
+        (Self::Ruling, "ruling", "A judge's answer"),
+        (Self::Examination, "examination", "A reviewer's words on the findings of others"),
+        (Self::Defence, "defence", "A reviewer's words on its own challenged findings"),
+        (Self::Recheck, "recheck", "A reviewer's answer about changes"),
+        (Self::Synthesis, "synthesis", "An aggregator's answer"),
+        (Self::Decision, "decision", "An arbiter's answer"),
+        (Self::Answers, "answers", "Answers to the questions of a checkpoint"),
+        (Self::Validation, "validation", "A validator's answer"),
+        (Self::Peer, "peer", "A reviewer's answer in a watch"),
     ];
 
     /// The form that a program's answer to a task is held to, where it can be: what decides, and has no free fields.
@@ -70,20 +70,12 @@ impl Form {
 
     /// The name of the form, and of its file in `docs/schema`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Review => "review",
-            Self::Response => "response",
-            Self::Ruling => "ruling",
-            Self::Examination => "examination",
-            Self::Defence => "defence",
-            Self::Recheck => "recheck",
-            Self::Synthesis => "synthesis",
-            Self::Decision => "decision",
-            Self::Answers => "answers",
-            Self::Validation => "validation",
-            Self::Peer => "peer",
-        }
+        Self::ALL.iter().find(|(form, ..)| *form == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own, _)| *own == name).map(|(form, ..)| *form)
     }
 
     /// Its JSON Schema as an argument of a program: without the address of the draft, which some would look up.
@@ -120,10 +112,8 @@ pub struct ReviewReply {
     /// The findings; empty if there are none.
     pub findings: Vec<ReplyFinding>,
     /// The verdict: `approved`, `concerns` or `blocker`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
     /// What there is to say beside the findings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
@@ -135,25 +125,18 @@ pub struct ReplyFinding {
     /// One line that says what is asked for.
     pub title: String,
     /// Why, in as many lines as it takes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The path of the file as in the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The first line concerned, counted from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The last line concerned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
     /// `security`, `bug`, `architecture`, `performance` or `test-coverage`, or a defect class such as `sql-injection`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// What to do instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
     /// How sure the reviewer is, 0 to 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 100))]
     pub confidence: Option<u8>,
     /// Concrete evidence, one piece a line.
@@ -211,10 +194,8 @@ pub struct DefenceItem {
     /// Why.
     pub reasoning: String,
     /// The severity it should have instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_severity: Option<String>,
     /// The text it should have instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_description: Option<String>,
 }
 
@@ -315,7 +296,6 @@ pub struct PeerReply {
     /// The name of who is asked.
     pub reviewer: String,
     /// When it was made; Glee sets it where it is missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// The review.
     pub payload: PeerPayload,
@@ -348,7 +328,6 @@ pub struct PeerReplyIssue {
     /// What is wrong, and what to do.
     pub description: String,
     /// Where, as a path inside the tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
@@ -365,8 +344,7 @@ mod tests {
 
     #[test]
     fn the_published_copies_are_up_to_date() {
-        for form in Form::ALL {
-            let name = form.as_str();
+        for (form, name, _) in Form::ALL {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{name}.json"));
             let published: Value =
                 serde_json::from_slice(&std::fs::read(&path).unwrap_or_default()).unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::protocol::request::Request;
 
 /// What a scripted agent does when it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Script {
+pub(crate) struct Script {
     stdout: Vec<u8>,
     stderr: String,
     exit_code: i32,
@@ -25,30 +25,30 @@ pub struct Script {
 
 impl Script {
     /// Prints `text` and ends well.
-    pub fn prints(text: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn prints(text: impl Into<Vec<u8>>) -> Self {
         Self { stdout: text.into(), stderr: String::new(), exit_code: 0, after: Some(Duration::ZERO) }
     }
 
     /// Ends with an exit code, with `stderr` on stderr.
-    pub fn fails(exit_code: i32, stderr: &str) -> Self {
+    pub(crate) fn fails(exit_code: i32, stderr: &str) -> Self {
         Self { stdout: Vec::new(), stderr: stderr.to_owned(), exit_code, after: Some(Duration::ZERO) }
     }
 
     /// Neither prints nor ends, until a cap or a stop ends it.
-    pub fn hangs() -> Self {
+    pub(crate) fn hangs() -> Self {
         Self { after: None, ..Self::prints("") }
     }
 
     /// Takes this long first.
     #[must_use]
-    pub fn after(self, delay: Duration) -> Self {
+    pub(crate) fn after(self, delay: Duration) -> Self {
         Self { after: Some(delay), ..self }
     }
 }
 
 /// A question as the runner got it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// The program as the adapter would have run it.
     pub invocation: Invocation,
     /// The question.
@@ -59,7 +59,7 @@ type Part = Box<dyn Fn(&Request) -> Script + Send + Sync>;
 
 /// Plays agents by their parts.
 #[derive(Default)]
-pub struct ScriptedRunner {
+pub(crate) struct ScriptedRunner {
     parts: Vec<(String, &'static str, Part)>,
     seen: Mutex<Vec<Seen>>,
 }
@@ -73,14 +73,14 @@ impl fmt::Debug for ScriptedRunner {
 
 impl ScriptedRunner {
     /// A runner without parts: every agent fails.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Gives `agent` a part for one kind of task (`review`, `respond`, `judge` or `recheck`). The part may depend on
     /// the request (its nonce, `again`) and may work in the tree, as a coder does.
     #[must_use]
-    pub fn on(
+    pub(crate) fn on(
         mut self,
         agent: &str,
         task: &'static str,
@@ -91,7 +91,7 @@ impl ScriptedRunner {
     }
 
     /// What was asked until now, in the order it was begun.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.lock().clone()
     }
 
@@ -117,7 +117,7 @@ impl Runner for ScriptedRunner {
         Box::pin(async move {
             let command = command_line(job.invocation);
             let Some(request) = job.request else {
-                return Err(Box::new(Failed { error: RunError::NotFound { command }, output: None }));
+                return Err(Box::new(Failed { error: RunError::NotFound(command), output: None }));
             };
             self.lock().push(Seen { invocation: job.invocation.clone(), request: request.clone() });
             let script = self.script(request);
@@ -129,7 +129,7 @@ impl Runner for ScriptedRunner {
             };
             let ended = tokio::select! {
                 biased;
-                () = job.stop.stopped() => Some(RunError::Stopped { command: command.clone() }),
+                () = job.stop.stopped() => Some(RunError::Stopped(command.clone())),
                 () = wait => None,
                 () = tokio::time::sleep(job.limits.call_timeout) => {
                     Some(RunError::TimedOut { command: command.clone(), cap: Cap::Total, after: job.limits.call_timeout })
@@ -154,7 +154,7 @@ fn finish(job: &Job<'_>, command: String, script: &Script) -> Ran {
     let written = std::fs::write(job.stdout, &script.stdout[..kept])
         .and_then(|()| std::fs::write(job.stderr, script.stderr.as_bytes()));
     if let Err(source) = written {
-        return Err(Box::new(Failed { error: RunError::Io { command, source }, output: None }));
+        return Err(Box::new(Failed { error: RunError::Io(command, source), output: None }));
     }
     let output = Output {
         stdout: job.stdout.to_owned(),

@@ -11,9 +11,10 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::adapter::{AgentError, Body, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Body, Invocation, Output, Query, Reading};
 use super::blame;
 use super::environment::environment;
+use super::failure::shorten;
 use crate::domain::{FailureKind, Told, Usage};
 
 /// How much of what a program says about a failure stands in a message, in characters.
@@ -21,32 +22,9 @@ const SAID: usize = 300;
 /// Pieces of text shorter than this say nothing by themselves.
 const TELLING: usize = 24;
 
-/// How one program speaks.
-pub(super) trait Dialect {
-    /// Its name.
-    fn name(&self) -> &'static str;
-
-    /// Takes one event.
-    fn hear(&self, heard: &mut Heard, event: &Value);
-
-    /// The kind of failure that an exit code stands for by itself.
-    fn blame(&self, code: i32) -> Option<FailureKind> {
-        let _ = code;
-        None
-    }
-
-    /// Whether Glee ends it once it is done, so that the way in which it ended says nothing.
-    fn ends_when_done(&self) -> bool {
-        false
-    }
-
-    /// How one logs in or sets the key.
-    fn login(&self) -> &'static str;
-}
-
 /// What was heard until now.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub struct Heard {
     /// Whether the program said that it is done.
     pub(super) done: bool,
     /// What it said of its failure.
@@ -81,6 +59,11 @@ pub(super) struct Said {
 impl Said {
     pub(super) fn text(text: &str) -> Self {
         Self { kind: None, status: blame::status(text), text: text.to_owned() }
+    }
+
+    /// The status that the program gives beside its words goes before one in them.
+    pub(super) fn with_status(self, status: Option<u64>) -> Self {
+        Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
 
     pub(super) fn of(kind: FailureKind, text: &str) -> Self {
@@ -120,15 +103,15 @@ impl Heard {
 }
 
 /// Reads what a program left behind.
-pub(super) fn reading(dialect: &dyn Dialect, output: &Output) -> Reading {
+pub(super) fn reading<A: Adapter + ?Sized>(program: &A, output: &Output) -> Reading {
     let mut heard = Heard::default();
-    let read = events(&output.stdout, &mut |event| dialect.hear(&mut heard, &event));
+    let read = events(&output.stdout, &mut |event| program.hear(&mut heard, &event));
     let partial = heard.so_far();
     let answer = match read {
-        Ok(()) => conclude(dialect, &mut heard, output),
+        Ok(()) => conclude(program, &mut heard, output),
         Err(error) => Err(AgentError::new(
             FailureKind::Protocol,
-            format!("the kept output of `{}` cannot be read: {error}", dialect.name()),
+            format!("the kept output of `{}` cannot be read: {error}", program.name()),
         )),
     };
     let partial = Some(partial).filter(|text| answer.is_err() && !text.trim().is_empty());
@@ -159,32 +142,32 @@ fn events(stdout: &Path, hear: &mut dyn FnMut(Value)) -> io::Result<()> {
     Ok(())
 }
 
-fn conclude(dialect: &dyn Dialect, heard: &mut Heard, output: &Output) -> Result<Body, AgentError> {
-    let name = dialect.name();
+fn conclude<A: Adapter + ?Sized>(program: &A, heard: &mut Heard, output: &Output) -> Result<Body, AgentError> {
+    let name = program.name();
     let code = output.transcript.exit_code;
     if let Some(said) = heard.failure.take() {
         let kind = said.kind.unwrap_or_else(|| blame::kind(said.status, &said.text, output.ended));
         let kind = match kind {
-            FailureKind::Crashed => code.and_then(|code| dialect.blame(code)).unwrap_or(kind),
+            FailureKind::Crashed => code.and_then(|code| program.blame(code)).unwrap_or(kind),
             kind => kind,
         };
-        return Err(error(dialect, with_reset(kind, heard.reset), &said.text));
+        return Err(error(program, with_reset(kind, heard.reset), &said.text));
     }
-    if let Some(code) = code.filter(|code| *code != 0 && !(heard.done && dialect.ends_when_done())) {
+    if let Some(code) = code.filter(|code| *code != 0 && !(heard.done && program.ends_when_done())) {
         let said = output.stderr_tail.trim();
         let blamed = blame::kind(None, said, output.ended);
         // The end of a help text, which comes instead of a word on the arguments that were not understood.
         let helps = output.transcript.stdout_bytes == 0 && said.matches("[boolean]").count() > 1;
         if helps && blamed != FailureKind::BadFlags {
             let about = format!("exit code {code}: it printed its help instead");
-            return Err(error(dialect, FailureKind::BadFlags, &about));
+            return Err(error(program, FailureKind::BadFlags, &about));
         }
         let kind = match blamed {
-            FailureKind::Crashed => dialect.blame(code).unwrap_or(FailureKind::Crashed),
-            kind => dialect.blame(code).unwrap_or(kind),
+            FailureKind::Crashed => program.blame(code).unwrap_or(FailureKind::Crashed),
+            kind => program.blame(code).unwrap_or(kind),
         };
         return Err(error(
-            dialect,
+            program,
             kind,
             format!("exit code {code}: {}", telling_line(said, output)).trim_end_matches(": "),
         ));
@@ -229,16 +212,13 @@ fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
 }
 
 /// The failure with the hint that goes with its kind.
-fn error(dialect: &dyn Dialect, kind: FailureKind, said: &str) -> AgentError {
-    let name = dialect.name();
+fn error<A: Adapter + ?Sized>(program: &A, kind: FailureKind, said: &str) -> AgentError {
+    let name = program.name();
     let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = match line.char_indices().nth(SAID) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
-    };
+    let line = shorten(&line, SAID);
     let error = AgentError::new(kind, format!("`{name}` failed ({}): {line}", kind.as_str()));
     match kind {
-        FailureKind::NotLoggedIn => error.hint(dialect.login()),
+        FailureKind::NotLoggedIn => error.hint(program.login()),
         FailureKind::BadFlags => {
             error.hint("see the agent's `command` and `model`; `glee agents --check` tries every connected agent")
         }
@@ -306,6 +286,11 @@ pub(super) fn fits(
 /// The arguments of a configuration, which come after the adapter's own.
 pub(super) fn own_args<'a>(query: &'a Query<'_>) -> impl Iterator<Item = String> + 'a {
     query.agent.command.iter().skip(1).cloned()
+}
+
+/// A flag with its value, if it has one.
+pub(super) fn option(flag: &str, value: Option<impl Into<String>>) -> impl Iterator<Item = String> {
+    value.into_iter().flat_map(move |value| [flag.to_owned(), value.into()])
 }
 
 /// A list of arguments.

@@ -7,6 +7,10 @@ use super::environment::environment;
 pub(super) struct Text;
 
 impl Adapter for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         Ok(plain(query, query.prompt.into()))
     }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::*;
-use crate::agents::ScriptedRunner;
 use crate::agents::scripted::Script;
+use crate::agents::scripted::ScriptedRunner;
 use crate::config::settings::{Budget, Limits, ReviewSettings};
 use crate::domain::{Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag};
 use crate::event::Mode;

@@ -29,6 +29,14 @@ pub(super) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     Some(format!("diff --git {} {}\nold mode {old:06o}\nnew mode {new:06o}\n", name("a/"), name("b/")))
 }
 
+/// A diff below the lines that say how the mode changed.
+pub(super) fn with_modes(modes: Option<String>, diff: Option<String>) -> Option<String> {
+    match modes {
+        Some(modes) => Some(modes + diff.as_deref().unwrap_or_default()),
+        None => diff,
+    }
+}
+
 /// A file that the change deletes, with the bytes it had where these are known.
 pub(super) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile {
     let name = sift::path_text(path);

@@ -2,11 +2,13 @@
 //! must not decide how it is reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::git::Object;
-use super::{Workspace, WorkspaceError, content, names};
+use super::git::{Object, records};
+use super::{Result, Workspace, content, names};
 
 /// The bytes of one file that are read at most.
 const CAP: u64 = 16 << 20;
@@ -31,20 +33,14 @@ impl Workspace {
     ///
     /// # Errors
     /// git fails.
-    pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles, WorkspaceError> {
+    pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };
         let listed = git.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut entries: BTreeMap<String, (String, bool)> = BTreeMap::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let head = names::shown(&record[..tab]);
-            let mut words = head.split(' ');
-            let mode = words.next().unwrap_or_default().to_owned();
-            // A link could lead anywhere.
-            if let (true, Some(id)) = (mode.starts_with("100"), words.nth(1)) {
-                entries.insert(names::shown(&record[tab + 1..]), (id.to_owned(), mode == "100755"));
-            }
+        // A link could lead anywhere.
+        for (mode, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
+            entries.insert(names::shown(path), (id.to_owned(), mode == 0o100_755));
         }
         let mut objects = git.objects(None)?;
         for path in wanted {
@@ -114,14 +110,9 @@ impl BaseFiles {
             std::fs::create_dir_all(place.parent().unwrap_or(folder))?;
             std::fs::write(&place, bytes)?;
             if *executable {
-                make_executable(&place)?;
+                std::fs::set_permissions(&place, Permissions::from_mode(0o700))?;
             }
         }
         Ok(self.edited.iter().map(|path| (path.clone(), folder.join(path))).collect())
     }
-}
-
-fn make_executable(place: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o700))
 }

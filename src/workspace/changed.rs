@@ -8,13 +8,13 @@ use crate::domain::SkipReason;
 use crate::files;
 use crate::protocol::request::SourceFile;
 
-use super::git::{Object, Objects, Repository, object_id};
+use super::git::{Object, Objects, Repository};
 use super::ignores::Ignores;
 use super::scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
 use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, altered, difference, names};
+use super::{Result, Workspace, WorkspaceError, altered, difference, names};
 
 /// Files over the bound are read up to this many times the bound, and reviewed where they changed.
 pub(super) const FACTOR: u64 = 16;
@@ -53,7 +53,7 @@ pub(super) enum New {
 
 impl Repository {
     /// The files of the work tree that may differ from a commit; from nothing before the first commit.
-    pub(super) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>, WorkspaceError> {
+    pub(super) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =
             deltas.into_iter().map(|delta| (delta.path.clone(), delta)).collect();
@@ -109,12 +109,9 @@ impl Repository {
     }
 
     /// Whether the executable bit of files counts (`core.fileMode`).
-    fn has_modes(&self) -> Result<bool, WorkspaceError> {
-        match self.call(["config", "--type=bool", "--get", "core.fileMode"]).output() {
-            Ok(value) => Ok(value.trim_ascii() != b"false"),
-            Err(WorkspaceError::Git { .. }) => Ok(true),
-            Err(error) => Err(error),
-        }
+    fn has_modes(&self) -> Result<bool> {
+        let set = self.call(["config", "--type=bool", "--get", "core.fileMode"]).answer()?;
+        Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
     }
 
     /// The untracked files, with those of repositories that lie inside this one.
@@ -137,7 +134,7 @@ impl Repository {
     }
 
     /// The differences between a commit's tree and the index; everything in the index without a commit.
-    fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>, WorkspaceError> {
+    fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let base = base.unwrap_or(self.empty_tree);
         let output = self
             .call(["diff-index", "--cached", "--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff"])
@@ -149,22 +146,18 @@ impl Repository {
 
     /// The id of the tree that a commit of the index would have; `None` during a merge. The objects for it go to a
     /// folder that is thrown away.
-    fn index_tree(&self) -> Result<Option<String>, WorkspaceError> {
-        let failed = |source| WorkspaceError::Start { source };
+    fn index_tree(&self) -> Result<Option<String>> {
+        let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
         let index = folder.path().join("index");
         if self.index.exists() {
             std::fs::copy(&self.index, &index).map_err(failed)?;
         }
-        match self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).output() {
-            Ok(id) => Ok(object_id(id.trim_ascii_end())),
-            Err(WorkspaceError::Git { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).id()
     }
 
     /// The differences between two trees.
-    fn tree_against(&self, old: &str, new: &str) -> Result<Vec<Changed>, WorkspaceError> {
+    fn tree_against(&self, old: &str, new: &str) -> Result<Vec<Changed>> {
         let output = self
             .call([
                 "diff-tree",
@@ -183,14 +176,14 @@ impl Repository {
     }
 
     /// The ids of a commit's first parent, if it has one, and of its tree.
-    fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String), WorkspaceError> {
+    fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String)> {
         let output = self.call(["rev-parse", &format!("{commit}^@"), &format!("{commit}^{{tree}}")]).output()?;
         let mut ids: Vec<String> = names::shown(&output).lines().map(str::to_owned).collect();
-        let tree = ids.pop().ok_or_else(|| WorkspaceError::Gone { tree: commit.to_owned() })?;
+        let tree = ids.pop().ok_or_else(|| WorkspaceError::Gone(commit.to_owned()))?;
         if ids.is_empty() {
             let cut = files::read_to_string(&self.common.join("shallow")).unwrap_or_default();
             if cut.lines().any(|line| line == commit) {
-                return Err(WorkspaceError::Shallow { commit: commit.to_owned() });
+                return Err(WorkspaceError::Shallow(commit.to_owned()));
             }
         }
         Ok((ids.into_iter().next(), tree))
@@ -198,11 +191,7 @@ impl Repository {
 }
 
 impl Workspace {
-    pub(super) fn select_staged(
-        &self,
-        git: &Repository,
-        options: &SelectOptions,
-    ) -> Result<Selection, WorkspaceError> {
+    pub(super) fn select_staged(&self, git: &Repository, options: &SelectOptions) -> Result<Selection> {
         let base = git.head.as_deref();
         let selection = self.select_changes(git, &git.index_against(base)?, base, options)?;
         Ok(Selection { tree: git.index_tree()?, ..selection })
@@ -213,7 +202,7 @@ impl Workspace {
         git: &Repository,
         revision: &str,
         options: &SelectOptions,
-    ) -> Result<Selection, WorkspaceError> {
+    ) -> Result<Selection> {
         let commit = git.commit(revision)?;
         let (parent, tree) = git.parent_and_tree(&commit)?;
         let changes = git.tree_against(parent.as_deref().unwrap_or(git.empty_tree), &commit)?;
@@ -221,12 +210,7 @@ impl Workspace {
         Ok(Selection { commit: Some(commit), tree: Some(tree), ..selection })
     }
 
-    pub(super) fn select_range(
-        &self,
-        git: &Repository,
-        range: &str,
-        options: &SelectOptions,
-    ) -> Result<Selection, WorkspaceError> {
+    pub(super) fn select_range(&self, git: &Repository, range: &str, options: &SelectOptions) -> Result<Selection> {
         let side = |revision: &str| git.commit(if revision.is_empty() { "HEAD" } else { revision });
         let (from, to) = match (range.split_once("..."), range.split_once("..")) {
             (Some((one, other)), _) => {
@@ -234,7 +218,7 @@ impl Workspace {
                 (git.merge_base(&one, &other)?, other)
             }
             (None, Some((from, to))) => (side(from)?, side(to)?),
-            (None, None) => return Err(WorkspaceError::BadRevision { revision: range.to_owned() }),
+            (None, None) => return Err(WorkspaceError::BadRevision(range.to_owned())),
         };
         let selection = self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
         let (_, tree) = git.parent_and_tree(&to)?;
@@ -248,7 +232,7 @@ impl Workspace {
         changes: &[Changed],
         base: Option<&str>,
         options: &SelectOptions,
-    ) -> Result<Selection, WorkspaceError> {
+    ) -> Result<Selection> {
         let mut ignores = Ignores::glee(&self.root, self.steered_by.as_ref());
         let mut selection = Selection::default();
         let (ignored, changes): (Vec<&Changed>, Vec<&Changed>) =
@@ -279,7 +263,7 @@ impl Workspace {
         change: &Changed,
         sides: &mut Sides<'_>,
         options: &SelectOptions,
-    ) -> Result<Result<Option<SourceFile>, SkipReason>, WorkspaceError> {
+    ) -> Result<Result<Option<SourceFile>, SkipReason>> {
         let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
             New::Gone => return self.read_deleted(change, sides, cap).map(Ok),
@@ -334,20 +318,12 @@ impl Workspace {
             None => Some(difference::between((None, ""), new)),
         };
         let (changed, diff) = difference.map_or((Vec::new(), None), |found| (found.changed, Some(found.text)));
-        let diff = match (modes, diff) {
-            (Some(modes), diff) => Some(modes + diff.as_deref().unwrap_or_default()),
-            (None, diff) => diff,
-        };
+        let diff = altered::with_modes(modes, diff);
         Ok(Ok(Some(SourceFile { path, text, changed, diff })))
     }
 
     /// A file that is gone; `None` if there was none.
-    fn read_deleted(
-        &self,
-        change: &Changed,
-        sides: &mut Sides<'_>,
-        cap: u64,
-    ) -> Result<Option<SourceFile>, WorkspaceError> {
+    fn read_deleted(&self, change: &Changed, sides: &mut Sides<'_>, cap: u64) -> Result<Option<SourceFile>> {
         if change.old.is_none() {
             return Ok(None);
         }
@@ -361,7 +337,7 @@ impl Workspace {
         change: &Changed,
         sides: &mut Sides<'_>,
         cap: u64,
-    ) -> Result<Result<Option<SourceFile>, SkipReason>, WorkspaceError> {
+    ) -> Result<Result<Option<SourceFile>, SkipReason>> {
         let bytes = match &change.new {
             New::Submodule(commit) => Some(altered::submodule(commit)),
             New::Link(None) => {
@@ -431,7 +407,7 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    fn read(&mut self, id: &str, cap: u64) -> Result<Object, WorkspaceError> {
+    fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
         let objects = match &mut self.objects {
             Some(objects) => objects,
             none => none.insert(self.git.objects(None)?),
@@ -439,15 +415,12 @@ impl Sides<'_> {
         objects.read(id, cap)
     }
 
-    fn bytes(&mut self, id: &str, cap: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
-        Ok(match self.read(id, cap)? {
-            Object::Bytes(bytes) => Some(bytes),
-            Object::Larger(_) | Object::Missing => None,
-        })
+    fn bytes(&mut self, id: &str, cap: u64) -> Result<Option<Vec<u8>>> {
+        self.read(id, cap).map(Object::bytes)
     }
 
     /// The path and the bytes of the old side, as far as they are known.
-    fn old<'a>(&mut self, change: &'a Changed, cap: u64) -> Result<Option<OldSide<'a>>, WorkspaceError> {
+    fn old<'a>(&mut self, change: &'a Changed, cap: u64) -> Result<Option<OldSide<'a>>> {
         let Some((path, id)) = &change.old else { return Ok(None) };
         let bytes = match change.modes.0 {
             SUBMODULE => Some(altered::submodule(id)),
@@ -456,7 +429,7 @@ impl Sides<'_> {
         Ok(bytes.map(|bytes| (path, bytes)))
     }
 
-    fn converts_line_ends(&mut self, path: &[u8]) -> Result<bool, WorkspaceError> {
+    fn converts_line_ends(&mut self, path: &[u8]) -> Result<bool> {
         if let Some(said) = self.marks.converts_line_ends(path) {
             return Ok(said);
         }

@@ -2,23 +2,19 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+
+use nix::fcntl::OFlag;
 
 /// Opens a regular file for reading; a link, a FIFO or a device is an error and is never waited for.
 pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    let mut options = OpenOptions::new();
-    options.read(true);
     // What was a file a moment ago may be something else now.
-    #[cfg(unix)]
-    {
-        use nix::fcntl::OFlag;
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits());
-    }
-    let file = options.open(path)?;
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 

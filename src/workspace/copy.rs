@@ -15,7 +15,7 @@ use super::image::{Entry, Image, Kind, Recorded, TreeId};
 use super::keep::Note;
 use super::nested::{self, Inside, Walked};
 use super::scan::Lstat;
-use super::{WorkspaceError, content, modes, names};
+use super::{Result, WorkspaceError, content, modes, names};
 
 /// Files that are copied at most.
 const FILES: usize = 100_000;
@@ -26,7 +26,7 @@ const BYTES: u64 = 2 << 30;
 pub(super) const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// Copies what is new and writes the list; returns its id and the files that could not be read.
-pub(super) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
+pub(super) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
     let mut text = Vec::new();
     let mut unreadable = Vec::new();
     let mut total = 0_u64;
@@ -98,8 +98,8 @@ pub(super) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
 }
 
 /// The files of a list, given by its id or by the note that keeps it.
-pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image, WorkspaceError> {
-    let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
+pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
+    let gone = || WorkspaceError::Gone(tree.to_owned());
     let id = match tree.strip_prefix("blake3:") {
         Some(_) => tree.to_owned(),
         None if Path::new(tree).starts_with(state_dir) => noted(Path::new(tree)).ok_or_else(gone)?.0,
@@ -124,13 +124,8 @@ pub(super) fn read(state_dir: &Path, hash: &str, cap: u64) -> Object {
     }
 }
 
-/// All files that `.gitignore` does not leave out, hidden ones too, and those of the repositories among them.
-pub(super) fn paths(root: &Path) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
-    Ok(listing(root)?.0)
-}
-
-/// The same, with the repositories.
-pub(super) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside), WorkspaceError> {
+/// All files that `.gitignore` does not leave out, hidden ones too, and those of the repositories among them; with these.
+pub(super) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside)> {
     let Walked { files, candidates } = nested::walked(root, b"")
         .map_err(|source| WorkspaceError::Unreadable { path: root.display().to_string(), source })?;
     let inside = nested::inside(root, candidates);

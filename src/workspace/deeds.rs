@@ -10,7 +10,7 @@ use crate::private;
 
 use super::git::Object;
 use super::reverse::Content;
-use super::{WorkspaceError, copy, names, twin};
+use super::{Result, WorkspaceError, copy, names, twin};
 
 /// A file or link whose bytes are kept as a copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ struct Line {
 
 impl Deeds {
     /// Reads what was undone of a run.
-    pub(super) fn read(run: &RunId, state_dir: &Path) -> Result<Self, WorkspaceError> {
+    pub(super) fn read(run: &RunId, state_dir: &Path) -> Result<Self> {
         let folder = twin::folder(run, state_dir);
         let path = folder.join("undone.json");
         let lines: Vec<Line> = match std::fs::read(&path) {
@@ -60,7 +60,7 @@ impl Deeds {
     }
 
     /// Writes what is undone now.
-    pub(super) fn write(&self) -> Result<(), WorkspaceError> {
+    pub(super) fn write(&self) -> Result<()> {
         let line = |(path, deed): (&Vec<u8>, &Deed)| Line {
             path: String::from_utf8_lossy(&names::quoted(path)).into_owned(),
             deed: deed.clone(),
@@ -73,7 +73,7 @@ impl Deeds {
     }
 
     /// Keeps a copy of some content.
-    pub(super) fn keep(&self, content: &Content) -> Result<Option<Copied>, WorkspaceError> {
+    pub(super) fn keep(&self, content: &Content) -> Result<Option<Copied>> {
         let bytes = match content {
             Content::Nothing => return Ok(None),
             Content::File { bytes, .. } | Content::Link(bytes) => bytes,
@@ -84,11 +84,11 @@ impl Deeds {
     }
 
     /// The content that was kept.
-    pub(super) fn content(&self, copied: Option<&Copied>) -> Result<Content, WorkspaceError> {
+    pub(super) fn content(&self, copied: Option<&Copied>) -> Result<Content> {
         let Some(copied) = copied else { return Ok(Content::Nothing) };
         let (Copied::File { id, .. } | Copied::Link { id }) = copied;
         let Object::Bytes(bytes) = copy::read(&self.folder, id, u64::MAX) else {
-            return Err(WorkspaceError::Gone { tree: id.clone() });
+            return Err(WorkspaceError::Gone(id.clone()));
         };
         Ok(match copied {
             Copied::File { permissions, .. } => Content::File { bytes, permissions: *permissions },

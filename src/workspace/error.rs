@@ -7,6 +7,9 @@ use crate::domain::{ExitReason, Skip};
 
 use super::nested::Bound;
 
+/// What may fail with a tree.
+pub type Result<T, E = WorkspaceError> = std::result::Result<T, E>;
+
 /// A failure to read, keep or restore a tree.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -23,11 +26,7 @@ pub enum WorkspaceError {
     },
     /// `git` could not be started.
     #[error("failed to run `git`")]
-    Start {
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
+    Start(#[source] io::Error),
     /// A git command failed.
     #[error("`git {command}` failed: {message}")]
     Git {
@@ -37,23 +36,14 @@ pub enum WorkspaceError {
         message: String,
     },
     /// A repository without a work tree.
-    #[error("`{}` is a bare repository, without files to review", path.display())]
-    Bare {
-        /// Where.
-        path: PathBuf,
-    },
+    #[error("`{}` is a bare repository, without files to review", .0.display())]
+    Bare(PathBuf),
     /// A place inside a repository's own folder.
-    #[error("`{path}` belongs to the repository itself, not to its files")]
-    InsideGit {
-        /// Where.
-        path: String,
-    },
-    /// A target that only a repository has.
-    #[error("{target} can only be reviewed in a git repository")]
-    NotGit {
-        /// The target, in words.
-        target: String,
-    },
+    #[error("`{0}` belongs to the repository itself, not to its files")]
+    InsideGit(String),
+    /// A target, in words, that only a repository has.
+    #[error("{0} can only be reviewed in a git repository")]
+    NotGit(String),
     /// A path that does not exist or cannot be read.
     #[error("cannot read `{path}`")]
     Unreadable {
@@ -72,11 +62,8 @@ pub enum WorkspaceError {
         root: PathBuf,
     },
     /// A revision that does not name a commit.
-    #[error("`{revision}` names no commit")]
-    BadRevision {
-        /// As given.
-        revision: String,
-    },
+    #[error("`{0}` names no commit")]
+    BadRevision(String),
     /// The branch has no commit.
     #[error("the repository has no commit yet")]
     NoCommit,
@@ -89,23 +76,14 @@ pub enum WorkspaceError {
         other: String,
     },
     /// The history ends before the parent that is needed.
-    #[error("the parent of `{commit}` is missing: the clone is shallow")]
-    Shallow {
-        /// The commit.
-        commit: String,
-    },
+    #[error("the parent of `{0}` is missing: the clone is shallow")]
+    Shallow(String),
     /// A file that should be a unified diff and is not.
-    #[error("`{name}` holds no unified diff")]
-    NotADiff {
-        /// Its name.
-        name: String,
-    },
+    #[error("`{0}` holds no unified diff")]
+    NotADiff(String),
     /// A diff of a merge against several parents.
-    #[error("`{name}` is a combined diff of a merge, which shows no side whole")]
-    CombinedDiff {
-        /// Its name.
-        name: String,
-    },
+    #[error("`{0}` is a combined diff of a merge, which shows no side whole")]
+    CombinedDiff(String),
     /// A diff that is cut off or edited.
     #[error("`{name}` is broken: the hunk at line {line} does not hold the lines it announces")]
     BrokenDiff {
@@ -124,12 +102,9 @@ pub enum WorkspaceError {
         /// Whether the target is a change, and not files that were named.
         is_change: bool,
     },
-    /// Another run holds the tree.
-    #[error("another run holds this tree: {holder}")]
-    Locked {
-        /// The run, its process and since when.
-        holder: String,
-    },
+    /// Another run holds the tree: which, its process and since when.
+    #[error("another run holds this tree: {0}")]
+    Locked(String),
     /// The state folder cannot be used.
     #[error("cannot use the state folder at `{}`", path.display())]
     State {
@@ -167,17 +142,11 @@ pub enum WorkspaceError {
         source: io::Error,
     },
     /// A link stands where Glee's refs are kept: what is written there would land elsewhere.
-    #[error("`{}` is a symbolic link", path.display())]
-    LinkedRefs {
-        /// The link.
-        path: PathBuf,
-    },
-    /// A recorded tree is gone.
-    #[error("the recorded tree `{tree}` is gone")]
-    Gone {
-        /// Its id or ref.
-        tree: String,
-    },
+    #[error("`{}` is a symbolic link", .0.display())]
+    LinkedRefs(PathBuf),
+    /// A recorded tree is gone, by its id or ref.
+    #[error("the recorded tree `{0}` is gone")]
+    Gone(String),
     /// The run worked on another work tree of the same repository.
     #[error("the run worked on `{}`, not on `{}`", theirs.display(), root.display())]
     OtherTree {
@@ -195,17 +164,11 @@ pub enum WorkspaceError {
         run: String,
     },
     /// A folder that should be empty is not.
-    #[error("`{}` is not empty", path.display())]
-    Occupied {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// Some files could not be brought back.
-    #[error("{} could not be brought back: {}", count(files.len()), files.join(", "))]
-    NotRestored {
-        /// Each with the reason.
-        files: Vec<String>,
-    },
+    #[error("`{}` is not empty", .0.display())]
+    Occupied(PathBuf),
+    /// Some files could not be brought back, each with the reason.
+    #[error("{} could not be brought back: {}", count(.0.len()), .0.join(", "))]
+    NotRestored(Vec<String>),
 }
 
 impl WorkspaceError {
@@ -217,19 +180,19 @@ impl WorkspaceError {
             Self::Git { message, .. } if message.contains("dubious ownership") => {
                 "if you trust this repository: `git config --global --add safe.directory <its path>`"
             }
-            Self::Bare { .. } => "run Glee in a work tree: `git worktree add <path>`",
-            Self::InsideGit { .. } => "name files of the work tree",
-            Self::NotGit { .. } => "name files or folders: `glee review src/`",
+            Self::Bare(..) => "run Glee in a work tree: `git worktree add <path>`",
+            Self::InsideGit(..) => "name files of the work tree",
+            Self::NotGit(..) => "name files or folders: `glee review src/`",
             Self::Unreadable { .. } => "check the path and its permissions",
             Self::Outside { .. } => "run Glee in the tree that the path belongs to",
-            Self::BadRevision { .. } => "list what there is with `git log --oneline` or `git branch -a`",
+            Self::BadRevision(..) => "list what there is with `git log --oneline` or `git branch -a`",
             Self::NoCommit => "review what is there: `glee review`, or name paths",
             Self::NoMergeBase { .. } => {
                 "fetch the missing history (`git fetch --unshallow`), or name a range `A..B`"
             }
-            Self::Shallow { .. } => "fetch it: `git fetch --deepen=1`",
-            Self::NotADiff { .. } => "make one with `git diff > changes.diff`",
-            Self::CombinedDiff { .. } => {
+            Self::Shallow(..) => "fetch it: `git fetch --deepen=1`",
+            Self::NotADiff(..) => "make one with `git diff > changes.diff`",
+            Self::CombinedDiff(..) => {
                 "show one parent: `git diff HEAD^ HEAD`, `git show --first-parent` or `git show -m`"
             }
             Self::BrokenDiff { .. } => "make it again with `git diff > changes.diff`; word diffs cannot be read",
@@ -237,10 +200,10 @@ impl WorkspaceError {
                 "name what to review: `glee review src/`, `--base main` or `--commit HEAD`"
             }
             Self::EmptyTarget { .. } => "only text files are reviewed; see `review.max_file_size` for the size",
-            Self::Locked { .. } => "wait for it to end; runs that only review need no lock",
+            Self::Locked(..) => "wait for it to end; runs that only review need no lock",
             Self::State { .. } => "check the folder's permissions, or name another one with `GLEE_STATE_DIR`",
             Self::TooLarge { .. } => "put it under git, or name what does not matter in `.gleeignore`",
-            Self::LinkedRefs { .. } => {
+            Self::LinkedRefs(..) => {
                 "remove it: git makes no such link, and refs written there would land elsewhere"
             }
             Self::Unfollowed { .. } => {
@@ -252,9 +215,9 @@ impl WorkspaceError {
             Self::OtherRepository { run, .. } => {
                 return Some(format!("to see what the run kept: `glee runs undo {run} --to <new folder>`"));
             }
-            Self::Occupied { .. } => "name a folder that does not exist yet, or an empty one",
-            Self::NotRestored { .. } => "see to the reasons given, then undo again",
-            Self::Start { .. } | Self::Git { .. } | Self::Gone { .. } => return None,
+            Self::Occupied(..) => "name a folder that does not exist yet, or an empty one",
+            Self::NotRestored(..) => "see to the reasons given, then undo again",
+            Self::Start(..) | Self::Git { .. } | Self::Gone(..) => return None,
         };
         Some(hint.to_owned())
     }
@@ -262,7 +225,7 @@ impl WorkspaceError {
     /// The exit reason of a command that ends with it (section 3.6 of the design).
     pub fn exit(&self) -> ExitReason {
         match self {
-            Self::Locked { .. } => ExitReason::Locked,
+            Self::Locked(..) => ExitReason::Locked,
             Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => ExitReason::History,
             // There is a change, and nobody could read any of it.
             Self::EmptyTarget { skipped, is_change: true, .. } if !skipped.is_empty() => ExitReason::AgentFailed,

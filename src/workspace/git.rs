@@ -10,7 +10,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use super::{WorkspaceError, names};
+use super::{Result, WorkspaceError, names};
 
 /// Settings that no repository may choose.
 const SETTINGS: [&str; 11] = [
@@ -62,26 +62,26 @@ pub(super) struct Repository {
 
 impl Repository {
     /// The repository whose work tree holds a canonical folder; `None` if there is none.
-    pub(super) fn around(start: &Path) -> Result<Option<Self>, WorkspaceError> {
+    pub(super) fn around(start: &Path) -> Result<Option<Self>> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         let Some(marked) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
             return match folder.ancestors().find(|folder| is_bare(folder)) {
-                Some(bare) => Err(WorkspaceError::Bare { path: bare.to_owned() }),
+                Some(bare) => Err(WorkspaceError::Bare(bare.to_owned())),
                 None => Ok(None),
             };
         };
         if folder.components().any(|part| part.as_os_str() == ".git") {
-            return Err(WorkspaceError::InsideGit { path: start.display().to_string() });
+            return Err(WorkspaceError::InsideGit(start.display().to_string()));
         }
         let program = find(marked)?;
         let question = ["--is-bare-repository", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
         let mut command = command(&program, folder);
         command.args(["rev-parse", "--path-format=absolute"]).args(question).args(["--show-object-format", "HEAD"]);
-        let output = command.output().map_err(|source| WorkspaceError::Start { source })?;
+        let output = command.output().map_err(WorkspaceError::Start)?;
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let lines: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
-            return Err(WorkspaceError::Bare { path: marked.to_owned() });
+            return Err(WorkspaceError::Bare(marked.to_owned()));
         }
         // Without a commit, `HEAD` is echoed and the command fails after it has printed the rest.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
@@ -131,7 +131,7 @@ impl Repository {
     }
 
     /// A repository of Glee's own, without a work tree, that is used for the files of `top`.
-    pub(super) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self, WorkspaceError> {
+    pub(super) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
         Ok(Self {
             program: find(top)?,
             top: top.to_owned(),
@@ -161,40 +161,45 @@ impl Repository {
         Call { command }
     }
 
+    /// The configuration of an empty repository in the same object format.
+    pub(super) fn format(&self) -> &'static str {
+        match self.empty_tree {
+            EMPTY_SHA256 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
+            _ => "[core]\n\trepositoryFormatVersion = 0\n",
+        }
+    }
+
     /// The absolute path of git.
     pub(super) fn program(&self) -> &Path {
         &self.program
     }
 
     /// The commit that a revision names, by its id.
-    pub(super) fn commit(&self, revision: &str) -> Result<String, WorkspaceError> {
-        let bad = || WorkspaceError::BadRevision { revision: revision.to_owned() };
+    pub(super) fn commit(&self, revision: &str) -> Result<String> {
+        let bad = || WorkspaceError::BadRevision(revision.to_owned());
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
             return Err(bad());
         }
         if revision == "HEAD" {
             return self.head.clone().ok_or(WorkspaceError::NoCommit);
         }
-        let wanted = format!("{revision}^{{commit}}");
-        match self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).output() {
-            Ok(id) => object_id(id.trim_ascii_end()).ok_or_else(bad),
-            Err(WorkspaceError::Git { .. }) => Err(bad()),
-            Err(other) => Err(other),
-        }
+        self.find(&format!("{revision}^{{commit}}"))?.ok_or_else(bad)
+    }
+
+    /// The id of what a revision names.
+    pub(super) fn find(&self, revision: &str) -> Result<Option<String>> {
+        self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", revision]).id()
     }
 
     /// The best common ancestor of two commits.
-    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String, WorkspaceError> {
-        let found = match self.call(["merge-base", one, other]).output() {
-            Ok(id) => object_id(id.trim_ascii_end()),
-            Err(WorkspaceError::Git { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        found.ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
+    pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String> {
+        self.call(["merge-base", one, other])
+            .id()?
+            .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
     /// Opens a reader of objects.
-    pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects, WorkspaceError> {
+    pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
         if let Some(folder) = extra {
             call = call.reading_also(folder);
@@ -260,16 +265,30 @@ impl Call {
     }
 
     /// Runs it and returns its stdout.
-    pub(super) fn output(self) -> Result<Vec<u8>, WorkspaceError> {
+    pub(super) fn output(self) -> Result<Vec<u8>> {
         self.output_of(&[])
     }
 
+    /// Runs it and returns its stdout; `None` where git fails.
+    pub(super) fn answer(self) -> Result<Option<Vec<u8>>> {
+        match self.output() {
+            Ok(output) => Ok(Some(output)),
+            Err(WorkspaceError::Git { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The id that it prints; `None` where git fails.
+    pub(super) fn id(self) -> Result<Option<String>> {
+        Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
+    }
+
     /// Runs it on an input and returns its stdout.
-    pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>, WorkspaceError> {
+    pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
         let name = subcommand(&self.command);
-        let mut child = self.command.spawn().map_err(|source| WorkspaceError::Start { source })?;
+        let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;
         let (process, pipe) = (child.id(), child.stdin.take());
         let (ended, is_ended) = std::sync::mpsc::channel::<()>();
         let (output, was_stuck) = std::thread::scope(|scope| {
@@ -282,7 +301,7 @@ impl Call {
             drop(ended);
             (output, guard.join().unwrap_or(false))
         });
-        let output = output.map_err(|source| WorkspaceError::Start { source })?;
+        let output = output.map_err(WorkspaceError::Start)?;
         if output.status.success() {
             return Ok(output.stdout);
         }
@@ -356,9 +375,19 @@ pub(super) enum Object {
     Missing,
 }
 
+impl Object {
+    /// Its bytes, as far as they were read.
+    pub(super) fn bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Larger(_) | Self::Missing => None,
+        }
+    }
+}
+
 impl Objects {
-    fn open(mut command: Command) -> Result<Self, WorkspaceError> {
-        let start = |source| WorkspaceError::Start { source };
+    fn open(mut command: Command) -> Result<Self> {
+        let start = WorkspaceError::Start;
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(start)?;
         let broken = || start(io::ErrorKind::BrokenPipe.into());
@@ -368,7 +397,7 @@ impl Objects {
     }
 
     /// Reads a file by `<id>:<path>`, where the path has no line break; a folder is not there.
-    pub(super) fn read_file(&mut self, name: &str) -> Result<Object, WorkspaceError> {
+    pub(super) fn read_file(&mut self, name: &str) -> Result<Object> {
         match self.header("info", name) {
             Ok(Some((_, kind))) if kind == "blob" => self.read(name, u64::MAX),
             Ok(_) => Ok(Object::Missing),
@@ -377,7 +406,7 @@ impl Objects {
     }
 
     /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>` where the path has no line break.
-    pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object, WorkspaceError> {
+    pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
         self.ask(id, cap)
             .map_err(|source| WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() })
     }
@@ -418,6 +447,16 @@ impl Drop for Objects {
     }
 }
 
+/// The records of `ls-tree -z` and `ls-files -z --stage`: a mode, two words and a path.
+pub(super) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
+    listed.split(|byte| *byte == 0).filter_map(|record| {
+        let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
+        let mut words = std::str::from_utf8(head).ok()?.split(' ');
+        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        Some((mode, words.next()?, words.next()?, &path[1..]))
+    })
+}
+
 /// The id in a line, if it is one.
 pub(super) fn object_id(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?;
@@ -452,11 +491,11 @@ fn is_scrubbed(name: &OsStr) -> bool {
 }
 
 /// The first git on the path by an absolute folder; an error if it belongs to the tree.
-pub(super) fn find(tree: &Path) -> Result<PathBuf, WorkspaceError> {
+pub(super) fn find(tree: &Path) -> Result<PathBuf> {
     find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
 }
 
-fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf, WorkspaceError> {
+fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
     let absolute: Vec<PathBuf> = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
     let folders = std::env::join_paths(&absolute).map_err(|_| WorkspaceError::NoGit)?;
     if absolute.is_empty() {
@@ -476,7 +515,7 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf, WorkspaceError> {
 ///
 /// As in git a relative path counts from the top of the work tree; where nothing is there, from where the caller
 /// stands.
-fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
+fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
@@ -563,7 +602,6 @@ mod tests {
         Ok(())
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_program_of_the_tree_is_refused_and_relative_folders_are_not_searched() -> std::io::Result<()> {
         use std::os::unix::fs::PermissionsExt as _;

@@ -15,10 +15,11 @@ use crate::private;
 use super::git::{Object, Repository};
 use super::ignores::Ignores;
 use super::image::{Bytes, Image, Kind};
+use super::origin::SelectionRules;
 use super::scan::Lstat;
 use super::touch::{self, Spot};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, content, names, twin};
+use super::{Result, Workspace, WorkspaceError, names, twin};
 
 /// Files that are recorded at most although a rule hides them.
 const FILES: usize = 10_000;
@@ -45,28 +46,23 @@ impl Ignored {
 
     /// Whether a file was there, or lay in a folder that was ignored as a whole.
     pub(super) fn covers(&self, path: &[u8]) -> bool {
-        let mut slashes = (0..path.len()).filter(|index| path[*index] == b'/');
-        self.0.contains(path) || slashes.any(|end| self.0.contains(&path[..=end]))
+        self.0.contains(path) || names::above(path).any(|folder| self.0.contains(&path[..=folder.len()]))
     }
 }
 
 impl Workspace {
     /// Notes what is ignored right now, and by which rules that stand outside the tree.
-    pub(super) fn note_ignored(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+    pub(super) fn note_ignored(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let folder = twin::folder(run, state_dir);
-        let excludes = self.repository.as_ref().map(Repository::excludes).unwrap_or_default();
-        write_ignored(&folder, &self.ignored_now()?)?;
-        private::write(&folder.join("excludes"), &excludes)
+        let excludes = self.repository.as_ref().map(Repository::excludes).transpose()?;
+        let excludes = excludes.map(|(users, own)| format!("{users}\n{own}")).unwrap_or_default();
+        note(run, "ignored", &self.ignored_now()?, state_dir)?;
+        private::write(&folder.join("excludes"), excludes.as_bytes())
             .map_err(|source| WorkspaceError::State { path: folder, source })
     }
 
     /// Adds what is ignored now, and came after a call of the coder, to what was noted when the run began.
-    pub(super) fn note_ignored_since(
-        &self,
-        run: &RunId,
-        after: &Image,
-        state_dir: &Path,
-    ) -> Result<(), WorkspaceError> {
+    pub(super) fn note_ignored_since(&self, run: &RunId, after: &Image, state_dir: &Path) -> Result<()> {
         let mut ignored = Ignored::read(run, state_dir).0;
         for path in self.ignored_now()? {
             match path.strip_suffix(b"/") {
@@ -79,10 +75,10 @@ impl Workspace {
                 _ => drop(ignored.insert(path)),
             }
         }
-        write_ignored(&twin::folder(run, state_dir), &ignored)
+        note(run, "ignored", &ignored, state_dir)
     }
 
-    fn ignored_now(&self) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn ignored_now(&self) -> Result<BTreeSet<Vec<u8>>> {
         match &self.repository {
             Some(git) => git.ignored(),
             None => {
@@ -99,7 +95,7 @@ impl Workspace {
         before: &Image,
         bytes: &mut Bytes,
         state_dir: &Path,
-    ) -> Result<Beyond, WorkspaceError> {
+    ) -> Result<Beyond> {
         let folder = twin::folder(run, state_dir);
         let known = Ignored::read(run, state_dir);
         let mut rules = self.rules_of(before, bytes, std::fs::read(folder.join("excludes")).ok())?;
@@ -125,13 +121,19 @@ impl Workspace {
         Ok(Beyond { paths: found, sparse: lines(&folder.join("sparse")) })
     }
 
+    /// The files of the work tree that are ignored now and were not by the earlier rules: `listed` has them not.
+    pub(super) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
+        let mut ignores = Ignores::recorded(self.root(), rules.recorded(), Some(rules.excludes().as_bytes()));
+        let mut found = match &self.repository {
+            Some(git) => git.hidden(&Ignored::default(), &mut ignores)?,
+            None => walked(self.root(), b"", &mut ignores).unwrap_or_default(),
+        };
+        found.retain(|path| !listed.contains_key(path));
+        Ok(found)
+    }
+
     /// The rules as they stood in an image.
-    fn rules_of(
-        &self,
-        before: &Image,
-        bytes: &mut Bytes,
-        excludes: Option<Vec<u8>>,
-    ) -> Result<Ignores<'_>, WorkspaceError> {
+    fn rules_of(&self, before: &Image, bytes: &mut Bytes, excludes: Option<Vec<u8>>) -> Result<Ignores<'_>> {
         let mut files = BTreeMap::new();
         let is_rules = |path: &[u8]| path == b".gitignore" || path.ends_with(b"/.gitignore");
         for (path, entry) in before.iter().filter(|(path, entry)| is_rules(path) && entry.kind == Kind::File) {
@@ -154,7 +156,7 @@ pub(super) fn still_there(root: &Path, image: &Image) -> Vec<Vec<u8>> {
 pub(super) fn is_surely_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
-    was_folder || (0..path.len()).any(|end| path[end] == b'/' && before.contains_key(&path[..end]))
+    was_folder || names::above(path).any(|folder| before.contains_key(folder))
 }
 
 /// The files that are where a folder of an image was, or below one of its files: no rule hides them.
@@ -177,16 +179,16 @@ fn in_the_place_of(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     found
 }
 
-fn write_ignored(folder: &Path, ignored: &BTreeSet<Vec<u8>>) -> Result<(), WorkspaceError> {
-    let text: Vec<u8> = ignored.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
-    private::write(&folder.join("ignored"), &text)
-        .map_err(|source| WorkspaceError::State { path: folder.to_owned(), source })
-}
-
-/// Notes which files are missing on purpose.
-pub(super) fn note_sparse(run: &RunId, sparse: &[Vec<u8>], state_dir: &Path) -> io::Result<()> {
-    let text: Vec<u8> = sparse.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
-    private::write(&twin::folder(run, state_dir).join("sparse"), &text)
+/// Notes some paths for a run, each ended by NUL.
+pub(super) fn note<'a>(
+    run: &RunId,
+    name: &str,
+    paths: impl IntoIterator<Item = &'a Vec<u8>>,
+    state_dir: &Path,
+) -> Result<()> {
+    let path = twin::folder(run, state_dir).join(name);
+    let text: Vec<u8> = paths.into_iter().flat_map(|path| path.iter().copied().chain([0])).collect();
+    private::write(&path, &text).map_err(|source| WorkspaceError::State { path, source })
 }
 
 /// The paths in a file, each ended by NUL.
@@ -211,14 +213,14 @@ impl Repository {
     }
 
     /// What git lists as ignored; a folder that is ignored as a whole, or has nothing else in it, ends with a slash.
-    fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+    fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;
         Ok(listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
     }
 
     /// The ignored files that are there, and the folders that are ignored as a whole, with a slash at the end.
-    fn ignored(&self) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn ignored(&self) -> Result<BTreeSet<Vec<u8>>> {
         let mut rules = Ignores::git(&self.top, Some(self.common.join("info/exclude")));
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
@@ -240,22 +242,8 @@ impl Repository {
         Ok(all)
     }
 
-    /// The rules of the repository and of its user, which stand outside the tree.
-    fn excludes(&self) -> Vec<u8> {
-        let own = content::read_capped(&self.common.join("info/exclude"), super::ignores::CAP);
-        let named = self.call(["config", "--get", "--type=path", "core.excludesFile"]).output();
-        let users = match named {
-            Ok(path) => Some(names::path(path.trim_ascii_end())),
-            Err(_) => etcetera::choose_base_strategy()
-                .ok()
-                .map(|strategy| etcetera::BaseStrategy::config_dir(&strategy).join("git/ignore")),
-        };
-        let users = users.and_then(|path| content::read_capped(&path, super::ignores::CAP).ok().flatten());
-        [users.unwrap_or_default(), own.ok().flatten().unwrap_or_default()].join(&b'\n')
-    }
-
     /// The files that are ignored now and were not by the rules before, or lie in repositories of their own.
-    fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {

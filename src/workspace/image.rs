@@ -15,12 +15,13 @@ use crate::domain::FileChange;
 use crate::private;
 use crate::rules::side_by_side;
 
-use super::git::{Object, Objects, Repository, object_id};
+use super::git::{Object, Objects, Repository, object_id, records};
 use super::hidden::Beyond;
+use super::look::differing;
 use super::modes::Modes;
 use super::nested;
 use super::scan::{self, LINK, Lstat, SUBMODULE, Scan};
-use super::{Workspace, WorkspaceError, altered, content, copy, difference, names, sift};
+use super::{Result, Workspace, WorkspaceError, altered, content, copy, difference, names, sift};
 
 /// The bytes of a file that are compared line by line at most.
 pub(super) const COMPARED_CAP: u64 = 4 << 20;
@@ -77,7 +78,7 @@ pub(super) enum Bytes {
 }
 
 impl Bytes {
-    pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object, WorkspaceError> {
+    pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
         match self {
             Self::Git(objects) => objects.read(id, cap),
             Self::Copy(state_dir) => Ok(copy::read(state_dir, id, cap)),
@@ -92,38 +93,21 @@ impl Workspace {
     ///
     /// # Errors
     /// git or the state folder fails; outside git, the tree is too large.
-    pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
-        let recorded = match &self.repository {
-            Some(git) => git.record(state_dir, &Beyond::default()),
-            None => copy::record(self.root(), state_dir, &Beyond::default()),
-        };
-        recorded.map(|recorded| recorded.tree)
+    pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId> {
+        self.record_with(state_dir, &Beyond::default()).map(|recorded| recorded.tree)
     }
 
     /// What differs between two recorded trees, file by file; a renamed file is removed and added.
     ///
     /// # Errors
     /// A tree is gone.
-    pub fn changes(
-        &self,
-        before: &TreeId,
-        after: &TreeId,
-        state_dir: &Path,
-    ) -> Result<Vec<FileChange>, WorkspaceError> {
+    pub fn changes(&self, before: &TreeId, after: &TreeId, state_dir: &Path) -> Result<Vec<FileChange>> {
         if before == after {
             return Ok(Vec::new());
         }
         let (old, new) = (self.image(&before.0, state_dir)?, self.image(&after.0, state_dir)?);
         let mut bytes = self.bytes(state_dir)?;
-        let paths: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
-        let mut changes = Vec::new();
-        for path in paths {
-            let (old, new) = (old.get(path), new.get(path));
-            if old != new {
-                changes.push(change(path, old, new, &mut bytes)?);
-            }
-        }
-        Ok(changes)
+        differing(&old, &new).map(|(path, old, new)| change(path, old, new, &mut bytes)).collect()
     }
 
     /// The recorded bytes of a file; `None` if the tree has no such file.
@@ -137,21 +121,18 @@ impl Workspace {
                 bytes.read(&entry.id, u64::MAX)
             }
         };
-        match found.ok()? {
-            Object::Bytes(bytes) => Some(bytes),
-            Object::Larger(_) | Object::Missing => None,
-        }
+        found.ok()?.bytes()
     }
 
     /// The files of a recorded tree, given by its id or by what it is kept as.
-    pub(super) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image, WorkspaceError> {
+    pub(super) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) => git.image(tree, state_dir),
             None => copy::image(tree, state_dir),
         }
     }
 
-    pub(super) fn bytes(&self, state_dir: &Path) -> Result<Bytes, WorkspaceError> {
+    pub(super) fn bytes(&self, state_dir: &Path) -> Result<Bytes> {
         match &self.repository {
             Some(git) => git.objects(Some(&git.objects_in(state_dir))).map(|objects| Bytes::Git(Box::new(objects))),
             None => Ok(Bytes::Copy(state_dir.to_owned())),
@@ -170,8 +151,8 @@ pub(super) struct Recorded {
 }
 
 impl Repository {
-    pub(super) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image, WorkspaceError> {
-        let gone = || WorkspaceError::Gone { tree: tree.to_owned() };
+    pub(super) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
+        let gone = || WorkspaceError::Gone(tree.to_owned());
         let id = match object_id(tree.as_bytes()) {
             Some(id) => id,
             None => self.kept(tree)?.ok_or_else(gone)?,
@@ -189,19 +170,14 @@ impl Repository {
             Object::Larger(_) | Object::Missing => Vec::new(),
         };
         let mut image = Image::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let Some(path) = record[tab + 1..].strip_prefix(b"files/") else { continue };
-            let words = names::shown(&record[..tab]);
-            let mut words = words.split(' ');
-            let mode = words.next().and_then(|mode| u32::from_str_radix(mode, 8).ok()).ok_or_else(gone)?;
-            let id = words.nth(1).ok_or_else(gone)?.to_owned();
+        for (mode, _, id, path) in records(&listed) {
+            let Some(path) = path.strip_prefix(b"files/") else { continue };
             let (kind, permissions) = match mode {
                 LINK => (Kind::Link, 0),
                 SUBMODULE => (Kind::Submodule, 0),
                 mode => (Kind::File, modes.of(path, mode & 0o111 != 0)),
             };
-            image.insert(path.to_vec(), Entry { kind, id, permissions });
+            image.insert(path.to_vec(), Entry { kind, id: id.to_owned(), permissions });
         }
         for (path, id) in nested {
             image.insert(path, Entry { kind: Kind::Submodule, id, permissions: 0 });
@@ -219,7 +195,7 @@ impl Repository {
     }
 
     /// Writes the objects of an image to the state folder.
-    pub(super) fn record(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
+    pub(super) fn record(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
         for _ in 1..ATTEMPTS {
             match self.record_once(state_dir, beyond) {
                 // A file that was listed went away before it was read: look again.
@@ -232,7 +208,7 @@ impl Repository {
     }
 
     /// Names the state folder where git could not write to it.
-    fn named<T>(&self, result: Result<T, WorkspaceError>, state_dir: &Path) -> Result<T, WorkspaceError> {
+    fn named<T>(&self, result: Result<T>, state_dir: &Path) -> Result<T> {
         result.map_err(|error| match error {
             WorkspaceError::Git { message, .. } if is_unwritable(&message) => {
                 WorkspaceError::State { path: self.objects_in(state_dir), source: std::io::Error::other(message) }
@@ -241,17 +217,13 @@ impl Repository {
         })
     }
 
-    fn record_once(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
+    fn record_once(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
         let index = &self.index;
         self.write(self.survey(beyond)?, Some(index).filter(|index| index.exists()), state_dir)
     }
 
     /// Records just these files, for a repository without an index of its own.
-    pub(super) fn record_paths(
-        &self,
-        paths: &BTreeSet<Vec<u8>>,
-        state_dir: &Path,
-    ) -> Result<TreeId, WorkspaceError> {
+    pub(super) fn record_paths(&self, paths: &BTreeSet<Vec<u8>>, state_dir: &Path) -> Result<TreeId> {
         let mut survey = Survey::default();
         let mut lstat = Lstat::below(&self.top);
         for path in paths {
@@ -265,12 +237,7 @@ impl Repository {
     }
 
     /// Writes what was found as a tree on top of an index.
-    fn write(
-        &self,
-        found: Survey,
-        user_index: Option<&PathBuf>,
-        state_dir: &Path,
-    ) -> Result<Recorded, WorkspaceError> {
+    fn write(&self, found: Survey, user_index: Option<&PathBuf>, state_dir: &Path) -> Result<Recorded> {
         let objects = match user_index {
             None if self.is_twin() => self.common.join("objects"),
             _ => self.objects_in(state_dir),
@@ -338,7 +305,7 @@ impl Repository {
     }
 
     /// Looks at every file and decides what has to be read.
-    fn survey(&self, beyond: &Beyond) -> Result<Survey, WorkspaceError> {
+    fn survey(&self, beyond: &Beyond) -> Result<Survey> {
         let scan = self.scan()?;
         let sights = side_by_side::parts(&scan.entries, |entries| {
             let mut lstat = Lstat::below(&self.top);
@@ -395,11 +362,7 @@ impl Repository {
     }
 
     /// Which of some files git may have converted on their way from the index to the work tree.
-    fn converted<'a>(
-        &self,
-        scan: &Scan,
-        paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<BTreeSet<Vec<u8>>, WorkspaceError> {
+    fn converted<'a>(&self, scan: &Scan, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<BTreeSet<Vec<u8>>> {
         let paths: Vec<&Vec<u8>> = paths.collect();
         let autocrlf = self.autocrlf()?;
         if !autocrlf && !self.has_attributes(scan, &paths) {
@@ -419,13 +382,8 @@ impl Repository {
         if scan.entries.iter().any(|entry| is_tracked(&entry.path)) {
             return true;
         }
-        let mut folders: HashSet<&[u8]> = HashSet::from([b"".as_slice()]);
-        for path in paths {
-            let mut folder = names::folder(path);
-            while folders.insert(folder) {
-                folder = names::folder(folder);
-            }
-        }
+        let folders: HashSet<&[u8]> =
+            paths.iter().flat_map(|path| names::above(path)).chain([b"".as_slice()]).collect();
         let own = folders.iter().map(|folder| self.top.join(names::path(folder)).join(".gitattributes"));
         let info = [&self.git_dir, &self.common].map(|folder| folder.join("info/attributes"));
         own.chain(info).any(|file| file.symlink_metadata().is_ok())
@@ -507,13 +465,8 @@ fn read_nested(text: &[u8]) -> Option<Vec<(Vec<u8>, String)>> {
 }
 
 /// One difference between two images.
-fn change(
-    path: &[u8],
-    old: Option<&Entry>,
-    new: Option<&Entry>,
-    bytes: &mut Bytes,
-) -> Result<FileChange, WorkspaceError> {
-    let mut text_of = |side: Option<&Entry>| -> Result<Option<String>, WorkspaceError> {
+fn change(path: &[u8], old: Option<&Entry>, new: Option<&Entry>, bytes: &mut Bytes) -> Result<FileChange> {
+    let mut text_of = |side: Option<&Entry>| -> Result<Option<String>> {
         let Some(kept) = side else { return Ok(Some(String::new())) };
         Ok(match kept.kind {
             Kind::Unreadable => None,
@@ -549,7 +502,7 @@ fn is_unwritable(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
-pub(super) fn id_of(command: &str, output: &[u8]) -> Result<String, WorkspaceError> {
+pub(super) fn id_of(command: &str, output: &[u8]) -> Result<String> {
     object_id(output.trim_ascii_end()).ok_or_else(|| WorkspaceError::Git {
         command: command.to_owned(),
         message: format!("it printed `{}`", names::shown(output).trim()),

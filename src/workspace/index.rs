@@ -4,14 +4,15 @@
 //! A file is staged only where the index held it as the work tree did before the run: what was staged in part, or
 //! converted by a filter, is left to the user. No filter and no hook runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::git::{Object, Objects, Repository};
+use super::git::{Object, Objects, Repository, records};
 use super::image::{self, Entry, Kind, TreeId};
+use super::look::differing;
 use super::scan::{LINK, SUBMODULE};
 use super::target::Attributes;
-use super::{Workspace, WorkspaceError, changed, names};
+use super::{Result, Workspace, changed, names};
 
 /// The bytes of a file that is compared without its line ends at most.
 const COMPARED: u64 = 64 << 20;
@@ -31,19 +32,12 @@ impl Workspace {
     ///
     /// # Errors
     /// A tree is gone, or git fails.
-    pub fn restage(
-        &self,
-        before: &TreeId,
-        after: &TreeId,
-        state_dir: &Path,
-        restage: bool,
-    ) -> Result<Restaged, WorkspaceError> {
+    pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
         let [before, after, now] = [before, after, &now].map(|tree| self.image(&tree.0, state_dir));
         let (before, after, now) = (before?, after?, now?);
-        let all: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
-        let paths: Vec<&Vec<u8>> = all.into_iter().filter(|path| before.get(*path) != after.get(*path)).collect();
+        let paths: Vec<&Vec<u8>> = differing(&before, &after).map(|(path, ..)| path).collect();
         if paths.is_empty() {
             return Ok(Restaged::default());
         }
@@ -60,7 +54,7 @@ impl Workspace {
         let mut updates = Vec::new();
         for path in paths {
             let (old, new) = (before.get(path), after.get(path));
-            let mut is_in = |side: Option<&Entry>| -> Result<bool, WorkspaceError> {
+            let mut is_in = |side: Option<&Entry>| -> Result<bool> {
                 for (entries, _) in &indexes {
                     if !comparison.is_same(path, entries.get(path), side)? {
                         return Ok(false);
@@ -99,15 +93,11 @@ impl Repository {
     }
 
     /// The entries of an index by path; of a file in conflict one that equals nothing.
-    fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>, WorkspaceError> {
+    fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
         let mut entries = BTreeMap::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let words = names::shown(&record[..tab]);
-            let [mode, id, stage] = words.split(' ').collect::<Vec<_>>()[..] else { continue };
-            let mode = u32::from_str_radix(mode, 8).ok().filter(|_| stage == "0").unwrap_or(0);
-            entries.insert(record[tab + 1..].to_vec(), (mode, id.to_owned()));
+        for (mode, id, stage, path) in records(&listed) {
+            entries.insert(path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()));
         }
         Ok(entries)
     }
@@ -122,12 +112,7 @@ struct Comparison {
 
 impl Comparison {
     /// Whether the index holds a file as a recorded tree does.
-    fn is_same(
-        &mut self,
-        path: &[u8],
-        indexed: Option<&(u32, String)>,
-        side: Option<&Entry>,
-    ) -> Result<bool, WorkspaceError> {
+    fn is_same(&mut self, path: &[u8], indexed: Option<&(u32, String)>, side: Option<&Entry>) -> Result<bool> {
         let (Some((mode, id)), Some(side)) = (indexed, side) else {
             return Ok(indexed.is_none() && side.is_none());
         };
@@ -140,20 +125,14 @@ impl Comparison {
         if side.kind != Kind::File || !self.converts_line_ends(path) {
             return Ok(false);
         }
-        let read = |object| if let Object::Bytes(bytes) = object { Some(bytes) } else { None };
-        let indexed = read(self.objects.read(id, COMPARED)?);
-        let side = read(self.objects.read(&side.id, COMPARED)?);
+        let indexed = self.objects.read(id, COMPARED)?.bytes();
+        let side = self.objects.read(&side.id, COMPARED)?.bytes();
         Ok(matches!((indexed, side), (Some(indexed), Some(side)) if indexed == changed::without_cr(&side)))
     }
 
     /// The line of `update-index --index-info` that stages a file; `None` if git would convert it in other ways than
     /// its line ends.
-    fn staged(
-        &mut self,
-        git: &Repository,
-        path: &[u8],
-        side: Option<&Entry>,
-    ) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&Entry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };
         let (Some(mode), Object::Bytes(bytes)) = (mode_of(side), self.objects.read(&side.id, COMPARED)?) else {

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::domain::RunId;
 use crate::private;
 
-use super::git::{Object, Repository, object_id};
+use super::git::{Object, Repository};
 use super::hidden::{self, Beyond};
 use super::image::{COMPARED_CAP, Recorded, TreeId};
 use super::place::Place;
-use super::{Workspace, WorkspaceError, copy, names, twin};
+use super::{Result, Workspace, WorkspaceError, copy, names, twin};
 
 /// What stands before the root of the work tree in the message of a commit that an older Glee kept.
 const ROOT: &str = "Root: ";
@@ -66,7 +66,7 @@ impl Note {
         self.spans.into_iter().flat_map(|span| [Some(span.before), span.after]).flatten().collect()
     }
 
-    fn write(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+    fn write(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let path = twin::folder(run, state_dir).join("before");
         let bytes = serde_json::to_vec(self).map_err(std::io::Error::other);
         let written = bytes.and_then(|bytes| private::write(&path, &bytes));
@@ -87,7 +87,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::snapshot`]; [`WorkspaceError::NotKept`] for a file that cannot be read.
-    pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage, WorkspaceError> {
+    pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage> {
         let kept_as = format!("kept/{run}/before");
         if let Some(first) = Note::read(run, state_dir).and_then(|note| note.spans.into_iter().next()) {
             return Ok(BeforeImage { kept_as, tree: first.before });
@@ -99,8 +99,7 @@ impl Workspace {
         }
         let tree = recorded.tree;
         self.note_ignored(run, state_dir)?;
-        hidden::note_sparse(run, &recorded.sparse, state_dir)
-            .map_err(|source| WorkspaceError::State { path: state_dir.to_owned(), source })?;
+        hidden::note(run, "sparse", &recorded.sparse, state_dir)?;
         self.pin(run, &tree, state_dir)?;
         let span = Span { before: tree.clone(), after: None };
         let (history, places) = (self.history_key(), vec![Place::of(self)]);
@@ -113,7 +112,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::snapshot`].
-    pub fn coder_begins(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+    pub fn coder_begins(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
         // The first call, or one that was broken off and is begun again on the same tree.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
@@ -134,7 +133,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::snapshot`].
-    pub fn coder_ended(&self, run: &RunId, state_dir: &Path) -> Result<(), WorkspaceError> {
+    pub fn coder_ended(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
         let after = self.snapshot_of(run, state_dir)?;
         self.pin(run, &after, state_dir)?;
@@ -149,7 +148,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::snapshot`].
-    pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
+    pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         match Note::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
             Some(after) => Ok(after),
             None => self.snapshot_of(run, state_dir),
@@ -161,7 +160,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::snapshot`].
-    pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId, WorkspaceError> {
+    pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         let Some(note) = Note::read(run, state_dir) else { return self.snapshot(state_dir) };
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
         let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
@@ -175,7 +174,7 @@ impl Workspace {
             // The coder removed it; what there is goes into the twin.
             Some(git) if !git.is_there() => {
                 let Some(twin) = twin::open(run, self.root(), state_dir)? else {
-                    return Err(WorkspaceError::Gone { tree: first.before.0.clone() });
+                    return Err(WorkspaceError::Gone(first.before.0.clone()));
                 };
                 twin.record_paths(&beyond.paths, state_dir)
             }
@@ -183,7 +182,8 @@ impl Workspace {
         }
     }
 
-    fn record_with(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded, WorkspaceError> {
+    /// Records the tree with what is looked at beyond the usual.
+    pub(super) fn record_with(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
         match &self.repository {
             Some(git) => git.record(state_dir, beyond),
             None => copy::record(self.root(), state_dir, beyond),
@@ -191,7 +191,7 @@ impl Workspace {
     }
 
     /// Makes a recorded tree last as long as the run is not pruned. Copies outside git do so by the note.
-    fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(), WorkspaceError> {
+    fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => twin::pin(git, run, tree, state_dir),
             _ => Ok(()),
@@ -201,19 +201,14 @@ impl Workspace {
 
 impl Repository {
     /// The root of the work tree that a ref of an older Glee keeps.
-    pub(super) fn kept_root(&self, kept_as: &str) -> Result<Option<std::path::PathBuf>, WorkspaceError> {
+    pub(super) fn kept_root(&self, kept_as: &str) -> Result<Option<std::path::PathBuf>> {
         let Object::Bytes(commit) = self.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
         let root = commit.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(ROOT.as_bytes()));
         Ok(root.and_then(names::unquoted).map(|root| names::path(&root)))
     }
 
     /// The tree that a ref of an older Glee keeps.
-    pub(super) fn kept(&self, kept_as: &str) -> Result<Option<String>, WorkspaceError> {
-        let wanted = format!("{kept_as}^{{tree}}");
-        match self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).output() {
-            Ok(id) => Ok(object_id(id.trim_ascii_end())),
-            Err(WorkspaceError::Git { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+    pub(super) fn kept(&self, kept_as: &str) -> Result<Option<String>> {
+        self.find(&format!("{kept_as}^{{tree}}"))
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! The lock file is never removed and its content never decides: it only names the holder to whoever has to wait.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+
+use nix::fcntl::OFlag;
 
 use crate::domain::RunId;
 
-use super::{Workspace, WorkspaceError, names};
+use super::{Result, Workspace, WorkspaceError, names};
 
 /// The lock of a work tree; dropped or with the process's end it is free.
 #[derive(Debug)]
@@ -23,12 +26,14 @@ impl Workspace {
     ///
     /// # Errors
     /// [`WorkspaceError::Locked`] if another run holds it; the state folder cannot be used.
-    pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock, WorkspaceError> {
+    pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
         let name = blake3::hash(&names::bytes(self.root())).to_hex();
         let path = state_dir.join(format!("tree-{}.lock", &name[..16]));
         let state = |source| WorkspaceError::State { path: path.clone(), source };
         crate::private::folder(state_dir).map_err(state)?;
-        let mut file = options().open(&path).map_err(state)?;
+        let mut options = crate::private::options();
+        options.read(true).write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
+        let mut file = options.open(&path).map_err(state)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -36,7 +41,7 @@ impl Workspace {
                 drop(file.take(512).read_to_string(&mut holder));
                 let holder =
                     holder.lines().next().filter(|line| !line.is_empty()).unwrap_or("not named").to_owned();
-                return Err(WorkspaceError::Locked { holder });
+                return Err(WorkspaceError::Locked(holder));
             }
             Err(TryLockError::Error(source)) => return Err(state(source)),
         }
@@ -46,18 +51,6 @@ impl Workspace {
         file.write_all(holder.as_bytes()).map_err(state)?;
         Ok(TreeLock { _file: file })
     }
-}
-
-/// Opens without following a link at the end of the path.
-fn options() -> OpenOptions {
-    let mut options = crate::private::options();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags(nix::fcntl::OFlag::O_NOFOLLOW.bits());
-    }
-    options
 }
 
 #[cfg(test)]
@@ -79,7 +72,6 @@ mod tests {
         workspace.lock(state.path(), &RunId("two".to_owned())).unwrap();
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_link_in_the_place_of_the_lock_is_refused() {
         let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

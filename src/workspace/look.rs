@@ -16,7 +16,7 @@ use super::git::{Object, Repository};
 use super::nested::{self, Nested, Unfollowed};
 use super::refs::Refs;
 use super::scan::{Entry, Lstat, SUBMODULE, Scan};
-use super::{Workspace, WorkspaceError, content, control, copy, modes, names};
+use super::{Result, Workspace, content, control, copy, modes, names};
 use crate::files;
 
 /// Larger files are known by their times and size alone.
@@ -124,7 +124,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The tree or the repository cannot be read.
-    pub fn look(&self, earlier: Option<&Look>) -> Result<Look, WorkspaceError> {
+    pub fn look(&self, earlier: Option<&Look>) -> Result<Look> {
         let now = SystemTime::now();
         let mut look = Look::default();
         let scan = match &self.repository {
@@ -174,7 +174,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The repository cannot be read.
-    pub fn differences(&self, before: &Look, after: &Look) -> Result<Vec<Difference>, WorkspaceError> {
+    pub fn differences(&self, before: &Look, after: &Look) -> Result<Vec<Difference>> {
         let mut found = Vec::new();
         let paths: BTreeSet<&Vec<u8>> = before.files.keys().chain(after.files.keys()).collect();
         for path in paths {
@@ -187,35 +187,23 @@ impl Workspace {
             };
             found.push(Difference { subject, fate: fate(old, new), name: names::shown(path) });
         }
-        let parts: BTreeSet<&String> = before.repository.keys().chain(after.repository.keys()).collect();
-        for name in parts {
-            let (old, new) = (before.repository.get(name), after.repository.get(name));
-            if old != new {
-                found.push(Difference { subject: Subject::Repository, fate: fate(old, new), name: name.clone() });
-            }
-        }
-        let folders: BTreeSet<&Vec<u8>> = before.nested.keys().chain(after.nested.keys()).collect();
-        for folder in folders {
-            let (old, new) = (before.nested.get(folder), after.nested.get(folder));
+        let repository = |fate, name| Difference { subject: Subject::Repository, fate, name };
+        let parts = differing(&before.repository, &after.repository);
+        found.extend(parts.map(|(name, old, new)| repository(fate(old, new), name.clone())));
+        for (folder, old, new) in differing(&before.nested, &after.nested) {
             let shown = names::shown(folder);
-            let repository = |fate, name| Difference { subject: Subject::Repository, fate, name };
-            let (Some(old_parts), Some(new_parts)) = (old, new) else {
+            let (Some(old), Some(new)) = (old, new) else {
                 found.push(repository(fate(old, new), format!("the repository in {shown}")));
                 continue;
             };
-            let names: BTreeSet<&String> = old_parts.keys().chain(new_parts.keys()).collect();
-            for name in names {
-                let (old, new) = (old_parts.get(name), new_parts.get(name));
-                if old != new {
-                    found.push(repository(fate(old, new), format!("{name} of {shown}")));
-                }
-            }
+            let parts = differing(old, new);
+            found.extend(parts.map(|(name, old, new)| repository(fate(old, new), format!("{name} of {shown}"))));
         }
         Ok(found)
     }
 
     /// Whether two sights of a file are of the same content.
-    fn is_same(&self, old: &Seen, new: &Seen) -> Result<bool, WorkspaceError> {
+    fn is_same(&self, old: &Seen, new: &Seen) -> Result<bool> {
         if old.stat.kind != new.stat.kind {
             return Ok(false);
         }
@@ -263,7 +251,7 @@ impl Workspace {
 
 impl Nested {
     /// What [`Repository::parts`] finds; of a linked work tree of the outer repository what is its own.
-    fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>, WorkspaceError> {
+    fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
         let refs = if is_linked { Refs::new() } else { self.repository.refs()? };
         let mut parts = self.repository.parts(&self.scan, refs);
         if is_linked {
@@ -321,6 +309,15 @@ fn note(parts: &mut BTreeMap<String, String>, folder: &Path, name: &str) {
     parts.insert(format!(".git/{name}"), format!("{} {:o} {content}", seen.stat.kind, seen.permissions));
 }
 
+/// What two maps hold otherwise, in the order of the keys.
+pub(super) fn differing<'a, K: Ord, V: PartialEq>(
+    old: &'a BTreeMap<K, V>,
+    new: &'a BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'a K, Option<&'a V>, Option<&'a V>)> {
+    let keys: BTreeSet<&K> = old.keys().chain(new.keys()).collect();
+    keys.into_iter().map(|key| (key, old.get(key), new.get(key))).filter(|(_, old, new)| old != new)
+}
+
 fn fate<T>(old: Option<T>, new: Option<T>) -> Fate {
     match (old, new) {
         (None, _) => Fate::Created,
@@ -341,7 +338,6 @@ fn seen(meta: &Metadata, now: SystemTime) -> Seen {
     Seen { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
 }
 
-#[cfg(unix)]
 fn stat(meta: &Metadata, kind: char) -> Stat {
     use std::os::unix::fs::MetadataExt as _;
     Stat {
@@ -351,11 +347,6 @@ fn stat(meta: &Metadata, kind: char) -> Stat {
         modified: (meta.mtime(), meta.mtime_nsec()),
         changed: (meta.ctime(), meta.ctime_nsec()),
     }
-}
-
-#[cfg(not(unix))]
-fn stat(meta: &Metadata, kind: char) -> Stat {
-    Stat { kind, size: meta.len(), place: (0, 0), modified: (0, 0), changed: (i64::MAX, 0) }
 }
 
 /// Whether a time lies a tick or more before another.

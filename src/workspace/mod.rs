@@ -57,7 +57,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 pub use base::BaseFiles;
-pub use error::WorkspaceError;
+pub use error::{Result, WorkspaceError};
 pub use image::TreeId;
 pub use index::Restaged;
 pub use keep::BeforeImage;
@@ -94,7 +94,7 @@ impl Workspace {
     /// # Errors
     /// `start` cannot be read, lies in a bare repository or inside a `.git` folder, or git is missing or refuses the
     /// repository.
-    pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
+    pub fn discover(start: &Path) -> Result<Self> {
         let start = start
             .canonicalize()
             .map_err(|source| WorkspaceError::Unreadable { path: start.display().to_string(), source })?;

@@ -33,6 +33,11 @@ pub(super) fn folder(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(&[], |slash| &path[..slash])
 }
 
+/// The folders that a path lies in, the top left out.
+pub(super) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memchr_iter(b'/', path).map(|end| &path[..end])
+}
+
 /// A path between double quotes with git's escapes, if it needs them to stand in one line; otherwise as it is.
 pub(super) fn quoted(path: &[u8]) -> Vec<u8> {
     let plain = |byte: &u8| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\');

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use super::git::{self, Repository, object_id};
+use super::git::{self, Repository};
 use super::ignores::Ignores;
 use super::scan::{Lstat, SUBMODULE, Scan};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, content, names};
+use super::{Result, Workspace, content, names};
 
 /// Repositories inside a tree that are followed at most.
 const REPOSITORIES: usize = 64;
@@ -255,9 +255,8 @@ impl Repository {
     }
 
     /// The commit that `HEAD` names now.
-    fn current(&self) -> Option<String> {
-        let head = self.call(["rev-parse", "--verify", "--quiet", "HEAD"]).output().ok()?;
-        object_id(head.trim_ascii_end())
+    pub(super) fn current(&self) -> Option<String> {
+        self.find("HEAD").ok()?
     }
 
     /// The commit of the repository inside this one whose work tree a folder is.
@@ -284,7 +283,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The tree or the repository cannot be read.
-    pub fn unfollowed(&self) -> Result<Vec<Unfollowed>, WorkspaceError> {
+    pub fn unfollowed(&self) -> Result<Vec<Unfollowed>> {
         Ok(match &self.repository {
             Some(git) => git.inside_of(&git.scan()?).unfollowed,
             None => super::copy::listing(&self.root)?.1.unfollowed,

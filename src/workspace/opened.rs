@@ -9,7 +9,7 @@ use super::image::{Bytes, Image, TreeId};
 use super::keep::Note;
 use super::place::{Place, Relation};
 use super::undo::Kept;
-use super::{Workspace, WorkspaceError, copy, twin};
+use super::{Result, Workspace, WorkspaceError, copy, twin};
 
 /// What a run has kept, opened.
 pub(super) struct Opened {
@@ -19,27 +19,17 @@ pub(super) struct Opened {
 
 impl Workspace {
     /// A tree of a run, from where it is kept.
-    pub(super) fn opened(
-        &self,
-        run: &RunId,
-        tree: &TreeId,
-        state_dir: &Path,
-    ) -> Result<(Image, Bytes), WorkspaceError> {
+    pub(super) fn opened(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(Image, Bytes)> {
         if tree.0.starts_with("blake3:") {
             return Ok((copy::image(&tree.0, state_dir)?, Bytes::Copy(state_dir.to_owned())));
         }
-        let gone = || WorkspaceError::Gone { tree: tree.0.clone() };
+        let gone = || WorkspaceError::Gone(tree.0.clone());
         let twin = twin::open(run, self.root(), state_dir)?.ok_or_else(gone)?;
         Ok((twin.image(&tree.0, state_dir)?, Bytes::Git(Box::new(twin.objects(None)?))))
     }
 
     /// Opens what is kept of a run, of one that an older Glee recorded too.
-    pub(super) fn opened_run(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        state_dir: &Path,
-    ) -> Result<Opened, WorkspaceError> {
+    pub(super) fn opened_run(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened> {
         let Some(note) = Note::read(run, state_dir) else { return self.opened_older(run, kept, state_dir) };
         let mut spans = Vec::new();
         let mut bytes = None;
@@ -52,18 +42,18 @@ impl Workspace {
             };
             spans.push((before, after));
         }
-        let bytes = bytes.ok_or_else(|| WorkspaceError::Gone { tree: kept.kept_as.to_owned() })?;
+        let bytes = bytes.ok_or_else(|| WorkspaceError::Gone(kept.kept_as.to_owned()))?;
         Ok(Opened { spans, bytes })
     }
 
-    fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened, WorkspaceError> {
-        let after = |image: Result<Image, WorkspaceError>| image.ok();
+    fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened> {
+        let after = |image: Result<Image>| image.ok();
         if !kept.kept_as.starts_with("refs/") {
             let before = copy::image(kept.kept_as, state_dir)?;
             let left = kept.left.and_then(|left| after(copy::image(&left.0, state_dir)));
             return Ok(Opened { spans: vec![(before, left)], bytes: Bytes::Copy(state_dir.to_owned()) });
         }
-        let gone = || WorkspaceError::Gone { tree: kept.kept_as.to_owned() };
+        let gone = || WorkspaceError::Gone(kept.kept_as.to_owned());
         let in_repository = match &self.repository {
             Some(git) => git.image(kept.kept_as, state_dir).map(|image| (git, image)),
             None => Err(gone()),
@@ -74,7 +64,7 @@ impl Workspace {
                 let bytes = Bytes::Git(Box::new(git.objects(Some(&git.objects_in(state_dir)))?));
                 Ok(Opened { spans: vec![(before, left)], bytes })
             }
-            Err(WorkspaceError::Gone { .. }) => {
+            Err(WorkspaceError::Gone(..)) => {
                 let (Some(twin), Some((tree, _))) =
                     (twin::open(run, self.root(), state_dir)?, twin::noted(run, state_dir))
                 else {
@@ -88,12 +78,7 @@ impl Workspace {
     }
 
     /// Refuses a tree that is not the one the run worked on.
-    pub(super) fn refuse_other(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        state_dir: &Path,
-    ) -> Result<(), WorkspaceError> {
+    pub(super) fn refuse_other(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<()> {
         let foreign =
             || WorkspaceError::OtherRepository { root: self.root().to_owned(), run: run.short().to_owned() };
         let other =
@@ -134,7 +119,7 @@ impl Workspace {
     }
 
     /// The files of a tree that was recorded a moment ago.
-    pub(super) fn image_of(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<Image, WorkspaceError> {
+    pub(super) fn image_of(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) if git.is_there() => git.image(&tree.0, state_dir),
             _ => self.opened(run, tree, state_dir).map(|(image, _)| image),

@@ -12,7 +12,7 @@ use super::ignores::{self, Ignores};
 use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection};
 use super::unified::{self, Broken, Patch, Side};
-use super::{Workspace, WorkspaceError, changed, content, difference, names};
+use super::{Result, Workspace, WorkspaceError, changed, content, difference, names};
 
 /// A file of the diff, found in the tree.
 struct Bound {
@@ -23,21 +23,16 @@ struct Bound {
 }
 
 impl Workspace {
-    pub(super) fn select_diff(
-        &self,
-        name: &str,
-        text: &[u8],
-        options: &SelectOptions,
-    ) -> Result<Selection, WorkspaceError> {
+    pub(super) fn select_diff(&self, name: &str, text: &[u8], options: &SelectOptions) -> Result<Selection> {
         let name = || name.to_owned();
         let diff = unified::parse(text);
         match diff.broken {
-            Some(Broken::Combined) => return Err(WorkspaceError::CombinedDiff { name: name() }),
+            Some(Broken::Combined) => return Err(WorkspaceError::CombinedDiff(name())),
             Some(Broken::Hunk(line)) => return Err(WorkspaceError::BrokenDiff { name: name(), line }),
             None => {}
         }
         if diff.patches.is_empty() && diff.untold.is_empty() {
-            return Err(WorkspaceError::NotADiff { name: name() });
+            return Err(WorkspaceError::NotADiff(name()));
         }
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| names::shown(path).rsplit('/').next() == Some(file));

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::git::{Object, Repository};
-use super::{Workspace, WorkspaceError, names};
+use super::{Result, Workspace, names};
 
 /// A folder, by what stays when it is moved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Place {
             mark: mark(root),
             common: git.and_then(|git| mark(&git.common)),
             worktree: names::shown(&names::quoted(&worktree.unwrap_or_default())),
-            head: git.and_then(Repository::head_now),
+            head: git.and_then(Repository::current),
         }
     }
 
@@ -65,7 +65,7 @@ impl Place {
     }
 
     /// What this recorded place is to a tree, whose own is `now`.
-    pub(super) fn relation(&self, now: &Self, workspace: &Workspace) -> Result<Relation, WorkspaceError> {
+    pub(super) fn relation(&self, now: &Self, workspace: &Workspace) -> Result<Relation> {
         let same_path = self.root == now.root;
         let same = |one: &Option<Mark>, other: &Option<Mark>| match (one, other) {
             (Some(one), Some(other)) => one == other && (one.born.is_some() || same_path),
@@ -97,14 +97,6 @@ impl Place {
             }
             true => Relation::Sibling,
         })
-    }
-}
-
-impl Repository {
-    /// The commit of `HEAD` as it is now.
-    fn head_now(&self) -> Option<String> {
-        let id = self.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).output().ok()?;
-        super::git::object_id(id.trim_ascii_end())
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -13,7 +14,7 @@ use crate::domain::RunId;
 use super::git::Repository;
 use super::image::{Kind, TreeId};
 use super::keep::Note;
-use super::{Workspace, WorkspaceError, copy};
+use super::{Result, Workspace, WorkspaceError, copy};
 
 /// A run whose trees are let go of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Workspace {
     ///
     /// # Errors
     /// git or the state folder fails.
-    pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64, WorkspaceError> {
+    pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
             None => {
@@ -86,7 +87,7 @@ impl Workspace {
 
 impl Repository {
     /// Deletes the refs of a run.
-    fn forget(&self, run: &RunId) -> Result<(), WorkspaceError> {
+    fn forget(&self, run: &RunId) -> Result<()> {
         self.refuse_linked_refs()?;
         let refs = format!("refs/glee/run/{run}/");
         let found = self.call(["for-each-ref", "--format=delete %(refname)", &refs]).output()?;
@@ -100,10 +101,10 @@ impl Repository {
 impl Repository {
     /// A repository out of an archive may bring a link where refs of an older Glee belong; git would remove what is behind
     /// it.
-    fn refuse_linked_refs(&self) -> Result<(), WorkspaceError> {
+    fn refuse_linked_refs(&self) -> Result<()> {
         let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
         let linked = places.into_iter().find(|path| path.is_symlink());
-        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs { path }))
+        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs(path)))
     }
 }
 
@@ -166,9 +167,5 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// The size of a file that has no other name.
 fn own_size(path: &Path) -> Option<u64> {
     let meta = std::fs::symlink_metadata(path).ok()?;
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::nlink(&meta) > 1 {
-        return None;
-    }
-    Some(meta.len())
+    (meta.nlink() <= 1).then_some(meta.len())
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::git::Repository;
-use super::{WorkspaceError, names};
+use super::{Result, names};
 
 /// Names of refs with what they stand for.
 pub(super) type Refs = BTreeMap<String, String>;
 
 impl Repository {
     /// Every ref but Glee's own.
-    pub(super) fn refs(&self) -> Result<Refs, WorkspaceError> {
+    pub(super) fn refs(&self) -> Result<Refs> {
         let listed = self.call(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).output()?;
         let lines = listed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let split = |line| {

@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::git::{Repository, object_id};
-use super::{WorkspaceError, names};
+use super::{Result, WorkspaceError, names};
 
 /// An entry is not in the work tree on purpose.
 const SKIP_WORKTREE: u32 = 1 << 30;
@@ -54,7 +55,7 @@ pub(super) struct Scan {
 
 impl Repository {
     /// Reads the index and lists the untracked files.
-    pub(super) fn scan(&self) -> Result<Scan, WorkspaceError> {
+    pub(super) fn scan(&self) -> Result<Scan> {
         // Taken first: an index written later only makes more entries doubtful.
         let written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { written, ..Scan::default() };
@@ -65,7 +66,7 @@ impl Repository {
 
 impl Scan {
     /// Reads what git listed.
-    fn read(&mut self, mut listed: &[u8]) -> Result<(), WorkspaceError> {
+    fn read(&mut self, mut listed: &[u8]) -> Result<()> {
         while !listed.is_empty() {
             listed = self.take(listed).ok_or_else(|| WorkspaceError::Git {
                 command: "ls-files".to_owned(),
@@ -118,7 +119,7 @@ impl Scan {
         }
         let (ctime, mtime) = times(meta);
         let same =
-            (ctime, mtime, inode(meta), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
+            (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
         // A change within the tick in which the index was written leaves no trace in the times.
         same_kind && same && entry.stage == 0 && entry.mtime < self.written && !entry.is_intent()
     }
@@ -175,39 +176,13 @@ impl<'a> Lstat<'a> {
 }
 
 /// Whether the owner may execute a file.
-#[cfg(unix)]
 pub(super) fn is_executable(meta: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    meta.permissions().mode() & 0o100 != 0
+    meta.mode() & 0o100 != 0
 }
 
-/// Whether the owner may execute a file.
-#[cfg(not(unix))]
-pub(super) fn is_executable(_meta: &Metadata) -> bool {
-    false
-}
-
-#[cfg(unix)]
 fn times(meta: &Metadata) -> (Time, Time) {
-    use std::os::unix::fs::MetadataExt as _;
     let time = |seconds: i64, nanos: i64| (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()));
     (time(meta.ctime(), meta.ctime_nsec()), time(meta.mtime(), meta.mtime_nsec()))
-}
-
-/// Never equal to what an index holds: without these times every file is read.
-#[cfg(not(unix))]
-fn times(_meta: &Metadata) -> (Time, Time) {
-    ((0, 0), (0, 0))
-}
-
-#[cfg(unix)]
-fn inode(meta: &Metadata) -> u32 {
-    cut(std::os::unix::fs::MetadataExt::ino(meta))
-}
-
-#[cfg(not(unix))]
-fn inode(_meta: &Metadata) -> u32 {
-    u32::MAX
 }
 
 /// The low 32 bits, as the index keeps them.

@@ -12,7 +12,7 @@ use super::image::{Bytes, Entry, Kind, TreeId};
 use super::origin::SelectionRules;
 use super::sift::{self, Before, Chosen, Marks};
 use super::target::{Attributes, SelectOptions, Selection, Target};
-use super::{Workspace, WorkspaceError, altered, changed, content, difference};
+use super::{Result, Workspace, altered, changed, content, difference};
 
 /// What a later round reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Workspace {
         rules: Option<&SelectionRules>,
         state_dir: &Path,
         options: &SelectOptions,
-    ) -> Result<Since, WorkspaceError> {
+    ) -> Result<Since> {
         let now = self.snapshot(state_dir)?;
         let (old, new) = (self.image(&before.0, state_dir)?, self.image(&now.0, state_dir)?);
         let hidden = match rules {
@@ -109,8 +109,8 @@ fn file(
     (now, then): (Option<bool>, Option<bool>),
     bytes: &mut Bytes,
     options: &SelectOptions,
-) -> Result<Result<Option<SourceFile>, SkipReason>, WorkspaceError> {
-    let mut read = |entry: &Entry| -> Result<Result<Vec<u8>, SkipReason>, WorkspaceError> {
+) -> Result<Result<Option<SourceFile>, SkipReason>> {
+    let mut read = |entry: &Entry| -> Result<Result<Vec<u8>, SkipReason>> {
         Ok(match entry.kind {
             Kind::Submodule => Ok(altered::submodule(&entry.id)),
             Kind::Unreadable => Err(SkipReason::Unreadable),
@@ -163,9 +163,6 @@ fn file(
         }
         None => (Vec::new(), None),
     };
-    let diff = match (modes, diff) {
-        (Some(modes), diff) => Some(modes + diff.as_deref().unwrap_or_default()),
-        (None, diff) => diff,
-    };
+    let diff = altered::with_modes(modes, diff);
     Ok(Ok(Some(SourceFile { path: path_text, text, changed: ranges, diff })))
 }

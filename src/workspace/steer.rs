@@ -8,10 +8,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::git::{Object, Repository};
+use super::git::{Object, Repository, records};
 use super::ignores::{self, Recorded};
 use super::image::{Kind, TreeId};
-use super::{TargetSpec, Workspace, WorkspaceError, content, names};
+use super::{Result, TargetSpec, Workspace, content, names};
 
 /// The folder that steers Glee, at the top of the tree.
 const FOLDER: &str = ".glee";
@@ -33,7 +33,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A revision that is none, or git fails.
-    pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>, WorkspaceError> {
+    pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>> {
         let Some(git) = &self.repository else { return Ok(None) };
         let base = match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => git.head.clone(),
@@ -60,7 +60,7 @@ impl Workspace {
     ///
     /// # Errors
     /// git fails.
-    pub fn steering_at(&self, commit: &str) -> Result<Steering, WorkspaceError> {
+    pub fn steering_at(&self, commit: &str) -> Result<Steering> {
         let files = match &self.repository {
             Some(git) => git.steering_files(commit)?,
             None => BTreeMap::new(),
@@ -83,7 +83,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The tree is gone.
-    pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering, WorkspaceError> {
+    pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering> {
         let image = self.image(&tree.0, state_dir)?;
         let mut bytes = self.bytes(state_dir)?;
         let mut files = BTreeMap::new();
@@ -119,22 +119,16 @@ impl Steering {
 }
 
 impl Repository {
-    fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>, WorkspaceError> {
+    fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut objects = self.objects(None)?;
         let mut files = BTreeMap::new();
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
-            let path = names::shown(&record[tab + 1..]);
+        // A link could lead anywhere; it steers nothing.
+        for (_, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
+            let path = names::shown(path);
             if !is_steering(&path) {
                 continue;
             }
-            let head = names::shown(&record[..tab]);
-            let mut words = head.split(' ');
-            // A link could lead anywhere; it steers nothing.
-            let (true, Some(id)) = (words.next().is_some_and(|mode| mode.starts_with("100")), words.nth(1)) else {
-                continue;
-            };
             if let Object::Bytes(bytes) = objects.read(id, CAP)? {
                 files.insert(path, bytes);
             }
@@ -143,7 +137,7 @@ impl Repository {
     }
 
     /// The `.gleeignore` files of the tree that git does not ignore.
-    fn ignore_files(&self) -> Result<BTreeSet<String>, WorkspaceError> {
+    fn ignore_files(&self) -> Result<BTreeSet<String>> {
         let listed = self.call(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
         let paths = listed.split(|byte| *byte == 0).map(names::shown);
         Ok(paths.filter(|path| path.rsplit('/').next() == Some(ignores::GLEE)).collect())

@@ -15,7 +15,7 @@ use super::git::{Call, Repository};
 use super::ignores::Ignores;
 use super::sift::{self, Before, Chosen, Marks};
 use super::walk::{self, Hidden, Met};
-use super::{Workspace, WorkspaceError, altered, changed, content, names, shards};
+use super::{Result, Workspace, WorkspaceError, altered, changed, content, names, shards};
 
 /// What the user asks to have reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,9 +135,9 @@ impl Workspace {
     /// # Errors
     /// A path, revision or diff that cannot be read, a target that needs git outside git, or an empty target: they end
     /// a command with exit code 2 and nothing written. A change of which nothing can be read ends it with 4.
-    pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target, WorkspaceError> {
+    pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
-        let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit { target: description.clone() });
+        let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
         let selection = match spec {
             TargetSpec::Uncommitted => {
                 let git = git()?;
@@ -192,7 +192,7 @@ impl Workspace {
     }
 
     /// Whole files: the named ones, and those met in named folders.
-    fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection, WorkspaceError> {
+    fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
         let mut chosen: BTreeMap<Vec<u8>, Chosen> = BTreeMap::new();
         let mut selection = Selection::default();
         let exclude = self.repository.as_ref().map(|repository| repository.common.join("info/exclude"));
@@ -262,7 +262,7 @@ impl Workspace {
     }
 
     /// A path as the user wrote it, relative to the root, links resolved.
-    fn relative(&self, path: &Path) -> Result<Vec<u8>, WorkspaceError> {
+    fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
         let real = self
             .start
@@ -273,7 +273,7 @@ impl Workspace {
             return Err(WorkspaceError::Outside { path: shown(), root: self.root.clone() });
         };
         if relative.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
-            return Err(WorkspaceError::InsideGit { path: shown() });
+            return Err(WorkspaceError::InsideGit(shown()));
         }
         Ok(names::bytes(relative))
     }
@@ -324,19 +324,13 @@ impl Attributes {
 
 impl Repository {
     /// Whether `core.autocrlf` is on.
-    pub(super) fn autocrlf(&self) -> Result<bool, WorkspaceError> {
-        match self.call(["config", "--get", "core.autocrlf"]).output() {
-            Ok(value) => Ok(matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")),
-            Err(WorkspaceError::Git { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
+    pub(super) fn autocrlf(&self) -> Result<bool> {
+        let set = self.call(["config", "--get", "core.autocrlf"]).answer()?;
+        Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
     }
 
     /// Asks for the attributes of many files in one process.
-    pub(super) fn attributes<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Attributes, WorkspaceError> {
+    pub(super) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
@@ -345,8 +339,8 @@ impl Repository {
         &self,
         commit: &str,
         paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Attributes, WorkspaceError> {
-        let folder = tempfile::tempdir().map_err(|source| WorkspaceError::Start { source })?;
+    ) -> Result<Attributes> {
+        let folder = tempfile::tempdir().map_err(WorkspaceError::Start)?;
         let index = folder.path().join("index");
         self.call(["read-tree", commit]).index(&index).output()?;
         self.call(["check-attr", "--cached", "-z", "--stdin"]).index(&index).attributes(paths)
@@ -355,10 +349,7 @@ impl Repository {
 
 impl Call {
     /// The answer of `check-attr` about some files.
-    pub(super) fn attributes<'a>(
-        self,
-        paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Attributes, WorkspaceError> {
+    pub(super) fn attributes<'a>(self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
         let mut attributes = Attributes::default();
         if input.is_empty() {

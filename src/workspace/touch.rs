@@ -2,7 +2,9 @@
 //! it. Links above a path are never followed, and a folder is removed only when nothing is in it.
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
 use std::io::{self, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use super::deeds::{Copied, Deed, Deeds};
@@ -77,10 +79,10 @@ impl Step {
 /// What is at a path now.
 pub(super) fn spot(root: &Path, path: &[u8]) -> Result<(Content, Spot), Clash> {
     let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    for end in (0..path.len()).filter(|index| path[*index] == b'/') {
-        match std::fs::symlink_metadata(root.join(names::path(&path[..end]))) {
+    for folder in names::above(path) {
+        match std::fs::symlink_metadata(root.join(names::path(folder))) {
             Ok(meta) if meta.is_dir() => {}
-            Ok(_) => return Ok((Content::Nothing, Spot::Above(path[..end].to_vec()))),
+            Ok(_) => return Ok((Content::Nothing, Spot::Above(folder.to_vec()))),
             Err(error) if missing(&error) => return Ok((Content::Nothing, Spot::Free)),
             Err(_) => return Err(Clash::Unreadable),
         }
@@ -122,7 +124,7 @@ pub(super) fn put(root: &Path, path: &[u8], content: &Content) -> io::Result<()>
         Content::File { bytes, permissions } => {
             let mut file = tempfile::Builder::new().prefix(".glee-").tempfile_in(folder)?;
             file.write_all(bytes)?;
-            set_permissions(file.as_file(), *permissions)?;
+            file.as_file().set_permissions(Permissions::from_mode(*permissions))?;
             file.as_file().sync_data()?;
             file.persist(&full).map(drop).map_err(|error| error.error)
         }
@@ -172,13 +174,4 @@ fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
         Ok(_) => Err(io::Error::other("a file or a link is in the place of its folder")),
         Err(_) => std::fs::create_dir(&full),
     }
-}
-
-fn symlink(target: &Path, place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, place)
-}
-
-fn set_permissions(file: &std::fs::File, permissions: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(permissions))
 }

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use crate::domain::RunId;
 use crate::private;
 
-use super::git::{Repository, object_id};
+use super::git::{Repository, object_id, records};
 use super::image::TreeId;
 use super::scan::SUBMODULE;
-use super::{WorkspaceError, names};
+use super::{Result, WorkspaceError, names};
 
 /// How many repositories may borrow from each other in a row, as with git.
 const BORROWED: usize = 5;
@@ -24,7 +24,7 @@ pub(super) fn folder(run: &RunId, state_dir: &Path) -> PathBuf {
 }
 
 /// Makes the twin of a run hold a tree that is in the repository or in Glee's store.
-pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(), WorkspaceError> {
+pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
     let folder = folder(run, state_dir);
     let failed = |source| WorkspaceError::State { path: folder.clone(), source };
     begin(git, &folder).map_err(failed)?;
@@ -58,7 +58,7 @@ pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
 }
 
 /// The twin of a run, used for the files of `top`; `None` if there is none.
-pub(super) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>, WorkspaceError> {
+pub(super) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>> {
     let folder = folder(run, state_dir);
     let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };
     let empty_tree = if config.contains("sha256") { super::git::EMPTY_SHA256 } else { super::git::EMPTY_SHA1 };
@@ -81,12 +81,8 @@ fn begin(git: &Repository, folder: &Path) -> io::Result<()> {
     if folder.join("config").exists() {
         return Ok(());
     }
-    let format = match git.empty_tree.len() {
-        64 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
-        _ => "[core]\n\trepositoryFormatVersion = 0\n",
-    };
     private::write(&folder.join("HEAD"), b"ref: refs/heads/none\n")?;
-    private::write(&folder.join("config"), format.as_bytes())
+    private::write(&folder.join("config"), git.format().as_bytes())
 }
 
 /// The folders that objects come from: Glee's store, the repository, and those it borrows from.
@@ -157,25 +153,18 @@ fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
 
 impl Repository {
     /// The ids of a tree and of everything below it.
-    fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>, WorkspaceError> {
+    fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>> {
         let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_also(store);
         let listed = call.output()?;
         let mut ids = vec![tree.0.clone()];
-        for record in listed.split(|byte| *byte == 0) {
-            let Some(tab) = memchr::memchr(b'\t', record) else { continue };
-            let words = names::shown(&record[..tab]);
-            let mut words = words.split(' ');
-            let mode = words.next().and_then(|mode| u32::from_str_radix(mode, 8).ok());
-            let id = words.nth(1).filter(|_| mode != Some(SUBMODULE));
-            ids.extend(id.map(str::to_owned));
-        }
+        ids.extend(records(&listed).filter(|(mode, ..)| *mode != SUBMODULE).map(|(_, _, id, _)| id.to_owned()));
         ids.sort_unstable();
         ids.dedup();
         Ok(ids)
     }
 
     /// Which of some objects are not there.
-    fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>, WorkspaceError> {
+    fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>> {
         let input: Vec<u8> = ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect();
         let mut call = self.call(["cat-file", "--batch-check"]);
         if let Some(folder) = extra {

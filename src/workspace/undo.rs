@@ -15,11 +15,12 @@ use super::git::Object;
 use super::hidden::{self, Ignored};
 use super::image::{Bytes, Entry, Image, Kind, TreeId};
 use super::keep::Note;
+use super::look::differing;
 use super::opened::Opened;
 use super::place::{Place, Relation};
 use super::reverse::{self, Clash, Content};
 use super::touch::{Spot, Step, put, spot};
-use super::{Workspace, WorkspaceError, names};
+use super::{Result, Workspace, WorkspaceError, names};
 
 /// What the events of a run say of its trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,24 +100,13 @@ impl Workspace {
     /// # Errors
     /// What was kept is gone, the tree is not the run's, the state folder fails before anything is touched, or
     /// [`WorkspaceError::NotRestored`] with every file that could not be written; all others are.
-    pub fn undo(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        decided: &Decided,
-        state_dir: &Path,
-    ) -> Result<Undone, WorkspaceError> {
+    pub fn undo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let Opened { mut spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
         let mut deeds = Deeds::read(run, state_dir)?;
-        let mut folders = BTreeSet::new();
-        for path in spans.iter().flat_map(|(before, _)| before.keys()) {
-            let mut folder = names::folder(path);
-            while !folder.is_empty() && folders.insert(folder.to_vec()) {
-                folder = names::folder(folder);
-            }
-        }
+        let before = spans.iter().flat_map(|(before, _)| before.keys());
+        let folders: BTreeSet<Vec<u8>> = before.flat_map(|path| names::above(path)).map(<[u8]>::to_vec).collect();
         let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
         let changes = self.changes_of(run, &mut spans, state_dir)?;
         let nothing = Image::new();
@@ -168,13 +158,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::undo`].
-    pub fn redo(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        decided: &Decided,
-        state_dir: &Path,
-    ) -> Result<Undone, WorkspaceError> {
+    pub fn redo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut deeds = Deeds::read(run, state_dir)?;
         let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
@@ -224,20 +208,13 @@ impl Workspace {
     ///
     /// # Errors
     /// [`WorkspaceError::Occupied`] for a folder with something in it; else as [`Workspace::undo`].
-    pub fn restore(
-        &self,
-        run: &RunId,
-        kept: &Kept<'_>,
-        state_dir: &Path,
-        into: &Path,
-    ) -> Result<u64, WorkspaceError> {
-        let unwritable = |source: std::io::Error| WorkspaceError::NotRestored {
-            files: vec![format!("`{}` ({source})", into.display())],
-        };
+    pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
+        let unwritable =
+            |source: std::io::Error| WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())]);
         let Opened { spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
         std::fs::create_dir_all(into).map_err(unwritable)?;
         if std::fs::read_dir(into).map_err(unwritable)?.next().is_some() {
-            return Err(WorkspaceError::Occupied { path: into.to_owned() });
+            return Err(WorkspaceError::Occupied(into.to_owned()));
         }
         let mut failed = Vec::new();
         let mut files = 0;
@@ -254,16 +231,11 @@ impl Workspace {
                 Err(error) => failed.push(format!("`{}` ({error})", names::shown(path))),
             }
         }
-        if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored { files: failed }) }
+        if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored(failed)) }
     }
 
     /// The paths that the coder changed.
-    fn changes_of(
-        &self,
-        run: &RunId,
-        spans: &mut [(Image, Option<Image>)],
-        state_dir: &Path,
-    ) -> Result<Changes, WorkspaceError> {
+    fn changes_of(&self, run: &RunId, spans: &mut [(Image, Option<Image>)], state_dir: &Path) -> Result<Changes> {
         let mut changes = Changes::new();
         for (before, after) in spans {
             let is_known = after.is_some();
@@ -275,12 +247,9 @@ impl Workspace {
                     self.image_of(run, &now, state_dir)?
                 }
             };
-            for path in before.keys().chain(seen.keys().filter(|path| !before.contains_key(*path))) {
-                let (old, new) = (before.get(path), seen.get(path));
-                if old != new {
-                    let change = (old.cloned(), is_known.then(|| new.cloned()));
-                    changes.entry(path.clone()).or_default().push(change);
-                }
+            for (path, old, new) in differing(before, &seen) {
+                let change = (old.cloned(), is_known.then(|| new.cloned()));
+                changes.entry(path.clone()).or_default().push(change);
             }
         }
         Ok(changes)
@@ -303,7 +272,7 @@ impl Work<'_> {
         now: Content,
         changes: &[(Content, Option<Content>)],
         deeds: &Deeds,
-    ) -> Result<(), WorkspaceError> {
+    ) -> Result<()> {
         let mut wanted = Ok(now.clone());
         for (before, after) in changes.iter().rev() {
             wanted = wanted.and_then(|content| reverse::reverse(before, after.as_ref(), &content));
@@ -337,7 +306,7 @@ impl Work<'_> {
         let written: BTreeSet<Vec<u8>> =
             self.steps.iter().filter(|step| !step.removes()).map(|step| step.path.clone()).collect();
         // The user put a file or a link in the place of a folder between two calls: both cannot come back.
-        let is_below = |path: &[u8]| (0..path.len()).any(|end| path[end] == b'/' && written.contains(&path[..end]));
+        let is_below = |path: &[u8]| names::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
             match above.or_else(|| step.clash(root, &removed)) {
@@ -348,12 +317,7 @@ impl Work<'_> {
     }
 
     /// Does it: what is removed first, then what is written.
-    fn carry_out(
-        mut self,
-        root: &Path,
-        folders: &BTreeSet<Vec<u8>>,
-        deeds: &Deeds,
-    ) -> Result<Undone, WorkspaceError> {
+    fn carry_out(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> Result<Undone> {
         let mut failed = Vec::new();
         let (removed, written): (Vec<Step>, Vec<Step>) = self.steps.into_iter().partition(Step::removes);
         for step in removed.iter().chain(&written) {
@@ -365,15 +329,12 @@ impl Work<'_> {
                 Err(error) => failed.push(format!("`{}` ({error})", names::shown(&step.path))),
             }
         }
-        if failed.is_empty() { Ok(self.undone) } else { Err(WorkspaceError::NotRestored { files: failed }) }
+        if failed.is_empty() { Ok(self.undone) } else { Err(WorkspaceError::NotRestored(failed)) }
     }
 }
 
 /// The contents of a path's changes; `None` where one is no file and no link.
-fn contents(
-    changes: &[(Option<Entry>, Option<Option<Entry>>)],
-    bytes: &mut Bytes,
-) -> Result<Option<Contents>, WorkspaceError> {
+fn contents(changes: &[(Option<Entry>, Option<Option<Entry>>)], bytes: &mut Bytes) -> Result<Option<Contents>> {
     let mut found = Vec::new();
     for (before, after) in changes {
         let Some(before) = content(before.as_ref(), bytes)? else { return Ok(None) };
@@ -390,7 +351,7 @@ fn contents(
 }
 
 /// The content of an entry; `None` for what is no file and no link, could not be read, or is gone.
-fn content(entry: Option<&Entry>, bytes: &mut Bytes) -> Result<Option<Content>, WorkspaceError> {
+fn content(entry: Option<&Entry>, bytes: &mut Bytes) -> Result<Option<Content>> {
     let Some(entry) = entry else { return Ok(Some(Content::Nothing)) };
     let read = match entry.kind {
         Kind::Submodule | Kind::Unreadable => return Ok(None),

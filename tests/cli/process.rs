@@ -200,18 +200,18 @@ async fn programs_that_cannot_be_started() {
     scene.invocation.args.clear();
     scene.invocation.program = scene.path("missing");
     let missing = scene.run().await.expect_err("it cannot be run");
-    assert!(matches!(missing.error, RunError::NotFound { .. }), "{:?}", missing.error);
+    assert!(matches!(missing.error, RunError::NotFound(..)), "{:?}", missing.error);
     assert!(missing.output.is_none());
 
     scene.invocation.program = scene.path("agent.sh");
     let forbidden = scene.run().await.expect_err("it cannot be run");
-    let RunError::Spawn { source, .. } = forbidden.error else { panic!("{:?}", forbidden.error) };
+    let RunError::Spawn(_, source) = forbidden.error else { panic!("{:?}", forbidden.error) };
     assert_eq!(source.kind(), std::io::ErrorKind::PermissionDenied);
 
     scene.invocation.program = "/bin/sh".into();
     scene.invocation.cwd = scene.path("nowhere");
     let homeless = scene.run().await.expect_err("it cannot be run");
-    assert!(matches!(homeless.error, RunError::Spawn { .. }), "{:?}", homeless.error);
+    assert!(matches!(homeless.error, RunError::Spawn(..)), "{:?}", homeless.error);
 }
 
 #[tokio::test]
@@ -305,7 +305,7 @@ async fn nothing_outlives_an_agent_that_is_stopped() {
         assert!(scene.alive().len() >= 6, "{:?}", scene.alive());
         handle.stop();
     });
-    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped { .. }));
+    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped(..)));
     assert_eq!(scene.alive(), [""; 0]);
 }
 
@@ -566,7 +566,7 @@ async fn a_conversation_that_is_stopped_takes_its_leave() {
         scene.ready().await;
         handle.stop();
     });
-    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped { .. }));
+    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped(..)));
     assert_eq!(scene.stdout(), b"you said nothing\n");
     assert_eq!(scene.alive(), Vec::<String>::new());
 }

@@ -15,8 +15,8 @@ mod tree;
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
-use super::stream::{self, Dialect, Heard, Said, number, text};
+use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::stream::{self, Heard, Said, number, text};
 use super::talk::Talk;
 use crate::domain::FailureKind;
 
@@ -58,10 +58,6 @@ impl Adapter for Acp {
         };
     }
 
-    fn reading(&self, output: &Output) -> Reading {
-        stream::reading(self, output)
-    }
-
     fn telling(&self, line: &str) -> Option<String> {
         let message: Value = serde_json::from_str(line).ok()?;
         let update = message.pointer("/params/update")?;
@@ -81,9 +77,7 @@ impl Adapter for Acp {
             _ => None,
         }
     }
-}
 
-impl Dialect for Acp {
     fn name(&self) -> &'static str {
         "acp"
     }
@@ -164,7 +158,7 @@ mod readings {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::agents::adapter::Body;
+    use crate::agents::adapter::{Body, Output, Reading};
     use crate::event::Transcript;
 
     fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> Reading {

@@ -192,6 +192,10 @@ fn dispatch(_request: &Request, _root: &Path) -> Result<String, BuiltinError> {
 pub struct BuiltinAdapter;
 
 impl Adapter for BuiltinAdapter {
+    fn name(&self) -> &'static str {
+        "builtin"
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         let Query { agent, program, request, .. } = query;
         let name = agent.command.first().map(String::as_str).unwrap_or_default();

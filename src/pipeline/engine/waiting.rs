@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::{Done, Engine, Work};
-use crate::agents::Session;
+use crate::agents::{CommandInput, Session};
 use crate::domain::{Dispute, DisputeNumber, Route};
 use crate::event::{CallId, EventKind};
 use crate::pipeline::RunError;
@@ -152,7 +152,9 @@ impl Engine {
         Ok(Box::pin(async move {
             let mut results = Vec::new();
             for command in commands {
-                let checked = agents.check_command(&command, &root, &limits, &files, stop.clone()).await;
+                let checked = agents
+                    .run_command(&command, &root, &limits, &files, stop.clone(), CommandInput::default())
+                    .await;
                 results.push((command.join(" "), checked));
             }
             (step, Done::Verified { round, results })

@@ -6,9 +6,9 @@ use super::*;
 fn discovery_names_the_tree_or_says_why_there_is_none() {
     let bare = tempfile::tempdir().unwrap();
     git(bare.path(), &["init", "-q", "--bare"]);
-    assert!(matches!(Workspace::discover(bare.path()), Err(WorkspaceError::Bare { .. })));
+    assert!(matches!(Workspace::discover(bare.path()), Err(WorkspaceError::Bare(..))));
     let tree = Tree::git();
-    assert!(matches!(Workspace::discover(&tree.root().join(".git")), Err(WorkspaceError::InsideGit { .. })));
+    assert!(matches!(Workspace::discover(&tree.root().join(".git")), Err(WorkspaceError::InsideGit(..))));
     assert!(matches!(Workspace::discover(&tree.root().join("nope")), Err(WorkspaceError::Unreadable { .. })));
     let plain = Tree::plain();
     plain.write("sub/.glee/config.yml", "");
