@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::sitting::FormatArg;
-use super::stage::{self, Asked, Table};
+use super::stage::{Asked, Table};
 use crate::config::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::pipeline;
@@ -103,14 +103,13 @@ pub(super) fn plan(
     questions: &Path,
     agents: &[String],
 ) -> Result<StagePlan, CommandError> {
-    files::name(id).map_err(stage::stages_error)?;
+    files::name(id)?;
     let Some(checkpoint) = files::checkpoint(checkpoint) else {
         return Err(CommandError::usage(format!("there is no checkpoint `{checkpoint}`"))
             .hint(format!("checkpoints are {}", CHECKPOINTS.join(", "))));
     };
-    let questions = files::questions(questions).map_err(stage::stages_error)?;
-    stages::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)
-        .map_err(stage::plan_error)
+    let questions = files::questions(questions)?;
+    Ok(stages::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)?)
 }
 
 fn answer(args: &Answer, globals: &Globals) -> CommandResult {
@@ -136,8 +135,8 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
             return Err(CommandError::usage(message).hint("`glee consensus` lists what was asked"));
         }
     };
-    let outcome = stages::answer(&mut journal, &last.outcome.run, &args.question, &args.value, args.reason.clone())
-        .map_err(stage::settle_error)?;
+    let outcome =
+        stages::answer(&mut journal, &last.outcome.run, &args.question, &args.value, args.reason.clone())?;
     table.write(&outcome)?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;

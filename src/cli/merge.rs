@@ -95,10 +95,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = runs::find(globals, &workspace, run)?;
-    let decided = pipeline::decided_again(&workspace, &journal, &run, policy).map_err(sitting::run_error)?;
+    let decided = pipeline::decided_again(&workspace, &journal, &run, policy)?;
     for answer in decided {
         let text = serde_json::to_string_pretty(&answer);
-        let text = text.map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        let text = text?;
         stream::out(&format!("{}\n", printable::json(text)))?;
     }
     Ok(ExitReason::Clean)
@@ -130,7 +130,7 @@ fn open(file: &Path, globals: &Globals) -> io::Result<Box<dyn BufRead>> {
 
 fn unreadable(file: &Path, error: io::Error) -> CommandError {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", file.display()) };
-    CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {name}")))
+    CommandError::caused(format!("failed to read {name}"), error)
 }
 
 fn not_findings(why: &str) -> CommandError {
@@ -251,9 +251,6 @@ impl Tree {
                 citation::check(&mut dossier.claims[index], text, &blocks);
             }
         }
-        advisories::check(&mut dossier.claims, workspace, &self.advisories).map_err(|error| {
-            let hint = error.hint();
-            CommandError::new(ExitReason::Usage, error).hint(hint)
-        })
+        Ok(advisories::check(&mut dossier.claims, workspace, &self.advisories)?)
     }
 }

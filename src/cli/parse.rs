@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn unreadable(what: &str, error: io::Error) -> CommandError {
-    CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {what}")))
+    CommandError::caused(format!("failed to read {what}"), error)
         .hint("name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`")
 }
 

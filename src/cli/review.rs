@@ -188,7 +188,7 @@ fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
         (format!("the diff {}", path.display()), opened.and_then(|mut file| read(&mut file)))
     };
     result.map_err(|error| {
-        CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {name}")))
+        CommandError::caused(format!("failed to read {name}"), error)
             .hint("name a file with a unified diff, or pipe one in: `git diff | glee review --diff -`")
     })?;
     Ok(TargetSpec::Diff { name, text })
@@ -201,18 +201,17 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut workspace = sitting::workspace(globals)?;
     let spec = args.target(&workspace)?;
-    let steering = if is_ci() { workspace.steering_of(&spec).map_err(sitting::workspace_error)? } else { None };
+    let steering = if is_ci() { workspace.steering_of(&spec)? } else { None };
     let (settings, scripts) = sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let workspace = Arc::new(workspace);
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
-    let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
+    let target = workspace.select(&spec, &options)?;
     // A route named on the command line is chosen: nobody is asked for it.
     let chosen = args.on_dispute.map(Route::from);
     let asks = globals.interactive() && chosen.is_none();
-    let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
-        .map_err(|error| CommandError::new(ExitReason::Usage, error.clone()).hint_if(error.hint()))?;
+    let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
     plan.steered_by = base;
     plan.staged = args.staged_use();
@@ -272,10 +271,9 @@ fn dry_run(
 ) -> CommandResult {
     let bindings = super::history::open_read(globals, workspace)?
         .map(|journal| journal.bindings())
-        .transpose()
-        .map_err(sitting::journal_error)?
+        .transpose()?
         .unwrap_or_default();
-    let previews = pipeline::preview(workspace, plan, target, &bindings).map_err(sitting::run_error)?;
+    let previews = pipeline::preview(workspace, plan, target, &bindings)?;
     stream::out(&super::dry_run::render(args.format.into(), plan, settings, &previews))?;
     Ok(ExitReason::Clean)
 }

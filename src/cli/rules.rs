@@ -86,7 +86,7 @@ mod imp {
     use std::fmt::Write as _;
     use std::path::Path;
 
-    use crate::agents::builtin::{Catalog, CatalogError, Measure, MeasureError, Origin, Score, measure};
+    use crate::agents::builtin::{Catalog, Measure, Origin, Score, measure};
     use crate::cli::Globals;
     use crate::cli::error::{CommandError, CommandResult};
     use crate::domain::ExitReason;
@@ -101,7 +101,7 @@ mod imp {
     }
 
     pub(super) fn list(globals: &Globals, json: bool) -> CommandResult {
-        let catalog = Catalog::all(&globals.directory()).map_err(unusable)?;
+        let catalog = Catalog::all(&globals.directory())?;
         let rules: Vec<_> = catalog.infos().collect();
         if json {
             stream::out(&to_json(&rules)?)?;
@@ -129,13 +129,7 @@ mod imp {
     }
 
     pub(super) fn test(folder: &Path, wanted: &Wanted) -> CommandResult {
-        let measured = measure(folder).map_err(|error| {
-            let hint = match &error {
-                MeasureError::Rules(error) => error.hint(),
-                _ => Some("`glee rules test --help` describes the folder".to_owned()),
-            };
-            CommandError::new(ExitReason::Usage, error).hint_if(hint)
-        })?;
+        let measured = measure(folder)?;
         stream::out(&if wanted.json { to_json(&measured)? } else { table(&measured, wanted.misses) })?;
         let total = measured.total;
         let enough =
@@ -174,14 +168,8 @@ mod imp {
         );
     }
 
-    fn unusable(error: CatalogError) -> CommandError {
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
-    }
-
     fn to_json(value: &impl serde::Serialize) -> Result<String, CommandError> {
-        let text =
-            serde_json::to_string_pretty(value).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        let text = serde_json::to_string_pretty(value)?;
         Ok(text + "\n")
     }
 }
@@ -212,8 +200,6 @@ mod imp {
     }
 
     fn not_built() -> CommandError {
-        let error = BuiltinError::NotBuilt;
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
+        BuiltinError::NotBuilt.into()
     }
 }

@@ -103,12 +103,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn list(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let rows = match history::open_read(globals, &workspace)? {
-        Some(journal) => journal.runs(Some(args.recent)).map_err(sitting::journal_error)?,
+        Some(journal) => journal.runs(Some(args.recent))?,
         None => Vec::new(),
     };
     if args.json {
-        let text =
-            serde_json::to_string_pretty(&rows).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        let text = serde_json::to_string_pretty(&rows)?;
         stream::out(&format!("{text}\n"))?;
     } else if rows.is_empty() {
         stream::out("No runs yet. Start one with `glee review`.\n")?;
@@ -170,7 +169,7 @@ fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandE
 /// The history and the run that the user means.
 pub(super) fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
     let journal = journal(globals, workspace)?;
-    let run = journal.find_run(text).map_err(sitting::journal_error)?;
+    let run = journal.find_run(text)?;
     Ok((journal, run))
 }
 
@@ -178,14 +177,12 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
     if format == Format::Jsonl {
-        for event in journal.events(&run).map_err(sitting::journal_error)? {
-            let line =
-                serde_json::to_string(&event).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        for event in journal.events(&run)? {
+            let line = serde_json::to_string(&event)?;
             stream::out(&format!("{}\n", printable::json(line)))?;
         }
     } else {
-        let recorded =
-            pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
+        let recorded = pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run)?;
         sitting::report(globals, format, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
     }
     Ok(ExitReason::Clean)
@@ -193,7 +190,7 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
 
 fn show_log(globals: &Globals, text: &str) -> CommandResult {
     let journal = journal(globals, &sitting::workspace(globals)?)?;
-    let run = journal.find_any_run(text).map_err(sitting::journal_error)?;
+    let run = journal.find_any_run(text)?;
     let path = journal.folder_of(&run).join(log::FILE);
     let text = std::fs::read(&path).map_err(|error| {
         CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
@@ -206,8 +203,7 @@ fn show_log(globals: &Globals, text: &str) -> CommandResult {
 fn diff(globals: &Globals, text: &str) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
-    let Recorded { outcome, .. } =
-        pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
+    let Recorded { outcome, .. } = pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run)?;
     if outcome.changes.is_empty() {
         stream::err(&format!("Run {} changed no file.\n", run.short()));
     }
@@ -259,7 +255,7 @@ pub(super) fn recall(
     named: Option<Route>,
 ) -> Result<Recalled, CommandError> {
     refuse_pruned(journal, run)?;
-    let events = journal.events(run).map_err(sitting::journal_error)?;
+    let events = journal.events(run)?;
     let plan = events.iter().find_map(|event| match &event.kind {
         EventKind::RunStarted { plan } => Some((**plan).clone()),
         _ => None,
@@ -274,7 +270,7 @@ pub(super) fn recall(
         (None, Some(tree)) => Some(workspace.steering_in(&tree, &sitting::state_dir()?)),
         (None, None) => None,
     };
-    let steering = steering.transpose().map_err(sitting::workspace_error)?;
+    let steering = steering.transpose()?;
     let chosen = named.or(plan.on_dispute);
     let flags = chosen.map(|route| ("review.on_dispute.default".to_owned(), route.as_str().into()));
     let (settings, _) = sitting::settings(globals, flags.into_iter().collect(), &mut workspace, steering.as_ref())?;
@@ -283,15 +279,10 @@ pub(super) fn recall(
         Vec::new()
     } else {
         let judges = pipeline::judges(&settings);
-        judges
-            .map_err(|error| CommandError::usage(error.to_string()).hint_if(error.hint()))?
-            .into_iter()
-            .cloned()
-            .collect()
+        judges?.into_iter().cloned().collect()
     };
     if named == Some(Route::Judge) && !planned && judges.is_empty() {
-        let error = PlanError::NoJudge;
-        return Err(CommandError::usage(error.to_string()).hint_if(error.hint()));
+        return Err(PlanError::NoJudge.into());
     }
     Ok(Recalled { workspace, settings, plan, events, chosen, judges })
 }
@@ -304,7 +295,7 @@ pub(super) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> 
 
 /// What was pruned can only be read.
 fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
-    let events = journal.events(run).map_err(sitting::journal_error)?;
+    let events = journal.events(run)?;
     let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::RunPruned { .. })) else {
         return Ok(());
     };
@@ -333,12 +324,12 @@ fn refuse_undone(events: &[crate::event::Event], run: &RunId) -> Result<(), Comm
 fn refuse_changed(workspace: &Workspace, events: &[crate::event::Event], run: &RunId) -> Result<(), CommandError> {
     let Some(expected) = pipeline::tree_left(events) else { return Ok(()) };
     let state_dir = sitting::state_dir()?;
-    let now = workspace.snapshot_of(run, &state_dir).map_err(sitting::workspace_error)?;
+    let now = workspace.snapshot_of(run, &state_dir)?;
     let expected = TreeId(expected);
     if now == expected {
         return Ok(());
     }
-    let changes = workspace.changes(&expected, &now, &state_dir).map_err(sitting::workspace_error)?;
+    let changes = workspace.changes(&expected, &now, &state_dir)?;
     for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
         stream::err(&printable::block(change));
     }

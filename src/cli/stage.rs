@@ -7,14 +7,12 @@ use std::sync::atomic::AtomicBool;
 use super::Globals;
 use super::error::CommandError;
 use super::sitting::{self, FormatArg};
-use crate::config::file::FileError;
 use crate::config::settings::Settings;
-use crate::config::stages::StagesError;
 use crate::domain::{ExitReason, RunId, StagePlan};
 use crate::journal::Journal;
+use crate::pipeline;
 use crate::pipeline::ports::{EventSink, Person};
-use crate::pipeline::stages::{self, Outcome, PlanError, Rest, SettleError, Setup, files};
-use crate::pipeline::{self, RunError};
+use crate::pipeline::stages::{self, Outcome, Rest, Setup, files};
 use crate::report::{Format, stage as report};
 use crate::ui::jsonl::JsonLines;
 use crate::ui::person::PersonDialog;
@@ -66,7 +64,7 @@ impl<'a> Table<'a> {
 
     /// Carries on the last run that asked the same, if it is not over; else asks.
     pub(super) fn ask(&self, plan: StagePlan, afresh: bool) -> Result<Outcome, CommandError> {
-        let last = stages::last(&self.journal()?, &plan.id, &plan.stage).map_err(sitting::run_error)?;
+        let last = stages::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
             Some(last) if !afresh && last.is_open() && last.asked_the_same(&plan, &self.settings) => {
                 self.carry_on(last.outcome.run, &last.plan)
@@ -82,11 +80,11 @@ impl<'a> Table<'a> {
 
     fn sit(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<Outcome, CommandError> {
         // What would keep the files from being written is told before anything costs money.
-        files::folder(&self.project, &plan.id, &plan.stage).map_err(file_error)?;
+        files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = sitting::programs(&stages::agents_of(plan), &plan.backups, root)?;
         let state_dir = sitting::state_dir()?;
-        let _lock = self.workspace.lock(&state_dir, &run).map_err(sitting::workspace_error)?;
+        let _lock = self.workspace.lock(&state_dir, &run)?;
         let journal = self.journal()?;
         let terminal = Terminal::new(sitting::screen(self.globals));
         let sink: Box<dyn EventSink> = match self.format {
@@ -108,7 +106,7 @@ impl<'a> Table<'a> {
                 }
             }
         })?;
-        let (mut outcome, rest) = rested.map_err(sitting::run_error)?;
+        let (mut outcome, rest) = rested?;
         match rest {
             Rest::Ended => {}
             Rest::OverBudget => outcome.exit = ExitReason::Budget,
@@ -128,7 +126,7 @@ impl<'a> Table<'a> {
 
     /// Writes what a stage or a checkpoint came to into the tree.
     pub(super) fn write(&self, outcome: &Outcome) -> Result<(), CommandError> {
-        files::write(&self.project, outcome).map_err(file_error)
+        Ok(files::write(&self.project, outcome)?)
     }
 
     /// Prints what several stages and checkpoints came to.
@@ -141,33 +139,5 @@ impl<'a> Table<'a> {
             (Format::Jsonl, _) => String::new(),
         };
         Ok(stream::out(&text)?)
-    }
-}
-
-fn file_error(error: FileError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint_if(hint)
-}
-
-pub(super) fn plan_error(error: PlanError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint_if(hint)
-}
-
-pub(super) fn stages_error(error: StagesError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint_if(hint)
-}
-
-pub(super) fn settle_error(error: SettleError) -> CommandError {
-    match error {
-        SettleError::Run(error) => sitting::run_error(error),
-        error => CommandError::new(ExitReason::Usage, error),
-    }
-}
-
-impl From<RunError> for CommandError {
-    fn from(error: RunError) -> Self {
-        sitting::run_error(error)
     }
 }

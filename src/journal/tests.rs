@@ -10,7 +10,9 @@ use std::thread;
 use rusqlite::Connection;
 
 use super::*;
-use crate::domain::{AgentName, Answer, Finding, RawFinding, Response, Route, Ruling, RulingRecord, Severity, Tag};
+use crate::domain::{
+    Advice as _, AgentName, Answer, Finding, RawFinding, Response, Route, Ruling, RulingRecord, Severity, Tag,
+};
 use crate::event::{Event, EventKind, Plan};
 
 mod files;

@@ -40,7 +40,7 @@ pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
+use crate::domain::{Advice, Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::event::{Event, EventKind, Mode, Plan};
 use crate::files;
 use crate::journal::{Journal, JournalError};
@@ -100,9 +100,8 @@ pub enum RunError {
     NotStarted(RunId),
 }
 
-impl RunError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for RunError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Journal(error) => error.hint(),
             Self::Workspace(error) => error.hint(),
@@ -112,8 +111,7 @@ impl RunError {
         }
     }
 
-    /// The exit reason it stands for.
-    pub fn exit(&self) -> ExitReason {
+    fn exit(&self) -> ExitReason {
         match self {
             Self::Journal(error) => error.exit(),
             Self::Workspace(error) => error.exit(),

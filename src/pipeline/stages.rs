@@ -23,7 +23,7 @@ pub use plan::{Asking, PlanError, checkpoint, stage};
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{
-    Agent, Certainty, Decision, ExitReason, Question, Resolution, RunId, Settler, StagePlan, Untrusted,
+    Advice, Agent, Certainty, Decision, ExitReason, Question, Resolution, RunId, Settler, StagePlan, Untrusted,
 };
 use crate::event::EventKind;
 use crate::journal::Journal;
@@ -171,6 +171,16 @@ pub enum SettleError {
         /// What it allows.
         options: Vec<String>,
     },
+}
+
+impl Advice for SettleError {
+    fn hint(&self) -> Option<String> {
+        if let Self::Run(error) = self { error.hint() } else { None }
+    }
+
+    fn exit(&self) -> ExitReason {
+        if let Self::Run(error) = self { error.exit() } else { ExitReason::Usage }
+    }
 }
 
 /// Ends a stage's deadlock by a person's word.

@@ -23,7 +23,7 @@ pub(super) struct Filters {
 pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let Some(journal) = history::open_read(globals, &workspace)? else { return empty(args) };
-    let rows = journal.stages().map_err(sitting::journal_error)?;
+    let rows = journal.stages()?;
     let newest = rows.into_iter().rev().take(args.recent);
     let listed = newest.map(|row| Ok((stages::recorded(&journal, &row.run)?, row.started)));
     let listed = listed.collect::<Result<Vec<_>, CommandError>>()?;

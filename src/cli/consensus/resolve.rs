@@ -3,7 +3,7 @@
 use crate::cli::Globals;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::sitting::FormatArg;
-use crate::cli::stage::{self, Table};
+use crate::cli::stage::Table;
 use crate::pipeline::stages::{self, Last, Step};
 
 /// Arguments of `glee consensus resolve`.
@@ -36,8 +36,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outcome = match &args.decision {
         Some(word) => {
             let (reason, modifications) = (args.reason.clone(), args.modifications.clone());
-            let outcome = stages::decide(&mut journal, &last.outcome.run, word, reason, modifications)
-                .map_err(stage::settle_error)?;
+            let outcome = stages::decide(&mut journal, &last.outcome.run, word, reason, modifications)?;
             table.write(&outcome)?;
             outcome
         }

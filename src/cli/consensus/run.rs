@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::sitting::FormatArg;
-use crate::cli::stage::{self, Table};
+use crate::cli::stage::Table;
 use crate::cli::{Globals, gate};
 use crate::config::stages::{self as files, Gate, Stage, Step};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
@@ -39,9 +39,9 @@ enum Due {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    files::name(&args.id).map_err(stage::stages_error)?;
+    files::name(&args.id)?;
     let path = globals.directory().join(&args.pipeline);
-    let pipeline = files::pipeline(&path).map_err(stage::stages_error)?;
+    let pipeline = files::pipeline(&path)?;
     let prompt = match (&args.prompt, &pipeline.prompt) {
         (Some(prompt), _) => super::ask::prompt(Some(prompt), None)?,
         (None, Some(prompt)) => prompt.clone(),
@@ -91,7 +91,7 @@ fn steps(table: &Table<'_>, steps: &[Step], beside: &Path) -> Result<Vec<Due>, C
         match step {
             Step::Gate(gate) => all.push(Due::Gate(gate.clone(), beside.join(&gate.questions))),
             Step::Stage(name) => {
-                let described = files::stage(&table.project, name).map_err(stage::stages_error)?;
+                let described = files::stage(&table.project, name)?;
                 let folder = table.project.join(files::FOLDER);
                 let gates: Vec<Due> = described
                     .gates
@@ -126,7 +126,7 @@ impl Walk<'_> {
                     input: input.cloned(),
                     resolved,
                 };
-                stages::stage(&table.settings, table.workspace.root(), described, asking).map_err(stage::plan_error)
+                Ok(stages::stage(&table.settings, table.workspace.root(), described, asking)?)
             }
         }
     }

@@ -56,8 +56,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         plan.settings.into_iter().filter(|(key, _)| config::is_key(key)).collect();
     flags.extend(changed);
     let settings = config::load(&Sources { flags, ..Sources::default() })?.settings;
-    let replayed = pipeline::replay(&workspace, &sitting::state_dir()?, &journal, &run, &settings)
-        .map_err(sitting::run_error)?;
+    let replayed = pipeline::replay(&workspace, &sitting::state_dir()?, &journal, &run, &settings)?;
     sitting::report(globals, format, &replayed.outcome, &replayed.reviewed, "glee review --fix")?;
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {
@@ -99,7 +98,7 @@ fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
 }
 
 fn plan(journal: &Journal, run: &RunId) -> Result<Plan, CommandError> {
-    let events = journal.events(run).map_err(sitting::journal_error)?;
+    let events = journal.events(run)?;
     let plan = events.into_iter().find_map(|event| match event.kind {
         EventKind::RunStarted { plan } => Some(*plan),
         _ => None,

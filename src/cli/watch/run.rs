@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::{oneshot, watch as channel};
 
-use super::{Watch, address, socket_error};
+use super::{Watch, address};
 use crate::agents::own_process;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::sitting::{self, FormatArg};
@@ -22,7 +22,7 @@ use crate::ui::stream;
 use crate::ui::terminal::Terminal;
 use crate::watch::intake::{self, Batch, Intake};
 use crate::watch::socket::{Listener, own_name};
-use crate::watch::{self, PlanError, Setup};
+use crate::watch::{self, Setup};
 
 /// The lines of a file that are handed over at a time.
 const PIECE: usize = 1_000;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     sitting::require_sandbox(&settings)?;
     let state_dir = sitting::state_dir()?;
     sitting::refuse_inside(&workspace, &state_dir)?;
-    let plan = watch::plan(&settings, &workspace, jobs(&args.tasks)?).map_err(plan_error)?;
+    let plan = watch::plan(&settings, &workspace, jobs(&args.tasks)?)?;
     let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
     let agents = sitting::programs(&all, &plan.backups, workspace.root())?;
     let templates = load::Places::find(globals)?.root.join(".glee").join("prompts");
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
         let terminal = terminal.clone();
         async move {
             // In the runtime, which it belongs to.
-            let listener = Listener::bind(&path, &root).map_err(socket_error)?;
+            let listener = Listener::bind(&path, &root).map_err(CommandError::from)?;
             let (intake, said) = intake::intake();
             let owed = listener.owed();
             let serving = tokio::spawn(listener.serve(intake.clone()));
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 stay: args.stay,
                 stop,
             };
-            let ended = watch::run(setup, plan, args.afresh).await.map_err(sitting::run_error);
+            let ended = watch::run(setup, plan, args.afresh).await.map_err(CommandError::from);
             owed.given().await;
             serving.abort();
             if let Some(drawing) = drawing {
@@ -164,9 +164,4 @@ fn read_in(mut source: Source, intake: Intake) {
             }
         }
     });
-}
-
-fn plan_error(error: PlanError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint(hint)
 }
