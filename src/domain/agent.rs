@@ -27,22 +27,6 @@ pub enum Role {
 impl Role {
     /// All roles, in the order of the specification.
     pub const ALL: [Self; 4] = [Self::Coder, Self::Reviewer, Self::Judge, Self::Aggregator];
-
-    /// The word used in the configuration and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Coder => "coder",
-            Self::Reviewer => "reviewer",
-            Self::Judge => "judge",
-            Self::Aggregator => "aggregator",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// The unique name of a connected agent.
@@ -79,16 +63,6 @@ pub enum Effort {
 impl Effort {
     /// The words of the configuration.
     pub const WORDS: [&str; 4] = ["low", "medium", "high", "max"];
-
-    /// The word of the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Max => "max",
-        }
-    }
 
     /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {

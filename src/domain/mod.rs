@@ -20,6 +20,7 @@ mod severity;
 mod stage;
 mod untrusted;
 mod usage;
+mod words;
 
 pub use advice::Advice;
 pub use advised::Advised;
@@ -47,3 +48,4 @@ pub use stage::{
 };
 pub use untrusted::Untrusted;
 pub use usage::{Caps, Price, Spent, Told, Usage};
+pub(crate) use words::words;
