@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use serde::Serialize;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::words::{Words, one_of};
 use crate::agents::adapter::AgentError;
 use crate::agents::schema::Form;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
@@ -43,61 +44,29 @@ enum Command {
     /// Print the JSON Schema of what an agent with the adapter `json` reads or answers
     Schema {
         /// Which form
-        #[arg(value_enum, default_value_t = FormName::Request)]
-        form: FormName,
+        #[arg(value_parser = one_of(FORMS), default_value = "request")]
+        form: Form,
     },
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormName {
-    /// What every agent is asked
-    Request,
-    /// A reviewer's answer
-    Review,
-    /// A coder's answer
-    Response,
-    /// A judge's answer
-    Ruling,
-    /// A reviewer's words on the findings of others
-    Examination,
-    /// A reviewer's words on its own challenged findings
-    Defence,
-    /// A reviewer's answer about changes
-    Recheck,
-    /// An aggregator's answer
-    Synthesis,
-    /// An arbiter's answer
-    Decision,
-    /// Answers to the questions of a checkpoint
-    Answers,
-    /// A validator's answer
-    Validation,
-    /// A reviewer's answer in a watch
-    Peer,
-}
-
-impl From<FormName> for Form {
-    fn from(name: FormName) -> Self {
-        match name {
-            FormName::Request => Self::Request,
-            FormName::Review => Self::Review,
-            FormName::Response => Self::Response,
-            FormName::Ruling => Self::Ruling,
-            FormName::Examination => Self::Examination,
-            FormName::Defence => Self::Defence,
-            FormName::Recheck => Self::Recheck,
-            FormName::Synthesis => Self::Synthesis,
-            FormName::Decision => Self::Decision,
-            FormName::Answers => Self::Answers,
-            FormName::Validation => Self::Validation,
-            FormName::Peer => Self::Peer,
-        }
-    }
-}
+const FORMS: Words<Form> = &[
+    ("request", Form::Request, "What every agent is asked"),
+    ("review", Form::Review, "A reviewer's answer"),
+    ("response", Form::Response, "A coder's answer"),
+    ("ruling", Form::Ruling, "A judge's answer"),
+    ("examination", Form::Examination, "A reviewer's words on the findings of others"),
+    ("defence", Form::Defence, "A reviewer's words on its own challenged findings"),
+    ("recheck", Form::Recheck, "A reviewer's answer about changes"),
+    ("synthesis", Form::Synthesis, "An aggregator's answer"),
+    ("decision", Form::Decision, "An arbiter's answer"),
+    ("answers", Form::Answers, "Answers to the questions of a checkpoint"),
+    ("validation", Form::Validation, "A validator's answer"),
+    ("peer", Form::Peer, "A reviewer's answer in a watch"),
+];
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        Some(Command::Schema { form }) => print_json(&Form::from(*form).schema())?,
+        Some(Command::Schema { form }) => print_json(&form.schema())?,
         None if args.check => return super::check::run(globals),
         None => list(args, globals)?,
     }

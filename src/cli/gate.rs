@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::sitting::FormatArg;
 use super::stage::{Asked, Table};
+use super::words::{FORMATS, one_of};
 use crate::config::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::pipeline;
 use crate::pipeline::stages::{self, Step};
+use crate::report::Format;
 
 /// Arguments of `glee gate`.
 #[derive(Debug, clap::Args)]
@@ -68,8 +69,8 @@ struct Answer {
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

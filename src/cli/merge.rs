@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 use super::error::{CommandError, CommandResult};
+use super::words::{POLICIES, one_of};
 use super::{Globals, load, runs, sitting};
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
@@ -43,33 +42,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
     run: Option<String>,
     /// How to decide
-    #[arg(long, value_enum, value_name = "POLICY", default_value_t = PolicyArg::Panel)]
-    policy: PolicyArg,
-}
-
-/// `--policy`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PolicyArg {
-    /// Agreement ranks and gates, and never deletes
-    Panel,
-    /// The debate arbitrator's phases to the letter
-    Specification,
-}
-
-impl From<PolicyArg> for Policy {
-    fn from(arg: PolicyArg) -> Self {
-        match arg {
-            PolicyArg::Panel => Self::Panel,
-            PolicyArg::Specification => Self::Specification,
-        }
-    }
+    #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY", default_value = "panel")]
+    policy: Policy,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if let Some(run) = &args.run {
-        return recorded(run, args.policy.into(), globals);
+        return recorded(run, args.policy, globals);
     }
-    let mut bench = Bench { policy: args.policy.into(), tree: Tree::around(globals)? };
+    let mut bench = Bench { policy: args.policy, tree: Tree::around(globals)? };
     let stdin = vec![PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin } else { &args.files };
     if args.batch {

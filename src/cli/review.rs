@@ -4,15 +4,15 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::ValueEnum;
-
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::sitting::{self, FormatArg};
+use super::sitting;
+use super::words::{FORMATS, ROUTES, one_of};
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
 use crate::event::{Mode, Staged};
 use crate::pipeline;
+use crate::report::Format;
 use crate::ui::stream;
 use crate::workspace::{SelectOptions, Steering, Target, TargetSpec, Workspace};
 
@@ -57,8 +57,8 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Settle every dispute this way, without asking for it [default: review.on_dispute.default]
-    #[arg(long, value_enum, value_name = "ROUTE")]
-    on_dispute: Option<RouteArg>,
+    #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
+    on_dispute: Option<Route>,
     /// Review again what was changed, this many rounds at most [default: review.rounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
     rounds: Option<u32>,
@@ -73,29 +73,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     reviewer: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
-}
-
-/// `--on-dispute`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum RouteArg {
-    /// Ask the AI judge
-    Judge,
-    /// Leave it to a person
-    Human,
-    /// Discard the reviewer's opinion
-    Discard,
-}
-
-impl From<RouteArg> for Route {
-    fn from(arg: RouteArg) -> Self {
-        match arg {
-            RouteArg::Judge => Self::Judge,
-            RouteArg::Human => Self::Human,
-            RouteArg::Discard => Self::Discard,
-        }
-    }
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 impl Args {
@@ -121,7 +100,7 @@ impl Args {
         let mut flags = Vec::new();
         let mut set = |key: &str, value: serde_json::Value| flags.push((key.to_owned(), value));
         if let Some(route) = self.on_dispute {
-            set("review.on_dispute.default", Route::from(route).as_str().into());
+            set("review.on_dispute.default", route.as_str().into());
         }
         if let Some(rounds) = self.rounds {
             set("review.rounds", rounds.into());
@@ -209,7 +188,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let options = SelectOptions { max_file: settings.review.max_file, shard: settings.review.shard };
     let target = workspace.select(&spec, &options)?;
     // A route named on the command line is chosen: nobody is asked for it.
-    let chosen = args.on_dispute.map(Route::from);
+    let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
     let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
@@ -220,7 +199,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dry_run {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
     }
-    let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), chosen, globals };
+    let sitting = sitting::Sitting { format: args.format, mode: args.mode(), chosen, globals };
     sitting::start(&sitting, workspace, settings, agents, plan, target)
 }
 
@@ -274,6 +253,6 @@ fn dry_run(
         .transpose()?
         .unwrap_or_default();
     let previews = pipeline::preview(workspace, plan, target, &bindings)?;
-    stream::out(&super::dry_run::render(args.format.into(), plan, settings, &previews))?;
+    stream::out(&super::dry_run::render(args.format, plan, settings, &previews))?;
     Ok(ExitReason::Clean)
 }

@@ -7,8 +7,8 @@ mod undo;
 use clap::Subcommand;
 
 use super::error::{CommandError, CommandResult};
-use super::review::RouteArg;
-use super::sitting::{self, FormatArg, Sitting};
+use super::sitting::{self, Sitting};
+use super::words::{FORMATS, ROUTES, one_of};
 use super::{Globals, history};
 use crate::agents::Agents;
 use crate::config::settings::Settings;
@@ -53,8 +53,8 @@ enum Command {
         #[arg(value_name = "RUN", default_value = "last")]
         run: String,
         /// The form of the report
-        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-        format: FormatArg,
+        #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+        format: Format,
         /// Print its log instead: every call with its process, exit, bytes, tokens and time. Also of stages and watches
         #[arg(long, conflicts_with = "format")]
         log: bool,
@@ -73,11 +73,11 @@ enum Command {
         #[arg(value_name = "RUN", default_value = "last")]
         run: String,
         /// Settle every dispute that waits this way, without asking for it [default: what the run was started with]
-        #[arg(long, value_enum, value_name = "ROUTE")]
-        on_dispute: Option<RouteArg>,
+        #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
+        on_dispute: Option<Route>,
         /// The form of the report
-        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-        format: FormatArg,
+        #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+        format: Format,
     },
     /// Decide a recorded run again, under other rules if you like, without asking anybody
     Replay(replay::Args),
@@ -89,12 +89,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         None => list(args, globals),
         Some(Command::Show { run, log: true, .. }) => show_log(globals, run),
-        Some(Command::Show { run, format, .. }) => show(globals, run, (*format).into()),
+        Some(Command::Show { run, format, .. }) => show(globals, run, *format),
         Some(Command::Diff { run }) => diff(globals, run),
         Some(Command::Undo(args)) => undo::run(args, globals),
-        Some(Command::Resume { run, on_dispute, format }) => {
-            resume(globals, run, on_dispute.map(Route::from), (*format).into())
-        }
+        Some(Command::Resume { run, on_dispute, format }) => resume(globals, run, *on_dispute, *format),
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
     }

@@ -29,27 +29,6 @@ use crate::ui::stream;
 use crate::ui::terminal::Terminal;
 use crate::workspace::{Steering, Target, TreeLock, Workspace};
 
-/// `--format`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum FormatArg {
-    /// For people
-    Text,
-    /// The whole outcome as one JSON object
-    Json,
-    /// Every event as a line of JSON, as it happens
-    Jsonl,
-}
-
-impl From<FormatArg> for Format {
-    fn from(arg: FormatArg) -> Self {
-        match arg {
-            FormatArg::Text => Self::Text,
-            FormatArg::Json => Self::Json,
-            FormatArg::Jsonl => Self::Jsonl,
-        }
-    }
-}
-
 /// One sitting at a run.
 pub(crate) struct Sitting<'a> {
     pub(crate) format: Format,

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::Globals;
 use super::error::CommandError;
-use super::sitting::{self, FormatArg};
+use super::sitting;
+use super::words::{FORMATS, one_of};
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RunId, StagePlan};
 use crate::journal::Journal;
@@ -34,8 +35,8 @@ pub(super) struct Asked {
     #[arg(long)]
     pub(super) afresh: bool,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    pub(super) format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    pub(super) format: Format,
 }
 
 /// Everything that one command asks about stages.
@@ -49,13 +50,13 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(globals: &'a Globals, format: FormatArg) -> Result<Self, CommandError> {
+    pub(super) fn new(globals: &'a Globals, format: Format) -> Result<Self, CommandError> {
         let workspace = sitting::workspace(globals)?;
         let settings = super::load::runnable(globals, Vec::new(), None)?.1.settings;
         sitting::require_sandbox(&settings)?;
         sitting::refuse_inside(&workspace, &sitting::state_dir()?)?;
         let project = super::load::Places::find(globals)?.root;
-        Ok(Self { globals, format: format.into(), settings, workspace, project })
+        Ok(Self { globals, format, settings, workspace, project })
     }
 
     pub(super) fn journal(&self) -> Result<Journal, CommandError> {

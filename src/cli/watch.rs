@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::sitting::{self, FormatArg};
+use super::sitting;
+use super::words::{FORMATS, one_of};
+use crate::report::Format;
 use crate::watch::intake::Answer;
 use crate::watch::socket::{self, Client, SocketError};
 use crate::workspace::Workspace;
@@ -56,8 +58,8 @@ struct Watch {
     #[arg(long)]
     afresh: bool,
     /// What is printed
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::sitting::FormatArg;
 use crate::cli::stage::Table;
+use crate::cli::words::{FORMATS, one_of};
 use crate::cli::{Globals, gate};
 use crate::config::stages::{self as files, Gate, Stage, Step};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
 use crate::pipeline::stages::{self, Asking, Outcome, Step as Came};
+use crate::report::Format;
 
 /// Arguments of `glee consensus run`.
 #[derive(Debug, clap::Args)]
@@ -28,8 +29,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 /// What is done in one step.

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use clap::ValueEnum;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
@@ -10,6 +9,7 @@ use serde::Serialize;
 
 use super::{look, outcome, print_json, when};
 use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::words::{Words, one_of};
 use crate::cli::{Globals, history};
 use crate::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
 use crate::draw::{self, Look, Tone};
@@ -28,8 +28,8 @@ pub(super) struct Filters {
     #[arg(long)]
     open: bool,
     /// Only disputes that ended so
-    #[arg(long, value_enum, value_name = "RULING")]
-    ruling: Option<Ended>,
+    #[arg(long, value_parser = one_of(ENDED), value_name = "RULING")]
+    ruling: Option<RulingFilter>,
     /// Only disputes on findings of this reviewer
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
@@ -42,34 +42,17 @@ pub(super) struct Filters {
 }
 
 /// `--ruling`: a ruling, or what a ruling came to.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Ended {
-    Enforce,
-    Dismiss,
-    Escalate,
-    Discarded,
-    Refuted,
-    AcceptedRisk,
-    Deferred,
-    Duplicate,
-    NotMandatory,
-}
-
-impl Ended {
-    fn filter(self) -> RulingFilter {
-        match self {
-            Self::Enforce => RulingFilter::Word(RulingWord::Enforce),
-            Self::Dismiss => RulingFilter::Word(RulingWord::Dismiss),
-            Self::Escalate => RulingFilter::Word(RulingWord::Escalate),
-            Self::Discarded => RulingFilter::Disposition("discarded"),
-            Self::Refuted => RulingFilter::Disposition("refuted"),
-            Self::AcceptedRisk => RulingFilter::Disposition("accepted_risk"),
-            Self::Deferred => RulingFilter::Disposition("deferred"),
-            Self::Duplicate => RulingFilter::Disposition("duplicate"),
-            Self::NotMandatory => RulingFilter::Disposition("not_mandatory"),
-        }
-    }
-}
+const ENDED: Words<RulingFilter> = &[
+    ("enforce", RulingFilter::Word(RulingWord::Enforce), ""),
+    ("dismiss", RulingFilter::Word(RulingWord::Dismiss), ""),
+    ("escalate", RulingFilter::Word(RulingWord::Escalate), ""),
+    ("discarded", RulingFilter::Disposition("discarded"), ""),
+    ("refuted", RulingFilter::Disposition("refuted"), ""),
+    ("accepted-risk", RulingFilter::Disposition("accepted_risk"), ""),
+    ("deferred", RulingFilter::Disposition("deferred"), ""),
+    ("duplicate", RulingFilter::Disposition("duplicate"), ""),
+    ("not-mandatory", RulingFilter::Disposition("not_mandatory"), ""),
+];
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -83,7 +66,7 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     let filter = DisputeFilter {
         recent: Some(args.recent.saturating_add(1)),
         open_only: args.open,
-        ruling: args.ruling.map(Ended::filter),
+        ruling: args.ruling,
         reviewer: args.reviewer.clone(),
         since: args.since,
     };

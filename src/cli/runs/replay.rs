@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::super::Globals;
 use super::super::error::{CommandError, CommandResult};
-use super::super::merge::PolicyArg;
-use super::super::sitting::{self, FormatArg};
+use super::super::sitting;
+use super::super::words::{FORMATS, POLICIES, one_of};
 use crate::config::{self, Sources};
 use crate::domain::RunId;
 use crate::event::{EventKind, Plan};
@@ -13,6 +13,7 @@ use crate::journal::Journal;
 use crate::pipeline;
 use crate::protocol::printable;
 use crate::report::Format;
+use crate::rules::consensus::Policy;
 use crate::ui::stream;
 
 /// Arguments of `glee runs replay`.
@@ -31,18 +32,18 @@ pub(crate) struct Args {
     #[arg(value_name = "RUN", default_value = "last")]
     run: String,
     /// How findings of several reviewers become one answer [default: as in the run]
-    #[arg(long, value_enum, value_name = "POLICY")]
-    policy: Option<PolicyArg>,
+    #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY")]
+    policy: Option<Policy>,
     /// Another value for a setting of the run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let format: Format = args.format.into();
+    let format = args.format;
     if format == Format::Jsonl {
         return Err(CommandError::usage("a replay has no events of its own")
             .hint("`--format json` gives its outcome, `glee runs show --format jsonl` the events of the run"));
@@ -77,11 +78,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
     let mut changed = Vec::new();
     if let Some(policy) = args.policy {
-        let word = match policy {
-            PolicyArg::Panel => "panel",
-            PolicyArg::Specification => "specification",
-        };
-        changed.push(("review.consensus.policy".to_owned(), word.into()));
+        changed.push(("review.consensus.policy".to_owned(), policy.as_str().into()));
     }
     for given in &args.set {
         let Some((key, value)) = given.split_once('=') else {

@@ -10,11 +10,12 @@ use tokio::sync::{oneshot, watch as channel};
 use super::{Watch, address};
 use crate::agents::own_process;
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::sitting::{self, FormatArg};
+use crate::cli::sitting;
 use crate::cli::{Globals, history, load};
 use crate::domain::{Agent, ExitReason, Job};
 use crate::draw::standing as drawn;
 use crate::pipeline::ports::EventSink;
+use crate::report::Format;
 use crate::report::stage::json as json_report;
 use crate::ui::board::{self, Board};
 use crate::ui::jsonl::JsonLines;
@@ -52,10 +53,10 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     let path = address(&workspace)?;
     let terminal = Terminal::new(sitting::screen(globals));
     let sink: Box<dyn EventSink> = match args.format {
-        FormatArg::Jsonl => Box::new(JsonLines::new()),
-        FormatArg::Text | FormatArg::Json => Box::new(Board::new(&terminal)),
+        Format::Jsonl => Box::new(JsonLines::new()),
+        Format::Text | Format::Json => Box::new(Board::new(&terminal)),
     };
-    let shows = globals.interactive() && args.format != FormatArg::Jsonl;
+    let shows = globals.interactive() && args.format != Format::Jsonl;
     let root = workspace.root().to_owned();
     // Connections take them; with fewer, fewer are served.
     drop(own_process::provide_open_files(CONNECTIONS));
@@ -101,9 +102,9 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
         }
     })?;
     let ended = ended?;
-    if args.format == FormatArg::Json {
+    if args.format == Format::Json {
         stream::out(&json_report(&ended.standing))?;
-    } else if args.format == FormatArg::Text && !globals.quiet {
+    } else if args.format == Format::Text && !globals.quiet {
         stream::err(&format!("{}\n", drawn::line(sitting::screen(globals).look(), &ended.standing)));
         stream::err("Stopped; `glee watch` goes on from here\n");
     }
