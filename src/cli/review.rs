@@ -226,13 +226,9 @@ fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
             title: format!("The change edits `{path}`, which steers its review").into(),
             body: body.into(),
             file: Some(path.clone()),
-            line: None,
-            end_line: None,
             category: Some("security".to_owned()),
-            suggestion: None,
-            confidence: None,
-            evidence: Vec::new(),
             rule: Some("edits-its-own-review".to_owned()),
+            ..RawFinding::default()
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));

@@ -39,7 +39,7 @@ impl Tag {
 }
 
 /// How severe a finding is: the tag, if the word could be read as one, and the word as the reviewer wrote it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Severity {
     /// The normalised tag; `None` for a word that no vocabulary knows (such a finding counts as mandatory).
     pub tag: Option<Tag>,
