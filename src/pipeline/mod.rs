@@ -55,7 +55,6 @@ use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::Watch;
 use crate::private;
 use crate::protocol::prompts::PromptError;
-use crate::rules::budget;
 use crate::rules::consensus::{Extras, Policy};
 use crate::workspace::control::{Steers, steers};
 use crate::workspace::{Target, TreeId, Unfollowed, Workspace, WorkspaceError};
@@ -394,13 +393,8 @@ fn budget_notices(engine: &Engine, rest: Rest) -> Vec<String> {
     let (caps, state) = (&engine.settings.budget.caps, &engine.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        for (key, used) in budget::reached(caps, &state.spent) {
-            let run = engine.run.short();
-            notices.push(format!(
-                "`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then carry on with \
-                 `glee runs resume {run}`"
-            ));
-        }
+        let then = format!("carry on with `glee runs resume {}`", engine.run.short());
+        notices.extend(call::over_budget(&engine.settings, &state.spent, &then));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
         let embedded = |name: &AgentName| {

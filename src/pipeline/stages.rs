@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-pub use engine::Rest;
+pub use crate::pipeline::Rest;
 pub use outcome::{OpenQuestion, Outcome, Resolved, Step};
 pub use plan::{Asking, PlanError, checkpoint, stage};
 
