@@ -13,6 +13,7 @@ use crate::files;
 use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
+use crate::report::json::pretty;
 use crate::rules::consensus::{self, Extras, Policy};
 use crate::ui::stream;
 use crate::workspace::blocks::Blocks;
@@ -78,9 +79,7 @@ fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     let (journal, run) = runs::find(globals, &workspace, run)?;
     let decided = pipeline::decided_again(&workspace, &journal, &run, policy)?;
     for answer in decided {
-        let text = serde_json::to_string_pretty(&answer);
-        let text = text?;
-        stream::out(&format!("{}\n", printable::json(text)))?;
+        stream::out(&pretty(&answer))?;
     }
     Ok(ExitReason::Clean)
 }

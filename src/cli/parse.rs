@@ -14,6 +14,7 @@ use crate::draw::{self, Look, Tone};
 use crate::files;
 use crate::protocol::review::ReviewAnswer;
 use crate::protocol::{printable, recheck, response, review, ruling};
+use crate::report::json::pretty;
 use crate::ui::{screen, stream};
 
 /// Arguments of `glee parse`.
@@ -124,7 +125,7 @@ fn show<T: Serialize>(
     text: impl FnOnce(&T, Look) -> String,
 ) -> io::Result<String> {
     match format {
-        Format::Json => Ok(printable::json(serde_json::to_string_pretty(answer)?) + "\n"),
+        Format::Json => Ok(pretty(answer)),
         Format::Text => Ok(text(answer, look)),
     }
 }

@@ -88,9 +88,10 @@ mod imp {
 
     use crate::agents::builtin::{Catalog, Measure, Origin, Score, measure};
     use crate::cli::Globals;
-    use crate::cli::error::{CommandError, CommandResult};
+    use crate::cli::error::CommandResult;
     use crate::domain::ExitReason;
     use crate::protocol::printable;
+    use crate::report::json::pretty;
     use crate::ui::stream;
 
     pub(super) struct Wanted {
@@ -104,7 +105,7 @@ mod imp {
         let catalog = Catalog::all(&globals.directory())?;
         let rules: Vec<_> = catalog.infos().collect();
         if json {
-            stream::out(&to_json(&rules)?)?;
+            stream::out(&pretty(&rules))?;
             return Ok(ExitReason::Clean);
         }
         let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
@@ -130,7 +131,7 @@ mod imp {
 
     pub(super) fn test(folder: &Path, wanted: &Wanted) -> CommandResult {
         let measured = measure(folder)?;
-        stream::out(&if wanted.json { to_json(&measured)? } else { table(&measured, wanted.misses) })?;
+        stream::out(&if wanted.json { pretty(&measured) } else { table(&measured, wanted.misses) })?;
         let total = measured.total;
         let enough =
             total.precision().unwrap_or(1.0) >= wanted.precision && total.recall().unwrap_or(1.0) >= wanted.recall;
@@ -166,11 +167,6 @@ mod imp {
             share(score.precision()),
             share(score.recall()),
         );
-    }
-
-    fn to_json(value: &impl serde::Serialize) -> Result<String, CommandError> {
-        let text = serde_json::to_string_pretty(value)?;
-        Ok(text + "\n")
     }
 }
 

@@ -19,6 +19,7 @@ use crate::log;
 use crate::pipeline::{self, PlanError, Recorded};
 use crate::protocol::printable;
 use crate::report::Format;
+use crate::report::json::pretty;
 use crate::ui::stream;
 use crate::workspace::{TreeId, Workspace};
 
@@ -105,8 +106,7 @@ fn list(args: &Args, globals: &Globals) -> CommandResult {
         None => Vec::new(),
     };
     if args.json {
-        let text = serde_json::to_string_pretty(&rows)?;
-        stream::out(&format!("{text}\n"))?;
+        stream::out(&pretty(&rows))?;
     } else if rows.is_empty() {
         stream::out("No runs yet. Start one with `glee review`.\n")?;
     } else {

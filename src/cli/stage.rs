@@ -14,6 +14,7 @@ use crate::journal::Journal;
 use crate::pipeline;
 use crate::pipeline::ports::{EventSink, Person};
 use crate::pipeline::stages::{self, Outcome, Rest, Setup, files};
+use crate::report::json::pretty;
 use crate::report::{Format, stage as report};
 use crate::ui::jsonl::JsonLines;
 use crate::ui::person::PersonDialog;
@@ -135,8 +136,8 @@ impl<'a> Table<'a> {
         let look = sitting::stdout_look(self.globals);
         let text = match (self.format, outcomes) {
             (Format::Text, outcomes) => outcomes.iter().map(|outcome| report::text(look, outcome)).collect(),
-            (Format::Json, [outcome]) if one => report::json(outcome),
-            (Format::Json, outcomes) => report::json(outcomes),
+            (Format::Json, [outcome]) if one => pretty(outcome),
+            (Format::Json, outcomes) => pretty(outcomes),
             (Format::Jsonl, _) => String::new(),
         };
         Ok(stream::out(&text)?)

@@ -45,7 +45,7 @@ pub enum Detail {
 pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     match format {
         Format::Text => text::render(outcome, options),
-        Format::Json => json::render(outcome),
+        Format::Json => json::pretty(outcome),
         Format::Jsonl => String::new(),
     }
 }

@@ -78,12 +78,9 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let was_undone = workspace.is_undone(&run, &state_dir);
     let forced = if args.force { Forced::All } else { Forced::None };
     let mut decided = Decided { forced, remove_new: args.remove_new };
-    let once = |decided: &Decided| {
-        let done = match args.redo {
-            true => workspace.redo(&run, &kept, decided, &state_dir),
-            false => workspace.undo(&run, &kept, decided, &state_dir),
-        };
-        done
+    let once = |decided: &Decided| match args.redo {
+        true => workspace.redo(&run, &kept, decided, &state_dir),
+        false => workspace.undo(&run, &kept, decided, &state_dir),
     };
     let mut undone = once(&decided)?;
     if let Some(chosen) = chosen(globals, &undone.conflicts, args.redo) {

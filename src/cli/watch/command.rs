@@ -6,7 +6,7 @@ use crate::cli::{Globals, history, sitting};
 use crate::domain::{ExitReason, RunId, WatchStatus};
 use crate::draw::standing as drawn;
 use crate::event::EventKind;
-use crate::report::stage::json as json_report;
+use crate::report::json::pretty;
 use crate::ui::stream;
 use crate::watch::intake::{Answer, Command as Order};
 use crate::watch::socket::{SocketError, lock, own_name};
@@ -65,7 +65,7 @@ pub(super) fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Status { json } => {
             let (standing, runs) = standing(globals)?;
             let look = sitting::stdout_look(globals);
-            stream::out(&if *json { json_report(&standing) } else { drawn::text(look, &standing, runs) })?;
+            stream::out(&if *json { pretty(&standing) } else { drawn::text(look, &standing, runs) })?;
             Ok(exit(&standing))
         }
         Command::Issues { command: Some(Issues::Close { issue, why }), .. } => {
@@ -137,7 +137,7 @@ fn issues(globals: &Globals, as_json: bool) -> CommandResult {
         Err(error) => return Err(error.into()),
     };
     let look = sitting::stdout_look(globals);
-    stream::out(&if as_json { json_report(&issues) } else { drawn::issues(look, &issues) })?;
+    stream::out(&if as_json { pretty(&issues) } else { drawn::issues(look, &issues) })?;
     Ok(ExitReason::Clean)
 }
 

@@ -16,7 +16,7 @@ use crate::domain::{Agent, ExitReason, Job};
 use crate::draw::standing as drawn;
 use crate::pipeline::ports::EventSink;
 use crate::report::Format;
-use crate::report::stage::json as json_report;
+use crate::report::json::pretty;
 use crate::ui::board::{self, Board};
 use crate::ui::jsonl::JsonLines;
 use crate::ui::stream;
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     })?;
     let ended = ended?;
     if args.format == Format::Json {
-        stream::out(&json_report(&ended.standing))?;
+        stream::out(&pretty(&ended.standing))?;
     } else if args.format == Format::Text && !globals.quiet {
         stream::err(&format!("{}\n", drawn::line(sitting::screen(globals).look(), &ended.standing)));
         stream::err("Stopped; `glee watch` goes on from here\n");
