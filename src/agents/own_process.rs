@@ -90,10 +90,10 @@ mod tests {
         );
         let error = TooFewFiles { limit: 20, open: 4, needed: 62 };
         assert_eq!(error.to_string(), "too many open files: the limit is 20, 4 are open, and 62 more are needed");
-        assert_eq!(error.hint().unwrap(), "raise the limit in this shell: `ulimit -n 1024`");
+        assert_eq!(error.hint().as_deref(), Some("raise the limit in this shell: `ulimit -n 1024`"));
         assert_eq!(
-            TooFewFiles { limit: 2000, open: 1990, needed: 62 }.hint().unwrap(),
-            "raise the limit in this shell: `ulimit -n 4096`"
+            TooFewFiles { limit: 2000, open: 1990, needed: 62 }.hint().as_deref(),
+            Some("raise the limit in this shell: `ulimit -n 4096`")
         );
     }
 
