@@ -13,7 +13,7 @@ use super::heads::Marks;
 use super::program::Program;
 use super::stream::{self, Heard};
 use super::talk::Talk;
-use crate::domain::{Agent, Effort, FailureKind, Told, Usage};
+use crate::domain::{Advice, Agent, Effort, FailureKind, Told, Usage};
 use crate::protocol::request::Request;
 
 /// One question, with everything that a command line is made from.
@@ -131,6 +131,12 @@ impl AgentError {
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl Advice for AgentError {
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
     }
 }
 

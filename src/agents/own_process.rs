@@ -38,13 +38,12 @@ pub struct TooFewFiles {
     needed: u64,
 }
 
-impl TooFewFiles {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        format!(
+impl crate::domain::Advice for TooFewFiles {
+    fn hint(&self) -> Option<String> {
+        Some(format!(
             "raise the limit in this shell: `ulimit -n {}`",
             (self.open + self.needed).next_power_of_two().max(1024)
-        )
+        ))
     }
 }
 
@@ -69,6 +68,7 @@ fn enough(limit: u64, open: u64, agents: u64) -> Result<(), TooFewFiles> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Advice as _;
 
     #[test]
     fn open_files_are_counted_against_the_limit() {
@@ -82,10 +82,10 @@ mod tests {
         );
         let error = TooFewFiles { limit: 20, open: 4, needed: 62 };
         assert_eq!(error.to_string(), "too many open files: the limit is 20, 4 are open, and 62 more are needed");
-        assert_eq!(error.hint(), "raise the limit in this shell: `ulimit -n 1024`");
+        assert_eq!(error.hint().as_deref(), Some("raise the limit in this shell: `ulimit -n 1024`"));
         assert_eq!(
-            TooFewFiles { limit: 2000, open: 1990, needed: 62 }.hint(),
-            "raise the limit in this shell: `ulimit -n 4096`"
+            TooFewFiles { limit: 2000, open: 1990, needed: 62 }.hint().as_deref(),
+            Some("raise the limit in this shell: `ulimit -n 4096`")
         );
     }
 

@@ -15,7 +15,9 @@ use crate::agents::adapter::AgentError;
 use crate::agents::schema::Form;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::domain::{Agent, AgentName, ExitReason, Role};
+use crate::draw;
 use crate::protocol::{printable, secrets};
+use crate::report;
 use crate::ui::stream;
 
 /// Arguments of `glee agents`.
@@ -86,8 +88,7 @@ fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
 }
 
 fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
-    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
-    Ok(stream::out(&(secrets::redact(&text).into_owned() + "\n"))?)
+    Ok(stream::out(&secrets::redact(&report::json::pretty(value)))?)
 }
 
 /// A connected agent and what is known of its program. The values of its variables are nobody's business here.
@@ -140,17 +141,12 @@ fn table(rows: &[Row<'_>], color: bool) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let cells: Vec<[String; 6]> = rows.iter().map(cells).collect();
-    let mut widths = HEADER.map(str::len);
-    for row in &cells {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(width_of(cell));
-        }
-    }
-    let mut text = line(&HEADER.map(ToOwned::to_owned), widths);
+    let head = std::iter::once(HEADER.map(ToOwned::to_owned));
+    let lines = draw::table(&head.chain(rows.iter().map(cells)).collect::<Vec<_>>(), &[]);
+    let mut text = format!("{}\n", lines[0]);
     let (red, reset) = if color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
-    for (row, cells) in rows.iter().zip(&cells) {
-        text.push_str(&line(cells, widths));
+    for (row, line) in rows.iter().zip(&lines[1..]) {
+        let _ = writeln!(text, "{line}");
         if let Some(Missing { error, hint }) = &row.missing {
             let _ = writeln!(text, "  {red}missing{reset}: {}", printable::line(error));
             if let Some(hint) = hint {
@@ -179,19 +175,4 @@ fn program(row: &Row<'_>) -> String {
         (None, Some(_)) => "missing".to_owned(),
         (None, None) => "built in".to_owned(),
     }
-}
-
-fn width_of(cell: &str) -> usize {
-    cell.chars().count()
-}
-
-fn line(cells: &[String; 6], widths: [usize; 6]) -> String {
-    let mut line = String::new();
-    for (cell, width) in cells.iter().zip(widths) {
-        line.push_str(cell);
-        line.push_str(&" ".repeat(width.saturating_sub(width_of(cell)) + 2));
-    }
-    line.truncate(line.trim_end().len());
-    line.push('\n');
-    line
 }

@@ -6,9 +6,9 @@ use super::Globals;
 use super::error::CommandError;
 use super::load::Places;
 use crate::config::edit::EditError;
-use crate::config::file::{self, FileError, Links};
-use crate::config::trust::{Store, TrustError};
-use crate::config::{self, ConfigError, Owner, paths, renamed};
+use crate::config::file::{self, Links};
+use crate::config::trust::Store;
+use crate::config::{self, Owner, paths, renamed};
 use crate::domain::ExitReason;
 use crate::protocol::secrets;
 use crate::ui::stream;
@@ -38,10 +38,7 @@ impl Target {
                 name: paths::PROJECT_FILE.to_owned(),
             });
         }
-        let path = places
-            .user_file
-            .clone()
-            .ok_or_else(|| CommandError::new(ExitReason::Usage, paths::NoHome).hint_if(paths::NoHome.hint()))?;
+        let path = places.user_file.clone().ok_or(paths::NoHome)?;
         let name = path.display().to_string();
         Ok(Self { owner: Owner::User, path, name })
     }
@@ -156,16 +153,4 @@ pub(super) fn is_earlier(globals: &Globals, is_given: bool, earlier: &str, today
         say(globals, &renamed::notice(earlier, today));
     }
     is_given
-}
-
-impl From<FileError> for CommandError {
-    fn from(error: FileError) -> Self {
-        ConfigError::from(error).into()
-    }
-}
-
-impl From<TrustError> for CommandError {
-    fn from(error: TrustError) -> Self {
-        ConfigError::from(error).into()
-    }
 }

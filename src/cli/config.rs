@@ -285,10 +285,10 @@ fn open_editor(path: &std::path::Path) -> Result<(), CommandError> {
     let Some((program, args)) = words.split_first() else {
         return Err(CommandError::usage("`EDITOR` is not a command").hint(hint));
     };
-    let status = std::process::Command::new(program).args(args).arg(path).status().map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("cannot run the editor `{program}`"));
-        CommandError::new(ExitReason::Usage, error).hint(hint)
-    })?;
+    let status =
+        std::process::Command::new(program).args(args).arg(path).status().map_err(|error| {
+            CommandError::caused(format!("cannot run the editor `{program}`"), error).hint(hint)
+        })?;
     if status.success() {
         return Ok(());
     }

@@ -7,13 +7,12 @@ mod verify;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Serialize;
 
 use super::Globals;
 use super::error::CommandResult;
 use crate::domain::Disposition;
 use crate::draw::Look;
-use crate::ui::{screen, stream};
+use crate::ui::screen;
 
 /// Arguments of `glee disputes`.
 #[derive(Debug, clap::Args)]
@@ -74,10 +73,4 @@ fn outcome(disposition: &Disposition) -> String {
         | Disposition::AcceptedRisk
         | Disposition::NotMandatory => disposition.as_str().to_owned(),
     }
-}
-
-/// Prints a value as JSON for programs.
-fn print_json(value: &impl Serialize) -> std::io::Result<()> {
-    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::other)?;
-    stream::out(&format!("{text}\n"))
 }

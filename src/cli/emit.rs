@@ -12,7 +12,7 @@ use serde_json::json;
 use super::Globals;
 use super::change::is_earlier;
 use super::error::{CommandError, CommandResult};
-use super::watch::{self as watching, socket_error};
+use super::watch::{self as watching};
 use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
 use crate::protocol::printable;
 use crate::ui::stream;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let client = match watching::connect(globals)? {
         Ok(client) => client,
         Err(_) if if_running => return Ok(ExitReason::Clean),
-        Err(error) => return Err(socket_error(error)),
+        Err(error) => return Err(error.into()),
     };
     match (&args.from, &args.kind) {
         (Some(path), _) => all(client, path),
@@ -94,7 +94,7 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     let key = client.key().filter(|_| kind == EventType::UserManual.as_str());
     let line = json!({"type": kind, "agent": args.agent, "summary": args.summary, "files": args.files,
         "clarifies": args.clarifies, KEY: key});
-    let answer = client.ask(&line.to_string()).map_err(socket_error)?;
+    let answer = client.ask(&line.to_string())?;
     let answer = watching::accepted(answer)?;
     let own = |waiting: &AgentName| args.agent.as_ref() == Some(&waiting.0);
     let (asked, status) = if args.wait {
@@ -124,7 +124,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 /// How the watch stands when no review is at work or about to begin. Nothing begins by itself while the work is paused.
 fn decided(client: &mut Client) -> Result<Standing, CommandError> {
     loop {
-        let answer = watching::accepted(client.command(&Order::Status).map_err(socket_error)?)?;
+        let answer = watching::accepted(client.command(&Order::Status)?)?;
         let standing: Standing = watching::asked_for(answer.standing)?;
         let by_person = |trigger: &Trigger| matches!(trigger, Trigger::UserManual | Trigger::Clarified);
         let begins = match standing.status {
@@ -148,8 +148,8 @@ fn all(mut client: Client, path: &Path) -> CommandResult {
         Box::new(BufReader::with_capacity(64 << 10, file))
     };
     // A connection that says nothing for long is closed; the first line may be long in coming.
-    watching::accepted(client.command(&Order::Status).map_err(socket_error)?)?;
-    let mut speaker = client.speaker().map_err(socket_error)?;
+    watching::accepted(client.command(&Order::Status)?)?;
+    let mut speaker = client.speaker()?;
     // The last answer comes after the last line, and the end after it.
     let told_all = Arc::new(AtomicBool::new(false));
     let is_told = Arc::clone(&told_all);
@@ -161,7 +161,7 @@ fn all(mut client: Client, path: &Path) -> CommandResult {
     });
     let (mut taken, mut refused, mut last) = (0_u64, 0_u64, String::new());
     loop {
-        match client.answer().map_err(socket_error)? {
+        match client.answer()? {
             Some(answer) if answer.ok => taken += 1,
             Some(answer) => {
                 refused += 1;

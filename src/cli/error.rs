@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::ExitReason;
+use crate::domain::{Advice, ExitReason};
 use crate::protocol::{printable, secrets};
 
 /// The result of a command: the reason behind its exit code.
@@ -22,6 +22,11 @@ impl CommandError {
         Self { source: source.into(), hint: None, exit }
     }
 
+    /// A usage error that another error caused.
+    pub(crate) fn caused(message: String, cause: std::io::Error) -> Self {
+        Self::new(ExitReason::Usage, anyhow::Error::new(cause).context(message))
+    }
+
     /// A usage error in plain words.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ExitReason::Usage, anyhow::Error::msg(message.into()))
@@ -31,13 +36,6 @@ impl CommandError {
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
-        self
-    }
-
-    /// Adds what to do next, if anything is known.
-    #[must_use]
-    pub(crate) fn hint_if(mut self, hint: Option<String>) -> Self {
-        self.hint = hint.or(self.hint);
         self
     }
 
@@ -65,8 +63,8 @@ impl CommandError {
     }
 }
 
-impl From<std::io::Error> for CommandError {
-    fn from(error: std::io::Error) -> Self {
-        Self::new(ExitReason::Usage, error)
+impl<E: Advice> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        Self { hint: error.hint(), exit: error.exit(), source: error.into() }
     }
 }

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::sitting::FormatArg;
-use super::stage::{self, Asked, Table};
+use super::stage::{Asked, Table};
+use super::words::{FORMATS, one_of};
 use crate::config::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::pipeline;
 use crate::pipeline::stages::{self, Step};
+use crate::report::Format;
 
 /// Arguments of `glee gate`.
 #[derive(Debug, clap::Args)]
@@ -68,8 +69,8 @@ struct Answer {
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -103,14 +104,13 @@ pub(super) fn plan(
     questions: &Path,
     agents: &[String],
 ) -> Result<StagePlan, CommandError> {
-    files::name(id).map_err(stage::stages_error)?;
+    files::name(id)?;
     let Some(checkpoint) = files::checkpoint(checkpoint) else {
         return Err(CommandError::usage(format!("there is no checkpoint `{checkpoint}`"))
             .hint(format!("checkpoints are {}", CHECKPOINTS.join(", "))));
     };
-    let questions = files::questions(questions).map_err(stage::stages_error)?;
-    stages::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)
-        .map_err(stage::plan_error)
+    let questions = files::questions(questions)?;
+    Ok(stages::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)?)
 }
 
 fn answer(args: &Answer, globals: &Globals) -> CommandResult {
@@ -136,8 +136,8 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
             return Err(CommandError::usage(message).hint("`glee consensus` lists what was asked"));
         }
     };
-    let outcome = stages::answer(&mut journal, &last.outcome.run, &args.question, &args.value, args.reason.clone())
-        .map_err(stage::settle_error)?;
+    let outcome =
+        stages::answer(&mut journal, &last.outcome.run, &args.question, &args.value, args.reason.clone())?;
     table.write(&outcome)?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;

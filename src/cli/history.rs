@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Globals;
 use super::error::CommandError;
-use super::sitting::{self, journal_error, refuse_inside, state_dir};
+use super::sitting::{self, refuse_inside, state_dir};
 use crate::journal::{self, Journal, JournalError, Verification};
 use crate::log;
 use crate::workspace::Workspace;
@@ -89,11 +89,5 @@ fn path(globals: &Globals, key: impl FnOnce() -> Result<String, CommandError>) -
         Some(path) => std::path::absolute(globals.directory().join(path))
             .map_err(|error| CommandError::usage(error.to_string())),
         None => Ok(journal::path_for(&state_dir()?, &key()?)),
-    }
-}
-
-impl From<JournalError> for CommandError {
-    fn from(error: JournalError) -> Self {
-        journal_error(error)
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::process::ExitCode;
 
-use super::error::{CommandError, CommandResult};
+use super::error::CommandResult;
 #[cfg(target_os = "linux")]
 use crate::agents::sandbox;
 use crate::agents::{builtin, replay, supervise};
@@ -56,10 +56,7 @@ fn answer(args: &[OsString]) -> CommandResult {
     let name = args.first().map(|name| name.to_string_lossy()).unwrap_or_default();
     let mut request = Vec::new();
     std::io::stdin().lock().read_to_end(&mut request)?;
-    let answer = builtin::answer(&name, &request, &std::env::current_dir()?).map_err(|error| {
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
-    })?;
+    let answer = builtin::answer(&name, &request, &std::env::current_dir()?)?;
     stream::out(&format!("{answer}\n"))?;
     Ok(ExitReason::Clean)
 }

@@ -111,8 +111,11 @@ fn end(signal: u8, run: Option<&Run>) {
     if let Some(run) = run {
         let terminal = run.terminal.clone();
         let resume = run.resume.as_ref().filter(|(_, recorded)| recorded.load(Ordering::Relaxed));
-        let hint = resume.map(|(hint, _)| hint.clone());
-        let words = CommandError::usage(format!("the run was stopped at once by signal {signal}")).hint_if(hint);
+        let words = CommandError::usage(format!("the run was stopped at once by signal {signal}"));
+        let words = match resume {
+            Some((hint, _)) => words.hint(hint),
+            None => words,
+        };
         let (said, heard) = mpsc::channel();
         // The main thread may hold the terminal or stderr, and nobody may read it.
         thread::spawn(move || {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Globals;
 use super::change::say;
 use super::error::CommandError;
-use crate::config::{self, ConfigError, Loaded, Sources, Untrusted, paths};
+use crate::config::{self, Loaded, Sources, Untrusted, paths};
 use crate::domain::ExitReason;
 
 /// The folders and files that a command works with.
@@ -25,14 +25,10 @@ impl Places {
     /// Finds them from the folder the command works in.
     pub(crate) fn find(globals: &Globals) -> Result<Self, CommandError> {
         let directory = globals.directory();
-        let start = directory.canonicalize().map_err(|error| {
-            let error = anyhow::Error::new(error).context(format!("cannot work in `{}`", directory.display()));
-            CommandError::new(ExitReason::Usage, error)
-        })?;
-        let state = paths::state_dir().map_err(|error| {
-            let hint = error.hint();
-            CommandError::new(ExitReason::Usage, error).hint_if(hint)
-        })?;
+        let start = directory
+            .canonicalize()
+            .map_err(|error| CommandError::caused(format!("cannot work in `{}`", directory.display()), error))?;
+        let state = paths::state_dir()?;
         Ok(Self { root: paths::project_root(&start), user_file: paths::user_config_file().ok(), state })
     }
 
@@ -97,11 +93,4 @@ fn refusal(untrusted: &Untrusted) -> CommandError {
         format!("{said}; its `{}` would run, set or use\n  {}\n{hash}", paths::PROJECT_FOLDER, lines.join("\n  "));
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
         .hint(format!("read it, then trust it with `glee trust`, or for one command with `--trust {hash}`"))
-}
-
-impl From<ConfigError> for CommandError {
-    fn from(error: ConfigError) -> Self {
-        let hint = error.hint();
-        Self::new(ExitReason::Usage, error).hint_if(hint)
-    }
 }

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 use super::error::{CommandError, CommandResult};
+use super::words::{POLICIES, one_of};
 use super::{Globals, load, runs, sitting};
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
@@ -14,6 +13,7 @@ use crate::files;
 use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
+use crate::report::json::pretty;
 use crate::rules::consensus::{self, Extras, Policy};
 use crate::ui::stream;
 use crate::workspace::blocks::Blocks;
@@ -43,33 +43,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
     run: Option<String>,
     /// How to decide
-    #[arg(long, value_enum, value_name = "POLICY", default_value_t = PolicyArg::Panel)]
-    policy: PolicyArg,
-}
-
-/// `--policy`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PolicyArg {
-    /// Agreement ranks and gates, and never deletes
-    Panel,
-    /// The debate arbitrator's phases to the letter
-    Specification,
-}
-
-impl From<PolicyArg> for Policy {
-    fn from(arg: PolicyArg) -> Self {
-        match arg {
-            PolicyArg::Panel => Self::Panel,
-            PolicyArg::Specification => Self::Specification,
-        }
-    }
+    #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY", default_value = "panel")]
+    policy: Policy,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if let Some(run) = &args.run {
-        return recorded(run, args.policy.into(), globals);
+        return recorded(run, args.policy, globals);
     }
-    let mut bench = Bench { policy: args.policy.into(), tree: Tree::around(globals)? };
+    let mut bench = Bench { policy: args.policy, tree: Tree::around(globals)? };
     let stdin = vec![PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin } else { &args.files };
     if args.batch {
@@ -95,11 +77,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = runs::find(globals, &workspace, run)?;
-    let decided = pipeline::decided_again(&workspace, &journal, &run, policy).map_err(sitting::run_error)?;
+    let decided = pipeline::decided_again(&workspace, &journal, &run, policy)?;
     for answer in decided {
-        let text = serde_json::to_string_pretty(&answer);
-        let text = text.map_err(|error| CommandError::new(ExitReason::Usage, error))?;
-        stream::out(&format!("{}\n", printable::json(text)))?;
+        stream::out(&pretty(&answer))?;
     }
     Ok(ExitReason::Clean)
 }
@@ -130,7 +110,7 @@ fn open(file: &Path, globals: &Globals) -> io::Result<Box<dyn BufRead>> {
 
 fn unreadable(file: &Path, error: io::Error) -> CommandError {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", file.display()) };
-    CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {name}")))
+    CommandError::caused(format!("failed to read {name}"), error)
 }
 
 fn not_findings(why: &str) -> CommandError {
@@ -251,9 +231,6 @@ impl Tree {
                 citation::check(&mut dossier.claims[index], text, &blocks);
             }
         }
-        advisories::check(&mut dossier.claims, workspace, &self.advisories).map_err(|error| {
-            let hint = error.hint();
-            CommandError::new(ExitReason::Usage, error).hint(hint)
-        })
+        Ok(advisories::check(&mut dossier.claims, workspace, &self.advisories)?)
     }
 }

@@ -34,6 +34,7 @@ mod stats;
 mod trust;
 mod vote;
 mod watch;
+mod words;
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;

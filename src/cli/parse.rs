@@ -14,6 +14,7 @@ use crate::draw::{self, Look, Tone};
 use crate::files;
 use crate::protocol::review::ReviewAnswer;
 use crate::protocol::{printable, recheck, response, review, ruling};
+use crate::report::json::pretty;
 use crate::ui::{screen, stream};
 
 /// Arguments of `glee parse`.
@@ -91,7 +92,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn unreadable(what: &str, error: io::Error) -> CommandError {
-    CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {what}")))
+    CommandError::caused(format!("failed to read {what}"), error)
         .hint("name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`")
 }
 
@@ -124,7 +125,7 @@ fn show<T: Serialize>(
     text: impl FnOnce(&T, Look) -> String,
 ) -> io::Result<String> {
     match format {
-        Format::Json => Ok(printable::json(serde_json::to_string_pretty(answer)?) + "\n"),
+        Format::Json => Ok(pretty(answer)),
         Format::Text => Ok(text(answer, look)),
     }
 }

@@ -4,15 +4,15 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::ValueEnum;
-
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::sitting::{self, FormatArg};
+use super::sitting;
+use super::words::{FORMATS, ROUTES, one_of};
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
 use crate::event::{Mode, Staged};
 use crate::pipeline;
+use crate::report::Format;
 use crate::ui::stream;
 use crate::workspace::{SelectOptions, Steering, Target, TargetSpec, Workspace};
 
@@ -57,8 +57,8 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Settle every dispute this way, without asking for it [default: review.on_dispute.default]
-    #[arg(long, value_enum, value_name = "ROUTE")]
-    on_dispute: Option<RouteArg>,
+    #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
+    on_dispute: Option<Route>,
     /// Review again what was changed, this many rounds at most [default: review.rounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
     rounds: Option<u32>,
@@ -73,29 +73,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     reviewer: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
-}
-
-/// `--on-dispute`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum RouteArg {
-    /// Ask the AI judge
-    Judge,
-    /// Leave it to a person
-    Human,
-    /// Discard the reviewer's opinion
-    Discard,
-}
-
-impl From<RouteArg> for Route {
-    fn from(arg: RouteArg) -> Self {
-        match arg {
-            RouteArg::Judge => Self::Judge,
-            RouteArg::Human => Self::Human,
-            RouteArg::Discard => Self::Discard,
-        }
-    }
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 impl Args {
@@ -121,7 +100,7 @@ impl Args {
         let mut flags = Vec::new();
         let mut set = |key: &str, value: serde_json::Value| flags.push((key.to_owned(), value));
         if let Some(route) = self.on_dispute {
-            set("review.on_dispute.default", Route::from(route).as_str().into());
+            set("review.on_dispute.default", route.as_str().into());
         }
         if let Some(rounds) = self.rounds {
             set("review.rounds", rounds.into());
@@ -188,7 +167,7 @@ fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
         (format!("the diff {}", path.display()), opened.and_then(|mut file| read(&mut file)))
     };
     result.map_err(|error| {
-        CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {name}")))
+        CommandError::caused(format!("failed to read {name}"), error)
             .hint("name a file with a unified diff, or pipe one in: `git diff | glee review --diff -`")
     })?;
     Ok(TargetSpec::Diff { name, text })
@@ -201,18 +180,17 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut workspace = sitting::workspace(globals)?;
     let spec = args.target(&workspace)?;
-    let steering = if is_ci() { workspace.steering_of(&spec).map_err(sitting::workspace_error)? } else { None };
+    let steering = if is_ci() { workspace.steering_of(&spec)? } else { None };
     let (settings, scripts) = sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let workspace = Arc::new(workspace);
     let options = SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
-    let target = workspace.select(&spec, &options).map_err(sitting::workspace_error)?;
+    let target = workspace.select(&spec, &options)?;
     // A route named on the command line is chosen: nobody is asked for it.
-    let chosen = args.on_dispute.map(Route::from);
+    let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
-    let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)
-        .map_err(|error| CommandError::new(ExitReason::Usage, error.clone()).hint_if(error.hint()))?;
+    let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
     plan.steered_by = base;
     plan.staged = args.staged_use();
@@ -221,7 +199,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dry_run {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
     }
-    let sitting = sitting::Sitting { format: args.format.into(), mode: args.mode(), chosen, globals };
+    let sitting = sitting::Sitting { format: args.format, mode: args.mode(), chosen, globals };
     sitting::start(&sitting, workspace, settings, agents, plan, target)
 }
 
@@ -248,13 +226,9 @@ fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
             title: format!("The change edits `{path}`, which steers its review").into(),
             body: body.into(),
             file: Some(path.clone()),
-            line: None,
-            end_line: None,
             category: Some("security".to_owned()),
-            suggestion: None,
-            confidence: None,
-            evidence: Vec::new(),
             rule: Some("edits-its-own-review".to_owned()),
+            ..RawFinding::default()
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
@@ -272,10 +246,9 @@ fn dry_run(
 ) -> CommandResult {
     let bindings = super::history::open_read(globals, workspace)?
         .map(|journal| journal.bindings())
-        .transpose()
-        .map_err(sitting::journal_error)?
+        .transpose()?
         .unwrap_or_default();
-    let previews = pipeline::preview(workspace, plan, target, &bindings).map_err(sitting::run_error)?;
-    stream::out(&super::dry_run::render(args.format.into(), plan, settings, &previews))?;
+    let previews = pipeline::preview(workspace, plan, target, &bindings)?;
+    stream::out(&super::dry_run::render(args.format, plan, settings, &previews))?;
     Ok(ExitReason::Clean)
 }

@@ -86,11 +86,12 @@ mod imp {
     use std::fmt::Write as _;
     use std::path::Path;
 
-    use crate::agents::builtin::{Catalog, CatalogError, Measure, MeasureError, Origin, Score, measure};
+    use crate::agents::builtin::{Catalog, Measure, Origin, Score, measure};
     use crate::cli::Globals;
-    use crate::cli::error::{CommandError, CommandResult};
+    use crate::cli::error::CommandResult;
     use crate::domain::ExitReason;
     use crate::protocol::printable;
+    use crate::report::json::pretty;
     use crate::ui::stream;
 
     pub(super) struct Wanted {
@@ -101,10 +102,10 @@ mod imp {
     }
 
     pub(super) fn list(globals: &Globals, json: bool) -> CommandResult {
-        let catalog = Catalog::all(&globals.directory()).map_err(unusable)?;
+        let catalog = Catalog::all(&globals.directory())?;
         let rules: Vec<_> = catalog.infos().collect();
         if json {
-            stream::out(&to_json(&rules)?)?;
+            stream::out(&pretty(&rules))?;
             return Ok(ExitReason::Clean);
         }
         let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
@@ -129,14 +130,8 @@ mod imp {
     }
 
     pub(super) fn test(folder: &Path, wanted: &Wanted) -> CommandResult {
-        let measured = measure(folder).map_err(|error| {
-            let hint = match &error {
-                MeasureError::Rules(error) => error.hint(),
-                _ => Some("`glee rules test --help` describes the folder".to_owned()),
-            };
-            CommandError::new(ExitReason::Usage, error).hint_if(hint)
-        })?;
-        stream::out(&if wanted.json { to_json(&measured)? } else { table(&measured, wanted.misses) })?;
+        let measured = measure(folder)?;
+        stream::out(&if wanted.json { pretty(&measured) } else { table(&measured, wanted.misses) })?;
         let total = measured.total;
         let enough =
             total.precision().unwrap_or(1.0) >= wanted.precision && total.recall().unwrap_or(1.0) >= wanted.recall;
@@ -173,17 +168,6 @@ mod imp {
             share(score.recall()),
         );
     }
-
-    fn unusable(error: CatalogError) -> CommandError {
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
-    }
-
-    fn to_json(value: &impl serde::Serialize) -> Result<String, CommandError> {
-        let text =
-            serde_json::to_string_pretty(value).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
-        Ok(text + "\n")
-    }
 }
 
 #[cfg(not(feature = "astgrep"))]
@@ -212,8 +196,6 @@ mod imp {
     }
 
     fn not_built() -> CommandError {
-        let error = BuiltinError::NotBuilt;
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
+        BuiltinError::NotBuilt.into()
     }
 }

@@ -7,8 +7,8 @@ mod undo;
 use clap::Subcommand;
 
 use super::error::{CommandError, CommandResult};
-use super::review::RouteArg;
-use super::sitting::{self, FormatArg, Sitting};
+use super::sitting::{self, Sitting};
+use super::words::{FORMATS, ROUTES, one_of};
 use super::{Globals, history};
 use crate::agents::Agents;
 use crate::config::settings::Settings;
@@ -19,6 +19,7 @@ use crate::log;
 use crate::pipeline::{self, PlanError, Recorded};
 use crate::protocol::printable;
 use crate::report::Format;
+use crate::report::json::pretty;
 use crate::ui::stream;
 use crate::workspace::{TreeId, Workspace};
 
@@ -53,8 +54,8 @@ enum Command {
         #[arg(value_name = "RUN", default_value = "last")]
         run: String,
         /// The form of the report
-        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-        format: FormatArg,
+        #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+        format: Format,
         /// Print its log instead: every call with its process, exit, bytes, tokens and time. Also of stages and watches
         #[arg(long, conflicts_with = "format")]
         log: bool,
@@ -73,11 +74,11 @@ enum Command {
         #[arg(value_name = "RUN", default_value = "last")]
         run: String,
         /// Settle every dispute that waits this way, without asking for it [default: what the run was started with]
-        #[arg(long, value_enum, value_name = "ROUTE")]
-        on_dispute: Option<RouteArg>,
+        #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
+        on_dispute: Option<Route>,
         /// The form of the report
-        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-        format: FormatArg,
+        #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+        format: Format,
     },
     /// Decide a recorded run again, under other rules if you like, without asking anybody
     Replay(replay::Args),
@@ -89,12 +90,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         None => list(args, globals),
         Some(Command::Show { run, log: true, .. }) => show_log(globals, run),
-        Some(Command::Show { run, format, .. }) => show(globals, run, (*format).into()),
+        Some(Command::Show { run, format, .. }) => show(globals, run, *format),
         Some(Command::Diff { run }) => diff(globals, run),
         Some(Command::Undo(args)) => undo::run(args, globals),
-        Some(Command::Resume { run, on_dispute, format }) => {
-            resume(globals, run, on_dispute.map(Route::from), (*format).into())
-        }
+        Some(Command::Resume { run, on_dispute, format }) => resume(globals, run, *on_dispute, *format),
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
     }
@@ -103,13 +102,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn list(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let rows = match history::open_read(globals, &workspace)? {
-        Some(journal) => journal.runs(Some(args.recent)).map_err(sitting::journal_error)?,
+        Some(journal) => journal.runs(Some(args.recent))?,
         None => Vec::new(),
     };
     if args.json {
-        let text =
-            serde_json::to_string_pretty(&rows).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
-        stream::out(&format!("{text}\n"))?;
+        stream::out(&pretty(&rows))?;
     } else if rows.is_empty() {
         stream::out("No runs yet. Start one with `glee review`.\n")?;
     } else {
@@ -170,7 +167,7 @@ fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandE
 /// The history and the run that the user means.
 pub(super) fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
     let journal = journal(globals, workspace)?;
-    let run = journal.find_run(text).map_err(sitting::journal_error)?;
+    let run = journal.find_run(text)?;
     Ok((journal, run))
 }
 
@@ -178,14 +175,12 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
     if format == Format::Jsonl {
-        for event in journal.events(&run).map_err(sitting::journal_error)? {
-            let line =
-                serde_json::to_string(&event).map_err(|error| CommandError::new(ExitReason::Usage, error))?;
+        for event in journal.events(&run)? {
+            let line = serde_json::to_string(&event)?;
             stream::out(&format!("{}\n", printable::json(line)))?;
         }
     } else {
-        let recorded =
-            pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
+        let recorded = pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run)?;
         sitting::report(globals, format, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
     }
     Ok(ExitReason::Clean)
@@ -193,7 +188,7 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
 
 fn show_log(globals: &Globals, text: &str) -> CommandResult {
     let journal = journal(globals, &sitting::workspace(globals)?)?;
-    let run = journal.find_any_run(text).map_err(sitting::journal_error)?;
+    let run = journal.find_any_run(text)?;
     let path = journal.folder_of(&run).join(log::FILE);
     let text = std::fs::read(&path).map_err(|error| {
         CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
@@ -206,8 +201,7 @@ fn show_log(globals: &Globals, text: &str) -> CommandResult {
 fn diff(globals: &Globals, text: &str) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
-    let Recorded { outcome, .. } =
-        pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run).map_err(sitting::run_error)?;
+    let Recorded { outcome, .. } = pipeline::recorded(&workspace, &sitting::state_dir()?, &journal, &run)?;
     if outcome.changes.is_empty() {
         stream::err(&format!("Run {} changed no file.\n", run.short()));
     }
@@ -259,7 +253,7 @@ pub(super) fn recall(
     named: Option<Route>,
 ) -> Result<Recalled, CommandError> {
     refuse_pruned(journal, run)?;
-    let events = journal.events(run).map_err(sitting::journal_error)?;
+    let events = journal.events(run)?;
     let plan = events.iter().find_map(|event| match &event.kind {
         EventKind::RunStarted { plan } => Some((**plan).clone()),
         _ => None,
@@ -274,7 +268,7 @@ pub(super) fn recall(
         (None, Some(tree)) => Some(workspace.steering_in(&tree, &sitting::state_dir()?)),
         (None, None) => None,
     };
-    let steering = steering.transpose().map_err(sitting::workspace_error)?;
+    let steering = steering.transpose()?;
     let chosen = named.or(plan.on_dispute);
     let flags = chosen.map(|route| ("review.on_dispute.default".to_owned(), route.as_str().into()));
     let (settings, _) = sitting::settings(globals, flags.into_iter().collect(), &mut workspace, steering.as_ref())?;
@@ -283,15 +277,10 @@ pub(super) fn recall(
         Vec::new()
     } else {
         let judges = pipeline::judges(&settings);
-        judges
-            .map_err(|error| CommandError::usage(error.to_string()).hint_if(error.hint()))?
-            .into_iter()
-            .cloned()
-            .collect()
+        judges?.into_iter().cloned().collect()
     };
     if named == Some(Route::Judge) && !planned && judges.is_empty() {
-        let error = PlanError::NoJudge;
-        return Err(CommandError::usage(error.to_string()).hint_if(error.hint()));
+        return Err(PlanError::NoJudge.into());
     }
     Ok(Recalled { workspace, settings, plan, events, chosen, judges })
 }
@@ -304,7 +293,7 @@ pub(super) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> 
 
 /// What was pruned can only be read.
 fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
-    let events = journal.events(run).map_err(sitting::journal_error)?;
+    let events = journal.events(run)?;
     let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::RunPruned { .. })) else {
         return Ok(());
     };
@@ -333,12 +322,12 @@ fn refuse_undone(events: &[crate::event::Event], run: &RunId) -> Result<(), Comm
 fn refuse_changed(workspace: &Workspace, events: &[crate::event::Event], run: &RunId) -> Result<(), CommandError> {
     let Some(expected) = pipeline::tree_left(events) else { return Ok(()) };
     let state_dir = sitting::state_dir()?;
-    let now = workspace.snapshot_of(run, &state_dir).map_err(sitting::workspace_error)?;
+    let now = workspace.snapshot_of(run, &state_dir)?;
     let expected = TreeId(expected);
     if now == expected {
         return Ok(());
     }
-    let changes = workspace.changes(&expected, &now, &state_dir).map_err(sitting::workspace_error)?;
+    let changes = workspace.changes(&expected, &now, &state_dir)?;
     for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
         stream::err(&printable::block(change));
     }

@@ -16,7 +16,6 @@ use crate::config::{self, paths, scripts};
 use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId};
 use crate::draw::Look;
 use crate::event::{CallId, Event, Mode, Plan};
-use crate::journal::JournalError;
 use crate::log;
 use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
 use crate::pipeline::{self, Ended, Rest, Reviewed, RunError, Setup};
@@ -28,28 +27,7 @@ use crate::ui::progress::Progress;
 use crate::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::ui::stream;
 use crate::ui::terminal::Terminal;
-use crate::workspace::{Steering, Target, TreeLock, Workspace, WorkspaceError};
-
-/// `--format`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum FormatArg {
-    /// For people
-    Text,
-    /// The whole outcome as one JSON object
-    Json,
-    /// Every event as a line of JSON, as it happens
-    Jsonl,
-}
-
-impl From<FormatArg> for Format {
-    fn from(arg: FormatArg) -> Self {
-        match arg {
-            FormatArg::Text => Self::Text,
-            FormatArg::Json => Self::Json,
-            FormatArg::Jsonl => Self::Jsonl,
-        }
-    }
-}
+use crate::workspace::{Steering, Target, TreeLock, Workspace};
 
 /// One sitting at a run.
 pub(crate) struct Sitting<'a> {
@@ -62,22 +40,7 @@ pub(crate) struct Sitting<'a> {
 
 /// The work tree around the folder that the command works in.
 pub(crate) fn workspace(globals: &Globals) -> Result<Workspace, CommandError> {
-    Workspace::discover(&globals.directory()).map_err(workspace_error)
-}
-
-pub(crate) fn workspace_error(error: WorkspaceError) -> CommandError {
-    let (exit, hint) = (error.exit(), error.hint());
-    CommandError::new(exit, error).hint_if(hint)
-}
-
-pub(crate) fn journal_error(error: JournalError) -> CommandError {
-    let (exit, hint) = (error.exit(), error.hint());
-    CommandError::new(exit, error).hint_if(hint)
-}
-
-pub(crate) fn run_error(error: RunError) -> CommandError {
-    let (exit, hint) = (error.exit(), error.hint());
-    CommandError::new(exit, error).hint_if(hint)
+    Ok(Workspace::discover(&globals.directory())?)
 }
 
 /// The settings of a run, and the files that the change edits and that commands name. Where a commit steers the run, the
@@ -103,7 +66,7 @@ pub(crate) fn settings(
     let named = config::load(&sources)?.settings;
     let root = workspace.root().to_owned();
     let wanted = commands(&named).iter().flat_map(|command| scripts::paths(command, &root)).collect();
-    let files = workspace.files_at(&steering.base, &wanted).map_err(workspace_error)?;
+    let files = workspace.files_at(&steering.base, &wanted)?;
     if let Some(path) = files.added.first() {
         return Err(not_at_base(path, "it is not in the commit that the change is based on"));
     }
@@ -160,25 +123,16 @@ pub(crate) fn agents(plan: &Plan, root: &Path) -> Result<Agents, CommandError> {
 
 /// The programs of agents, all of them found, or those of their backups.
 pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
-    let state = paths::state_dir().map_err(|error| {
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
-    })?;
+    let state = paths::state_dir()?;
     provide_open_files(agents.len())?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state);
-    programs.check(agents, backups, root).map_err(|error| {
-        let hint = error.hint.clone();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
-    })?;
+    programs.check(agents, backups, root)?;
     Ok(programs)
 }
 
 /// Makes sure that enough files may be open for some agents side by side.
 pub(crate) fn provide_open_files(agents: usize) -> Result<(), CommandError> {
-    own_process::provide_open_files(agents).map_err(|error| {
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint(hint)
-    })
+    Ok(own_process::provide_open_files(agents)?)
 }
 
 /// Refuses what `sandbox: required` forbids, before anything costs money.
@@ -238,7 +192,7 @@ pub(crate) fn settle(
     let workspace = Arc::new(workspace);
     let state_dir = state_dir()?;
     refuse_inside(&workspace, &state_dir)?;
-    let _lock = workspace.lock(&state_dir, &run).map_err(workspace_error)?;
+    let _lock = workspace.lock(&state_dir, &run)?;
     let journal = history::open(sitting.globals, &workspace)?;
     let terminal = Terminal::new(screen(sitting.globals));
     let decider = decider(sitting, &settings, &terminal);
@@ -251,7 +205,7 @@ pub(crate) fn settle(
             judges,
         )
     })?;
-    let (disputes, rest) = ended.map_err(run_error)?;
+    let (disputes, rest) = ended?;
     Ok((disputes, rest == Rest::Stopped))
 }
 
@@ -279,7 +233,7 @@ fn sit(
     refuse_inside(&workspace, &state_dir()?)?;
     let _lock: Option<TreeLock> = match sitting.mode {
         Mode::Review => None,
-        Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id).map_err(workspace_error)?),
+        Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id)?),
     };
     let journal = history::open(sitting.globals, &workspace)?;
     let terminal = Terminal::new(screen(sitting.globals));
@@ -295,7 +249,7 @@ fn sit(
     let (ended, cause) = attend(wall, &terminal, Some((resume, is_recorded)), |stop| {
         run(Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop })
     })?;
-    let mut ended = ended.map_err(run_error)?;
+    let mut ended = ended?;
     if ended.rest == Rest::Stopped {
         // At a dialog the person has stopped it, which ends the program as Ctrl-C does.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
@@ -436,10 +390,7 @@ async fn running(mut left: Duration) {
 }
 
 pub(crate) fn state_dir() -> Result<std::path::PathBuf, CommandError> {
-    crate::config::paths::state_dir().map_err(|error| {
-        let hint = error.hint();
-        CommandError::new(ExitReason::Usage, error).hint_if(hint)
-    })
+    Ok(paths::state_dir()?)
 }
 
 /// Refuses to work with a record that a coder could rewrite: what Glee keeps has to lie outside the tree.

@@ -7,15 +7,15 @@ use std::sync::atomic::AtomicBool;
 use super::Globals;
 use super::change::is_earlier;
 use super::error::CommandError;
-use super::sitting::{self, FormatArg};
-use crate::config::file::FileError;
+use super::sitting;
+use super::words::{FORMATS, one_of};
 use crate::config::settings::Settings;
-use crate::config::stages::StagesError;
 use crate::domain::{ExitReason, RunId, StagePlan};
 use crate::journal::Journal;
+use crate::pipeline;
 use crate::pipeline::ports::{EventSink, Person};
-use crate::pipeline::stages::{self, Outcome, PlanError, Rest, SettleError, Setup, files};
-use crate::pipeline::{self, RunError};
+use crate::pipeline::stages::{self, Outcome, Rest, Setup, files};
+use crate::report::json::pretty;
 use crate::report::{Format, stage as report};
 use crate::ui::jsonl::JsonLines;
 use crate::ui::person::PersonDialog;
@@ -39,8 +39,8 @@ pub(super) struct Asked {
     #[arg(long, hide = true, conflicts_with = "fresh")]
     afresh: bool,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    pub(super) format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    pub(super) format: Format,
 }
 
 impl Asked {
@@ -60,13 +60,13 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(globals: &'a Globals, format: FormatArg) -> Result<Self, CommandError> {
+    pub(super) fn new(globals: &'a Globals, format: Format) -> Result<Self, CommandError> {
         let workspace = sitting::workspace(globals)?;
         let settings = super::load::runnable(globals, Vec::new(), None)?.1.settings;
         sitting::require_sandbox(&settings)?;
         sitting::refuse_inside(&workspace, &sitting::state_dir()?)?;
         let project = super::load::Places::find(globals)?.root;
-        Ok(Self { globals, format: format.into(), settings, workspace, project })
+        Ok(Self { globals, format, settings, workspace, project })
     }
 
     pub(super) fn journal(&self) -> Result<Journal, CommandError> {
@@ -75,7 +75,7 @@ impl<'a> Table<'a> {
 
     /// Carries on the last run that asked the same, if it is not over; else asks.
     pub(super) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<Outcome, CommandError> {
-        let last = stages::last(&self.journal()?, &plan.id, &plan.stage).map_err(sitting::run_error)?;
+        let last = stages::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
             Some(last) if !fresh && last.is_open() && last.asked_the_same(&plan, &self.settings) => {
                 self.carry_on(last.outcome.run, &last.plan)
@@ -91,11 +91,11 @@ impl<'a> Table<'a> {
 
     fn sit(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<Outcome, CommandError> {
         // What would keep the files from being written is told before anything costs money.
-        files::folder(&self.project, &plan.id, &plan.stage).map_err(file_error)?;
+        files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = sitting::programs(&stages::agents_of(plan), &plan.backups, root)?;
         let state_dir = sitting::state_dir()?;
-        let _lock = self.workspace.lock(&state_dir, &run).map_err(sitting::workspace_error)?;
+        let _lock = self.workspace.lock(&state_dir, &run)?;
         let journal = self.journal()?;
         let terminal = Terminal::new(sitting::screen(self.globals));
         let sink: Box<dyn EventSink> = match self.format {
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
                 }
             }
         })?;
-        let (mut outcome, rest) = rested.map_err(sitting::run_error)?;
+        let (mut outcome, rest) = rested?;
         match rest {
             Rest::Ended => {}
             Rest::OverBudget => outcome.exit = ExitReason::Budget,
@@ -137,7 +137,7 @@ impl<'a> Table<'a> {
 
     /// Writes what a stage or a checkpoint came to into the tree.
     pub(super) fn write(&self, outcome: &Outcome) -> Result<(), CommandError> {
-        files::write(&self.project, outcome).map_err(file_error)
+        Ok(files::write(&self.project, outcome)?)
     }
 
     /// Prints what several stages and checkpoints came to.
@@ -145,38 +145,10 @@ impl<'a> Table<'a> {
         let look = sitting::stdout_look(self.globals);
         let text = match (self.format, outcomes) {
             (Format::Text, outcomes) => outcomes.iter().map(|outcome| report::text(look, outcome)).collect(),
-            (Format::Json, [outcome]) if one => report::json(outcome),
-            (Format::Json, outcomes) => report::json(outcomes),
+            (Format::Json, [outcome]) if one => pretty(outcome),
+            (Format::Json, outcomes) => pretty(outcomes),
             (Format::Jsonl, _) => String::new(),
         };
         Ok(stream::out(&text)?)
-    }
-}
-
-fn file_error(error: FileError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint_if(hint)
-}
-
-pub(super) fn plan_error(error: PlanError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint_if(hint)
-}
-
-pub(super) fn stages_error(error: StagesError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint_if(hint)
-}
-
-pub(super) fn settle_error(error: SettleError) -> CommandError {
-    match error {
-        SettleError::Run(error) => sitting::run_error(error),
-        error => CommandError::new(ExitReason::Usage, error),
-    }
-}
-
-impl From<RunError> for CommandError {
-    fn from(error: RunError) -> Self {
-        sitting::run_error(error)
     }
 }

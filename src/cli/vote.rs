@@ -5,13 +5,13 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::words::{Words, one_of};
 use crate::domain::ExitReason;
 use crate::files;
 use crate::protocol::printable;
@@ -38,8 +38,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The version of the rules
-    #[arg(long, value_enum, value_name = "VERSION", default_value_t = Rules::V2)]
-    rules: Rules,
+    #[arg(long, value_parser = one_of(RULES), value_name = "VERSION", default_value = "v2")]
+    rules: Version,
     /// Read one input a line, print one answer a line
     #[arg(long)]
     batch: bool,
@@ -49,13 +49,10 @@ pub(crate) struct Args {
 }
 
 /// `--rules`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rules {
-    /// Majority and structural flips only
-    V1,
-    /// With protected minorities, justified drops and telling reasons
-    V2,
-}
+const RULES: Words<Version> = &[
+    ("v1", Version::V1, "Majority and structural flips only"),
+    ("v2", Version::V2, "With protected minorities, justified drops and telling reasons"),
+];
 
 /// How votes are decided here.
 struct Ballot {
@@ -71,8 +68,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             lists.facet_priority.entry(conflict.clone()).or_default().extend(voters);
         }
     }
-    let version = if args.rules == Rules::V1 { Version::V1 } else { Version::V2 };
-    let ballot = Ballot { version, lists };
+    let ballot = Ballot { version: args.rules, lists };
     match args.file.as_deref().filter(|file| *file != Path::new("-")) {
         Some(file) => {
             let name = format!("`{}`", file.display());
@@ -84,7 +80,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn unreadable(what: &str, error: io::Error) -> CommandError {
-    CommandError::new(ExitReason::Usage, anyhow::Error::new(error).context(format!("failed to read {what}")))
+    CommandError::caused(format!("failed to read {what}"), error)
         .hint("name a file with votes, or pipe one in: `glee vote < votes.json`")
 }
 

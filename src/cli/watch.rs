@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::sitting::{self, FormatArg};
-use crate::domain::ExitReason;
+use super::sitting;
+use super::words::{FORMATS, one_of};
+use crate::report::Format;
 use crate::watch::intake::Answer;
 use crate::watch::socket::{self, Client, SocketError};
 use crate::workspace::Workspace;
@@ -59,8 +60,8 @@ struct Watch {
     #[arg(long, hide = true, conflicts_with = "fresh")]
     afresh: bool,
     /// What is printed
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -85,23 +86,6 @@ pub(super) fn connect(globals: &Globals) -> Result<Result<Client, SocketError>, 
     Ok(Client::connect(&address(&workspace)?, workspace.root()))
 }
 
-pub(super) fn socket_error(error: SocketError) -> CommandError {
-    let (exit, hint) = match &error {
-        SocketError::NoWatch(_) => {
-            (ExitReason::Usage, Some("start one in another terminal: `glee watch`".to_owned()))
-        }
-        SocketError::Taken(_) => (ExitReason::Locked, Some("`glee watch status` shows how it stands".to_owned())),
-        SocketError::Foreign(_) => {
-            (ExitReason::Usage, Some("`GLEE_STATE_DIR` names a folder of your own with a short path".to_owned()))
-        }
-        SocketError::Unreadable(_) => {
-            (ExitReason::Usage, Some("is it of another version? `glee watch stop`, then start it again".to_owned()))
-        }
-        SocketError::Io { .. } => (ExitReason::Usage, None),
-    };
-    CommandError::new(exit, error).hint_if(hint)
-}
-
 /// What a watch answered, unless it refused.
 pub(super) fn accepted(answer: Option<Answer>) -> Result<Answer, CommandError> {
     let answer = answer.ok_or_else(|| CommandError::usage("the watch ended before it answered"))?;
@@ -113,5 +97,5 @@ pub(super) fn accepted(answer: Option<Answer>) -> Result<Answer, CommandError> {
 
 /// A part of what a watch answered.
 pub(super) fn asked_for<T>(part: Option<T>) -> Result<T, CommandError> {
-    part.ok_or_else(|| socket_error(SocketError::Unreadable("what was asked for is missing".to_owned())))
+    part.ok_or_else(|| SocketError::Unreadable("what was asked for is missing".to_owned()).into())
 }

@@ -27,22 +27,6 @@ pub enum Role {
 impl Role {
     /// All roles, in the order of the specification.
     pub const ALL: [Self; 4] = [Self::Coder, Self::Reviewer, Self::Judge, Self::Aggregator];
-
-    /// The word used in the configuration and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Coder => "coder",
-            Self::Reviewer => "reviewer",
-            Self::Judge => "judge",
-            Self::Aggregator => "aggregator",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// The unique name of a connected agent.
@@ -74,18 +58,6 @@ pub enum Effort {
     High,
     /// The most that the program knows a word for.
     Max,
-}
-
-impl Effort {
-    /// The word of the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Max => "max",
-        }
-    }
 }
 
 /// An agent as it is connected: who it is, what it may do, and what runs when it is asked.

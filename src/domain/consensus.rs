@@ -21,18 +21,6 @@ pub enum Class {
     Rejected,
 }
 
-impl Class {
-    /// The word in the output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Uncorroborated => "uncorroborated",
-            Self::Disputed => "disputed",
-            Self::Rejected => "rejected",
-        }
-    }
-}
-
 /// What one reviewer says of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Position {

@@ -22,15 +22,6 @@ pub enum ExaminationWord {
 impl ExaminationWord {
     /// All words.
     pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
-
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agree => "agree",
-            Self::Disagree => "disagree",
-            Self::Partial => "partial",
-        }
-    }
 }
 
 /// A word of round 3 on one's own finding.
@@ -48,15 +39,6 @@ pub enum DefenceWord {
 impl DefenceWord {
     /// All words.
     pub const ALL: [Self; 3] = [Self::Defend, Self::Concede, Self::Modify];
-
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Defend => "defend",
-            Self::Concede => "concede",
-            Self::Modify => "modify",
-        }
-    }
 }
 
 /// A reviewer's answer to another one's finding.

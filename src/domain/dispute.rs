@@ -33,21 +33,6 @@ pub enum Route {
 impl Route {
     /// All routes, in the order of the dialog.
     pub const ALL: [Self; 3] = [Self::Judge, Self::Human, Self::Discard];
-
-    /// The word of the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Judge => "judge",
-            Self::Human => "human",
-            Self::Discard => "discard",
-        }
-    }
-}
-
-impl fmt::Display for Route {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// What became of a disputed finding; it decides whether the finding blocks, now and in later runs.

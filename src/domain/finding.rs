@@ -28,7 +28,7 @@ impl Confidence {
 }
 
 /// One finding as it was read in a reviewer's answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RawFinding {
     /// The tag and the word it was read from.
     #[serde(flatten)]

@@ -3,6 +3,7 @@
 //! Everything else in Glee speaks in these types. They serialise as they are recorded in the journal, so a
 //! change to one of them is a change of the record: add optional fields, never rename or remove one.
 
+mod advice;
 mod advised;
 mod agent;
 mod consensus;
@@ -19,7 +20,9 @@ mod severity;
 mod stage;
 mod untrusted;
 mod usage;
+mod words;
 
+pub use advice::Advice;
 pub use advised::Advised;
 pub use agent::{Agent, AgentName, Effort, Role};
 pub use consensus::{Class, Corroboration, Position};
@@ -45,3 +48,4 @@ pub use stage::{
 };
 pub use untrusted::Untrusted;
 pub use usage::{Caps, Price, Spent, Told, Usage};
+pub(crate) use words::words;

@@ -49,16 +49,6 @@ impl AnswerStatus {
     pub fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::Clean)
     }
-
-    /// The word of the JSON form.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Clean => "clean",
-            Self::Incomplete => "incomplete",
-            Self::NotReviewed => "not_reviewed",
-        }
-    }
 }
 
 /// Why a file of the target was not reviewed.

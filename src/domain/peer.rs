@@ -3,12 +3,10 @@
 //! The words are those of the review system's specification (seed 004): milestone, review request, review result,
 //! verdict, STOP & ESCALATE.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use super::{Agent, AgentName, Untrusted};
 
@@ -35,27 +33,9 @@ impl EventType {
     pub const ALL: [Self; 6] =
         [Self::Milestone, Self::Blocker, Self::RequestReview, Self::UserManual, Self::Note, Self::Done];
 
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Milestone => "milestone",
-            Self::Blocker => "blocker",
-            Self::RequestReview => "request_review",
-            Self::UserManual => "user_manual",
-            Self::Note => "note",
-            Self::Done => "done",
-        }
-    }
-
     /// The type of this word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.as_str() == word)
-    }
-}
-
-impl fmt::Display for EventType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 
@@ -95,20 +75,6 @@ pub enum Trigger {
     TimeoutFallback,
     /// The agents concerned have answered a clarification.
     Clarified,
-}
-
-impl Trigger {
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Milestone => "MILESTONE",
-            Self::Blocker => "BLOCKER",
-            Self::RequestReview => "REQUEST_REVIEW",
-            Self::UserManual => "USER_MANUAL",
-            Self::TimeoutFallback => "TIMEOUT_FALLBACK",
-            Self::Clarified => "CLARIFIED",
-        }
-    }
 }
 
 /// What a reviewer is sent, exactly as the specification has it.
@@ -162,15 +128,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Approved => "approved",
-            Self::Concerns => "concerns",
-            Self::Blocker => "blocker",
-        }
-    }
-
     /// The verdict of this word, which has to be the whole of it.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Approved, Self::Concerns, Self::Blocker].into_iter().find(|known| known.as_str() == word)
@@ -261,16 +218,6 @@ pub enum WatchStatus {
     Running,
     /// Agents wait.
     Paused,
-}
-
-impl WatchStatus {
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "RUNNING",
-            Self::Paused => "PAUSED",
-        }
-    }
 }
 
 /// What an agent is asked to do, in the words of a person.

@@ -18,15 +18,6 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The word of the answer protocol.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Implemented => "IMPLEMENTED",
-            Self::Discarded => "DISCARDED",
-            Self::Disagree => "DISAGREE",
-        }
-    }
-
     /// Reads one of the three words, in any case.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Implemented, Self::Discarded, Self::Disagree]

@@ -20,26 +20,11 @@ pub enum RulingWord {
 }
 
 impl RulingWord {
-    /// The word of the protocol.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Enforce => "ENFORCE",
-            Self::Dismiss => "DISMISS",
-            Self::Escalate => "ESCALATE",
-        }
-    }
-
     /// Reads one of the three words, in any case.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Enforce, Self::Dismiss, Self::Escalate]
             .into_iter()
             .find(|ruling| ruling.as_str().eq_ignore_ascii_case(word))
-    }
-}
-
-impl fmt::Display for RulingWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

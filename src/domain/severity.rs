@@ -32,32 +32,14 @@ impl Tag {
     /// All tags, most severe first.
     pub const ALL: [Self; 6] = [Self::Critical, Self::Must, Self::High, Self::Should, Self::Medium, Self::Low];
 
-    /// The word as it stands between the brackets of a finding.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Critical => "CRITICAL",
-            Self::Must => "MUST",
-            Self::High => "HIGH",
-            Self::Should => "SHOULD",
-            Self::Medium => "MEDIUM",
-            Self::Low => "LOW",
-        }
-    }
-
     /// Reads one of the six words, in any case.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tag| tag.as_str().eq_ignore_ascii_case(word.trim()))
     }
 }
 
-impl fmt::Display for Tag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// How severe a finding is: the tag, if the word could be read as one, and the word as the reviewer wrote it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Severity {
     /// The normalised tag; `None` for a word that no vocabulary knows (such a finding counts as mandatory).
     pub tag: Option<Tag>,

@@ -140,23 +140,6 @@ pub enum StageStatus {
     Degraded,
 }
 
-impl StageStatus {
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Conflict => "conflict",
-            Self::Degraded => "degraded",
-        }
-    }
-}
-
-impl fmt::Display for StageStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// What is known when everybody has answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StageVerdict {
@@ -188,15 +171,6 @@ impl Certainty {
     /// Reads one of the three words, in any case.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::High, Self::Medium, Self::Low].into_iter().find(|known| known.as_str().eq_ignore_ascii_case(word))
-    }
-
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-        }
     }
 }
 

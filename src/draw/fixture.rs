@@ -26,15 +26,9 @@ pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
     let raw = RawFinding {
         severity: Severity::known(tag),
         title: title.into(),
-        body: "".into(),
         file: (!file.is_empty()).then(|| file.to_owned()),
         line,
-        end_line: None,
-        category: None,
-        suggestion: None,
-        confidence: None,
-        evidence: Vec::new(),
-        rule: None,
+        ..RawFinding::default()
     };
     let mandatory = matches!(tag, Tag::Critical | Tag::Must | Tag::High);
     Finding {

@@ -149,6 +149,20 @@ impl Look {
     }
 }
 
+/// Rows as lines, each column as wide as its widest cell; of those in `right` the cells stand at the right.
+pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
+    let widths: [usize; N] =
+        std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            let blanks = " ".repeat(width - columns(cell));
+            if right.contains(&column) { blanks + cell } else { cell.clone() + &blanks }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
 /// `text` filled up with blanks to `width` columns; colours do not count.
 pub fn pad(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(measure_text_width(text));
@@ -179,6 +193,15 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
         lines.extend(textwrap::wrap(&words, options).into_iter().map(Cow::into_owned));
     }
     lines
+}
+
+/// Wrapped text behind a head, the other lines as far in.
+pub fn paragraph(out: &mut String, look: Look, head: &str, text: &str) {
+    let indent = columns(head);
+    for (index, line) in wrap(text, look.width.saturating_sub(indent + 1)).into_iter().enumerate() {
+        let head = if index == 0 { head.to_owned() } else { " ".repeat(indent) };
+        let _ = writeln!(out, "{}", format!("{head}{line}").trim_end());
+    }
 }
 
 /// `1 finding`, `2 findings`.

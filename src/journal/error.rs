@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::{Disposition, DisputeNumber, ExitReason};
+use crate::domain::{Advice, Disposition, DisputeNumber, ExitReason};
 
 /// A failed use of the history.
 #[derive(Debug, thiserror::Error)]
@@ -81,9 +81,8 @@ pub enum JournalError {
     },
 }
 
-impl JournalError {
-    /// What to do about it, if anything is known.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for JournalError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Open { .. } | Self::NotAFile { .. } | Self::Foreign { .. } => {
                 Some("name another place with `--history <path>` or GLEE_STATE_DIR".to_owned())
@@ -104,8 +103,7 @@ impl JournalError {
         }
     }
 
-    /// The exit reason it stands for: usage where the user named what does not exist, else the history.
-    pub fn exit(&self) -> ExitReason {
+    fn exit(&self) -> ExitReason {
         match self {
             Self::UnknownRun(_)
             | Self::AmbiguousRun { .. }
@@ -119,7 +117,9 @@ impl JournalError {
             | Self::Access { .. } => ExitReason::History,
         }
     }
+}
 
+impl JournalError {
     /// Whether the file itself is bad, so that only a part of it may be readable.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. })

@@ -10,7 +10,9 @@ use std::thread;
 use rusqlite::Connection;
 
 use super::*;
-use crate::domain::{AgentName, Answer, Finding, RawFinding, Response, Route, Ruling, RulingRecord, Severity, Tag};
+use crate::domain::{
+    Advice as _, AgentName, Answer, Finding, RawFinding, Response, Route, Ruling, RulingRecord, Severity, Tag,
+};
 use crate::event::{Event, EventKind, Plan};
 
 mod files;
@@ -46,15 +48,9 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
         raw: RawFinding {
             severity: Severity::known(tag),
             title: format!("Finding number {id}").into(),
-            body: "".into(),
             file: Some("src/db.rs".to_owned()),
             line: Some(id),
-            end_line: None,
-            category: None,
-            suggestion: None,
-            confidence: None,
-            evidence: Vec::new(),
-            rule: None,
+            ..RawFinding::default()
         },
         mandatory: matches!(tag, Tag::Must | Tag::High),
         raised_by: by.iter().map(|name| AgentName::from(*name)).collect(),

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::time::Instant;
 
 use tokio::sync::watch;
 use tracing::{Instrument as _, Span, info, info_span, warn};
@@ -12,16 +13,18 @@ use tracing::{Instrument as _, Span, info, info_span, warn};
 use crate::agents::adapter::AgentError;
 use crate::agents::{Agents, AnswerText, Ask, Asked, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
-use crate::domain::{Agent, RunId, Told, Usage};
-use crate::event::{CallAnswer, CallId, Transcript};
+use crate::domain::{Agent, RunId, Spent, Told, Usage};
+use crate::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::journal::{Journal, JournalError};
 use crate::log;
 use crate::pipeline::asks;
 use crate::pipeline::ports::Sink;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::{Lookout, Sight};
-use crate::protocol::request::Request;
+use crate::protocol::prompts::{self, PromptError};
+use crate::protocol::request::{Request, Task};
 use crate::protocol::secrets;
+use crate::rules::budget;
 use crate::workspace::Workspace;
 
 /// A call that is ready to be made.
@@ -193,16 +196,80 @@ pub(crate) fn files(journal: &Journal, run: &RunId, stem: &str) -> Result<Transc
     })
 }
 
-/// The caps of a call where only so many more may be begun in all.
-pub(crate) fn limits(settings: &Settings, calls_left: Option<u64>) -> Limits {
+/// Whether as many agents are at work as may be.
+pub(crate) fn is_full(settings: &Settings, at_work: usize) -> bool {
+    settings.review.jobs.is_some_and(|jobs| usize::try_from(jobs).is_ok_and(|jobs| at_work >= jobs))
+}
+
+/// Whether one more agent may work beside those at work.
+pub(crate) fn may_ask(settings: &Settings, spent: &Spent, at_work: usize) -> bool {
+    !is_full(settings, at_work)
+        && calls_left(settings, spent, at_work).is_none_or(|left| left > 0)
+        && budget::reached(&settings.budget.caps(), spent).is_empty()
+}
+
+/// How many more calls may be begun beside those at work.
+fn calls_left(settings: &Settings, spent: &Spent, at_work: usize) -> Option<u64> {
+    let used = spent.calls.saturating_add(at_work as u64);
+    Some(settings.budget.caps().calls?.saturating_sub(used))
+}
+
+/// The caps of a call that begins beside those at work.
+pub(crate) fn limits(settings: &Settings, spent: &Spent, at_work: usize) -> Limits {
     let mut limits = settings.limits;
-    if let Some(left) = calls_left {
+    if let Some(left) = calls_left(settings, spent, at_work) {
         limits.retries = limits.retries.min(u32::try_from(left).unwrap_or(u32::MAX));
     }
     limits
 }
 
-/// 128 random bits as hexadecimal digits.
-pub(crate) fn nonce() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
+/// The request for a task, without secrets, with its prompt and the event that its call begins.
+///
+/// # Errors
+/// When the project's own template of the prompt cannot be used.
+pub(crate) fn request(
+    (settings, workspace, templates): (&Settings, &Workspace, &Path),
+    call: &CallId,
+    agent: &Agent,
+    task: Task,
+    again: Option<String>,
+) -> Result<(Request, String, EventKind), PromptError> {
+    let request = Request {
+        version: Request::VERSION,
+        // 128 random bits.
+        nonce: uuid::Uuid::new_v4().simple().to_string(),
+        agent: agent.name.clone(),
+        root: workspace.root().to_string_lossy().into_owned(),
+        task,
+        again,
+    };
+    let request = Redaction::from(settings.redaction).request(agent, request);
+    let prompt = prompts::render(&request, Some(templates))?;
+    let started = EventKind::CallStarted {
+        call: call.clone(),
+        role: request.task.role(),
+        prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
+        nonce: request.nonce.clone(),
+    };
+    Ok((request, prompt, started))
+}
+
+/// What is told where another agent answered in the place of the one that was to.
+pub(crate) fn stand_in(call: &CallId, told: &Told) -> Option<EventKind> {
+    let (by, said) = (told.by.as_ref()?, told.instead.as_ref()?);
+    Some(EventKind::Notice { text: format!("{by} was asked in the place of {}: {said}", call.agent) })
+}
+
+/// The notices of the caps that are reached; `then` says how it goes on once they are raised.
+pub(crate) fn over_budget(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
+    let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
+    let notice = |(key, used)| {
+        format!("`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then {then}")
+    };
+    reached.map(notice).collect()
+}
+
+/// Milliseconds since then.
+pub(crate) fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

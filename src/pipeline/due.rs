@@ -420,15 +420,9 @@ mod tests {
             raw: RawFinding {
                 severity: Severity::known(tag),
                 title: format!("finding {id}").into(),
-                body: "".into(),
                 file: Some("a.py".into()),
                 line: Some(id),
-                end_line: None,
-                category: None,
-                suggestion: None,
-                confidence: None,
-                evidence: Vec::new(),
-                rule: None,
+                ..RawFinding::default()
             },
             mandatory: matches!(tag, Tag::Must | Tag::High),
             raised_by: vec![AgentName::from("r1")],

@@ -22,7 +22,7 @@ use crate::domain::{Agent, DisputeNumber, ExitReason, FindingId, Ruler, Ruling, 
 use crate::event::{CallAnswer, CallId, Event, EventKind, Transcript};
 use crate::journal::{Binding, Journal, JournalError};
 use crate::pipeline::asks::Desk;
-use crate::pipeline::call::Called;
+use crate::pipeline::call::{self, Called};
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::engine::docket::Docket;
 use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Sink};
@@ -171,12 +171,6 @@ impl Engine {
         due::due(&self.state, policy, parked).iter().any(|step| matches!(step, Step::Ask(_)))
     }
 
-    /// How many more calls may be begun beside those at work.
-    pub(crate) fn calls_left(&self, at_work: usize) -> Option<u64> {
-        let used = self.state.spent.calls.saturating_add(at_work as u64);
-        Some(self.settings.budget.caps().calls?.saturating_sub(used))
-    }
-
     /// Does a step that needs no waiting, or begins one that does.
     fn start(&mut self, step: &Step) -> Result<Option<Work>, RunError> {
         match step {
@@ -279,10 +273,8 @@ impl Engine {
                     None => answer,
                 };
                 if !cut_off {
-                    if let (Some(by), Some(said)) = (&told.by, &told.instead) {
-                        let text = format!("{by} was asked in the place of {}: {said}", call.agent);
-                        self.append(EventKind::Notice { text })?;
-                    }
+                    let notice = call::stand_in(&call, &told);
+                    self.append_all(notice)?;
                     self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told })?;
                 }
                 recorded?;
@@ -472,7 +464,7 @@ impl Engine {
 
     /// Wall time of this sitting in milliseconds.
     pub(crate) fn millis(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        call::millis(self.started)
     }
 
     /// The exit reason of what is known so far.

@@ -579,15 +579,9 @@ mod tests {
             raw: RawFinding {
                 severity: Severity::known(Tag::Must),
                 title: TITLES[place.1].into(),
-                body: "".into(),
                 file: Some("a.py".into()),
                 line: place.2,
-                end_line: None,
-                category: None,
-                suggestion: None,
-                confidence: None,
-                evidence: Vec::new(),
-                rule: None,
+                ..RawFinding::default()
             },
             mandatory: true,
             raised_by: by.iter().map(|name| AgentName::from(name.to_string().as_str())).collect(),

@@ -40,7 +40,7 @@ pub use replay::{Replayed, replay};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
+use crate::domain::{Advice, Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::event::{Event, EventKind, Mode, Plan};
 use crate::files;
 use crate::journal::{Journal, JournalError};
@@ -55,7 +55,6 @@ use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::Watch;
 use crate::private;
 use crate::protocol::prompts::PromptError;
-use crate::rules::budget;
 use crate::rules::consensus::{Extras, Policy};
 use crate::workspace::control::{Steers, steers};
 use crate::workspace::{Target, TreeId, Unfollowed, Workspace, WorkspaceError};
@@ -100,9 +99,8 @@ pub enum RunError {
     NotStarted(RunId),
 }
 
-impl RunError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for RunError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Journal(error) => error.hint(),
             Self::Workspace(error) => error.hint(),
@@ -112,8 +110,7 @@ impl RunError {
         }
     }
 
-    /// The exit reason it stands for.
-    pub fn exit(&self) -> ExitReason {
+    fn exit(&self) -> ExitReason {
         match self {
             Self::Journal(error) => error.exit(),
             Self::Workspace(error) => error.exit(),
@@ -397,13 +394,8 @@ fn budget_notices(engine: &Engine, rest: Rest) -> Vec<String> {
     let (caps, state) = (engine.settings.budget.caps(), &engine.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        for (key, used) in budget::reached(&caps, &state.spent) {
-            let run = engine.run.short();
-            notices.push(format!(
-                "`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then carry on with \
-                 `glee runs resume {run}`"
-            ));
-        }
+        let then = format!("carry on with `glee runs resume {}`", engine.run.short());
+        notices.extend(call::over_budget(&engine.settings, &state.spent, &then));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
         let embedded = |name: &AgentName| {

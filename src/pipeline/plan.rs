@@ -3,7 +3,7 @@
 //! A missing role fails here. Nobody stands in for a missing agent (design rule 1).
 
 use crate::config::settings::{ReviewerChoice, Settings, Validate};
-use crate::domain::{Agent, AgentName, Role, Route};
+use crate::domain::{Advice, Agent, AgentName, Role, Route};
 use crate::event::{Mode, Plan};
 use crate::protocol::secrets;
 use crate::rules::consensus::Policy;
@@ -56,9 +56,8 @@ pub enum PlanError {
     },
 }
 
-impl PlanError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for PlanError {
+    fn hint(&self) -> Option<String> {
         Some(match self {
             Self::MissingRole(role) => format!(
                 "assign one with `glee connect <agent> --role {role}`, or set everything up with `glee init`"

@@ -16,14 +16,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-pub use engine::Rest;
+pub use crate::pipeline::Rest;
 pub use outcome::{OpenQuestion, Outcome, Resolved, Step};
 pub use plan::{Asking, PlanError, checkpoint, stage};
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{
-    Agent, Certainty, Decision, ExitReason, Question, Resolution, RunId, Settler, StagePlan, Untrusted,
+    Advice, Agent, Certainty, Decision, ExitReason, Question, Resolution, RunId, Settler, StagePlan, Untrusted,
 };
 use crate::event::EventKind;
 use crate::journal::Journal;
@@ -171,6 +171,16 @@ pub enum SettleError {
         /// What it allows.
         options: Vec<String>,
     },
+}
+
+impl Advice for SettleError {
+    fn hint(&self) -> Option<String> {
+        if let Self::Run(error) = self { error.hint() } else { None }
+    }
+
+    fn exit(&self) -> ExitReason {
+        if let Self::Run(error) = self { error.exit() } else { ExitReason::Usage }
+    }
 }
 
 /// Ends a stage's deadlock by a person's word.

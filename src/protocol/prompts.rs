@@ -11,6 +11,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value, syntax::SyntaxConfig};
 
 use super::request::{Request, Task};
+use crate::domain::Advice;
 use crate::files;
 
 mod context;
@@ -81,9 +82,8 @@ pub enum PromptError {
     },
 }
 
-impl PromptError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for PromptError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Read { .. } | Self::NotAFile { .. } => None,
             Self::TooLarge { .. } | Self::Template { .. } => {

@@ -1,12 +1,14 @@
 //! `--format json`: the whole outcome as one object, in the form of `docs/schema/outcome.json`.
 
-use crate::domain::Outcome;
+use serde::Serialize;
+
 use crate::protocol::printable;
 
-/// The outcome as indented JSON with a line end.
-pub(super) fn render(outcome: &Outcome) -> String {
-    let json = serde_json::to_string_pretty(outcome).expect("an outcome has string keys only and no failing part");
-    printable::json(json) + "\n"
+/// A value as indented JSON with a line end.
+pub fn pretty<T: Serialize + ?Sized>(value: &T) -> String {
+    let text =
+        serde_json::to_string_pretty(value).expect("what is printed has string keys only and no failing part");
+    printable::json(text) + "\n"
 }
 
 #[cfg(test)]
@@ -18,7 +20,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::domain::{Answer, Disposition, DisputeNumber, FindingState, RulingWord, Tag};
+    use crate::domain::{Answer, Disposition, DisputeNumber, FindingState, Outcome, RulingWord, Tag};
     use crate::draw::fixture::{clean, dispute, finding, ruling, settled};
 
     /// The schema as it is published. A change of it is a change of the contract: only optional fields are added
@@ -50,7 +52,7 @@ mod tests {
 
     #[test]
     fn reads_back_the_same_and_shows_no_control_character() {
-        let json = render(&full());
+        let json = pretty(&full());
         assert_eq!(json.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None);
         assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap(), full());
     }
@@ -59,11 +61,11 @@ mod tests {
     fn what_is_printed_follows_the_published_schema() {
         let schema = jsonschema::validator_for(&serde_json::from_str(PUBLISHED).unwrap()).unwrap();
         for outcome in [clean(), full()] {
-            let value: Value = serde_json::from_str(&render(&outcome)).unwrap();
+            let value: Value = serde_json::from_str(&pretty(&outcome)).unwrap();
             let errors: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
             assert_eq!(errors, Vec::<String>::new());
         }
-        let mut broken: Value = serde_json::from_str(&render(&full())).unwrap();
+        let mut broken: Value = serde_json::from_str(&pretty(&full())).unwrap();
         broken["findings"][0]["state"] = "approved".into();
         assert!(!schema.is_valid(&broken));
     }

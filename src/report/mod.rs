@@ -18,20 +18,6 @@ pub enum Format {
     Jsonl,
 }
 
-impl Format {
-    /// All formats, in the order they are listed.
-    pub const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Jsonl];
-
-    /// The word of `--format`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-        }
-    }
-}
-
 /// What a report needs beside the outcome.
 #[derive(Clone, Copy)]
 pub struct RenderOptions<'a> {
@@ -59,7 +45,7 @@ pub enum Detail {
 pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     match format {
         Format::Text => text::render(outcome, options),
-        Format::Json => json::render(outcome),
+        Format::Json => json::pretty(outcome),
         Format::Jsonl => String::new(),
     }
 }

@@ -3,19 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
 use crate::domain::{ExitReason, StageStatus, Synthesis, Untrusted};
-use crate::draw::{self, Glyph, Look, Tone};
+use crate::draw::{self, Glyph, Look, Tone, paragraph};
 use crate::pipeline::stages::stats::{BOUND, Counts, Deadlocks};
 use crate::pipeline::stages::{OpenQuestion, Outcome, Resolved, Step, files};
 use crate::protocol::printable;
-
-/// An outcome, or several, as indented JSON with a line end.
-pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    let text = serde_json::to_string_pretty(value).expect("an outcome has string keys only and no failing part");
-    printable::json(text) + "\n"
-}
+use crate::report::json::pretty;
 
 /// How a stage or a checkpoint ended, in a word or two.
 pub fn state(outcome: &Outcome) -> String {
@@ -175,15 +168,6 @@ fn hint(out: &mut String, look: Look, text: &str) {
     let _ = writeln!(out, "  {} {text}", look.paint(Tone::Key, "hint:"));
 }
 
-/// Wrapped text behind a head, the other lines as far in.
-fn paragraph(out: &mut String, look: Look, head: &str, text: &str) {
-    let indent = draw::columns(head);
-    for (index, line) in draw::wrap(text, look.width.saturating_sub(indent + 1)).into_iter().enumerate() {
-        let head = if index == 0 { head.to_owned() } else { " ".repeat(indent) };
-        let _ = writeln!(out, "{}", format!("{head}{line}").trim_end());
-    }
-}
-
 /// How often stages end in a deadlock, for people.
 pub fn deadlocks(found: &Deadlocks) -> String {
     let Some(rate) = found.all.rate() else {
@@ -241,7 +225,7 @@ pub fn deadlocks_json(found: &Deadlocks) -> String {
     let many = |all: &std::collections::BTreeMap<String, Counts>| -> serde_json::Map<String, serde_json::Value> {
         all.iter().map(|(name, counts)| (name.clone(), one(counts))).collect()
     };
-    json(&serde_json::json!({
+    pretty(&serde_json::json!({
         "all": one(&found.all),
         "by_stage": many(&found.by_stage),
         "by_agent": many(&found.by_agent),

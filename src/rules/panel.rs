@@ -190,15 +190,10 @@ mod tests {
             raw: RawFinding {
                 severity: Severity::known(Tag::Must),
                 title: "it breaks".into(),
-                body: "".into(),
                 file: Some("a.py".into()),
                 line: Some(lines.0),
                 end_line: Some(lines.1),
-                category: None,
-                suggestion: None,
-                confidence: None,
-                evidence: Vec::new(),
-                rule: None,
+                ..RawFinding::default()
             },
             mandatory: true,
             raised_by: vec![AgentName::from("r1")],

@@ -5,12 +5,16 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::words;
+
+words!(Action, FlagReason);
+
 /// What a voter wants done with a tuple.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Action {
     /// Leave it as it is.
     Keep,
@@ -26,17 +30,6 @@ pub enum Action {
 
 impl Action {
     const ALL: [Self; 5] = [Self::Keep, Self::Drop, Self::Flip, Self::Flag, Self::Merge];
-
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Keep => "KEEP",
-            Self::Drop => "DROP",
-            Self::Flip => "FLIP",
-            Self::Flag => "FLAG",
-            Self::Merge => "MERGE",
-        }
-    }
 
     /// Reads a word, trimmed and in any case.
     pub fn parse(word: &str) -> Option<Self> {
@@ -97,7 +90,8 @@ pub enum Version {
 }
 
 /// Why the rules themselves flag a tuple.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
     /// The one vote outside the majority is of the voter whom the conflict's type concerns.
     FacetMinoritySignal,
@@ -107,24 +101,6 @@ pub enum FlagReason {
     TieUnresolved,
     /// Either of the last two, where two tuples overlap.
     RedundantRefUncertain,
-}
-
-impl FlagReason {
-    /// The code of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::FacetMinoritySignal => "FACET_MINORITY_SIGNAL",
-            Self::PolarityUncertain => "POLARITY_UNCERTAIN",
-            Self::TieUnresolved => "TIE_UNRESOLVED",
-            Self::RedundantRefUncertain => "REDUNDANT_REF_UNCERTAIN",
-        }
-    }
-}
-
-impl fmt::Display for FlagReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// The type of conflict in which one finding's place contains another's.

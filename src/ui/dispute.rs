@@ -9,12 +9,11 @@ use console::Term;
 
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
 use crate::draw::snippet::{self, Code};
-use crate::draw::{self, Look, Tone};
+use crate::draw::{self, Look, Tone, paragraph};
 use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Question};
 use crate::protocol::printable;
 
 use super::menu::{self, Menu, taken};
-use super::person::paragraph;
 use super::terminal::Terminal;
 
 /// The line under the selection when no judge is connected.
@@ -212,7 +211,7 @@ fn sheet(look: Look, question: &Question) -> String {
     let raised = format!("raised by {}", names.join(", "));
     let facts = [raised, class.unwrap_or_default()].map(|fact| look.paint(Tone::Faint, &fact));
     let _ = writeln!(sheet, "{}", look.facts(&facts));
-    paragraph(&mut sheet, look, &printable::block(&finding.raw.body), "");
+    paragraph(&mut sheet, look, "  ", &printable::block(&finding.raw.body));
 
     if let Some(excerpt) = &question.excerpt {
         let code = Code {
@@ -226,7 +225,7 @@ fn sheet(look: Look, question: &Question) -> String {
     }
 
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, dispute.objector.heading()));
-    paragraph(&mut sheet, look, &printable::block(&dispute.objection.text), "");
+    paragraph(&mut sheet, look, "  ", &printable::block(&dispute.objection.text));
     for evidence in &dispute.objection.evidence {
         push(&mut sheet, look, &format!("  {}", look.paint(Tone::Key, "evidence:")), &printable::line(evidence));
     }
@@ -252,7 +251,7 @@ fn sheet(look: Look, question: &Question) -> String {
         };
         let heading = format!("{by} says {}", record.ruling.ruling);
         let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &heading));
-        paragraph(&mut sheet, look, &printable::block(&record.ruling.rationale), "");
+        paragraph(&mut sheet, look, "  ", &printable::block(&record.ruling.rationale));
         for vote in &record.votes {
             push(
                 &mut sheet,

@@ -7,7 +7,7 @@ use std::io;
 use console::Term;
 
 use crate::domain::Approach;
-use crate::draw::{self, Look, Tone};
+use crate::draw::{self, Look, Tone, paragraph};
 use crate::pipeline::ports::{Deadlock, Person, PersonWord};
 use crate::pipeline::stages::OpenQuestion;
 use crate::protocol::printable;
@@ -131,10 +131,10 @@ fn deadlock_sheet(look: Look, deadlock: &Deadlock) -> String {
     let mut sheet = String::new();
     let stage = format!("Deadlock in stage {}", printable::line(&deadlock.stage));
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &stage));
-    paragraph(&mut sheet, look, &printable::line(&deadlock.reason), "");
+    paragraph(&mut sheet, look, "  ", &printable::line(&deadlock.reason));
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, "The conflicts"));
     for conflict in &deadlock.conflicts {
-        paragraph(&mut sheet, look, &printable::block(conflict), "- ");
+        paragraph(&mut sheet, look, "  - ", &printable::block(conflict));
     }
     let positions: Vec<(String, String)> = deadlock
         .positions
@@ -150,7 +150,7 @@ fn deadlock_sheet(look: Look, deadlock: &Deadlock) -> String {
             decision.confidence.as_str()
         );
         let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &heading));
-        paragraph(&mut sheet, look, &printable::block(&decision.rationale), "");
+        paragraph(&mut sheet, look, "  ", &printable::block(&decision.rationale));
     }
     sheet.push('\n');
     sheet
@@ -203,33 +203,24 @@ fn question_sheet(look: Look, open: &OpenQuestion) -> String {
     let mut sheet = String::new();
     let heading = format!("Question {}", printable::line(&open.question.id));
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &heading));
-    paragraph(&mut sheet, look, &printable::block(&open.question.question), "");
+    paragraph(&mut sheet, look, "  ", &printable::block(&open.question.question));
     for opinion in &open.opinions {
         let by: Vec<String> = opinion.by.iter().map(|name| printable::line(&name.0)).collect();
         let head = format!("{} ({})", printable::line(&opinion.answer), by.join(", "));
         let _ = writeln!(sheet, "\n{}", look.paint(Tone::Key, &head));
         for reason in opinion.reasons.iter().filter(|reason| !reason.is_blank()) {
-            paragraph(&mut sheet, look, &printable::block(reason), "- ");
+            paragraph(&mut sheet, look, "  - ", &printable::block(reason));
         }
     }
     if open.opinions.is_empty() {
-        paragraph(&mut sheet, look, "no agent gave an answer that the question allows", "");
+        paragraph(&mut sheet, look, "  ", "no agent gave an answer that the question allows");
     }
     if let Some(reason) = &open.validator {
         let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, "The validator does not agree with the majority"));
-        paragraph(&mut sheet, look, &printable::block(reason), "");
+        paragraph(&mut sheet, look, "  ", &printable::block(reason));
     }
     sheet.push('\n');
     sheet
-}
-
-/// Printable text, wrapped and indented, behind `head`.
-pub(super) fn paragraph(sheet: &mut String, look: Look, text: &str, head: &str) {
-    let indent = head.len();
-    for (index, line) in draw::wrap(text, look.width.saturating_sub(3 + indent)).into_iter().enumerate() {
-        let head = if index == 0 { head } else { "" };
-        let _ = writeln!(sheet, "{}", format!("  {head:indent$}{line}").trim_end());
-    }
 }
 
 #[cfg(test)]

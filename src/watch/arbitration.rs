@@ -197,15 +197,8 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         raw: RawFinding {
             severity: mandatory::normalised(severity),
             title: issue.issue.description.clone(),
-            body: Untrusted::default(),
             file: issue.issue.file.as_ref().map(|file| file.as_written().to_owned()),
-            line: None,
-            end_line: None,
-            category: None,
-            suggestion: None,
-            confidence: None,
-            evidence: Vec::new(),
-            rule: None,
+            ..RawFinding::default()
         },
         mandatory: true,
         raised_by: vec![issue.reviewer.clone()],

@@ -33,7 +33,7 @@ pub use engine::Ended;
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::{ReviewerChoice, Settings};
-use crate::domain::{Agent, Job, Role, RunId, WatchPlan};
+use crate::domain::{Advice, Agent, Job, Role, RunId, WatchPlan};
 use crate::journal::Journal;
 use crate::pipeline::ports::EventSink;
 use crate::pipeline::{RunError, call, new_run};
@@ -123,10 +123,9 @@ pub enum PlanError {
     },
 }
 
-impl PlanError {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
+impl Advice for PlanError {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
             Self::NoReviewer => {
                 "connect one: `glee connect codex --role reviewer` (the embedded `builtin:rules` cannot do this)"
                     .to_owned()
@@ -144,7 +143,7 @@ impl PlanError {
             Self::IdleTask { name } => {
                 format!("name it in `--agents {name}`; a program with `adapter: text` takes no task")
             }
-        }
+        })
     }
 }
 

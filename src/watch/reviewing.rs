@@ -17,9 +17,7 @@ use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, Wa
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::pipeline::RunError;
 use crate::pipeline::call::{self, Call, Called};
-use crate::pipeline::redaction::Redaction;
-use crate::protocol::prompts;
-use crate::protocol::request::{Request, Task};
+use crate::protocol::request::Task;
 use crate::rules::{budget, peers};
 use crate::workspace::{TreeId, Workspace};
 
@@ -156,23 +154,9 @@ impl Engine {
         let agent = call::equipped(&self.settings, agent);
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
         let backups = backups.map(|agent| call::equipped(&self.settings, agent)).collect();
-        let request = Request {
-            version: Request::VERSION,
-            nonce: call::nonce(),
-            agent: agent.name.clone(),
-            root: self.workspace.root().to_string_lossy().into_owned(),
-            task,
-            again,
-        };
-        let request = Redaction::from(self.settings.redaction).request(&agent, request);
-        let prompt = prompts::render(&request, Some(&self.templates))?;
-        self.append(EventKind::CallStarted {
-            call: id.clone(),
-            role: request.task.role(),
-            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
-            nonce: request.nonce.clone(),
-        })?;
-        let left = self.settings.budget.caps().calls.map(|most| most.saturating_sub(self.state.spent.calls));
+        let place = (&self.settings, &*self.workspace, &*self.templates);
+        let (request, prompt, started) = call::request(place, &id, &agent, task, again)?;
+        self.append(started)?;
         let call = Call {
             id: id.clone(),
             agents: self.agents.clone(),
@@ -182,7 +166,7 @@ impl Engine {
             prompt,
             stands: self.still.get(&id.agent).cloned(),
             session: None,
-            limits: call::limits(&self.settings, left),
+            limits: call::limits(&self.settings, &self.state.spent, 0),
             settings: self.settings.clone(),
             protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
             files: call::files(&self.journal, &self.run, &id.file_stem())?,
@@ -208,8 +192,8 @@ impl Engine {
         if stopping && matches!(answer, CallAnswer::Failed { .. }) {
             return Ok(());
         }
-        if let (Some(by), Some(said)) = (&told.by, &told.instead) {
-            self.notice(&format!("{} was asked in the place of {}: {said}", by.0, id.agent.0))?;
+        if let Some(notice) = call::stand_in(&id, &told) {
+            self.append(notice)?;
         }
         let told_of = self.told_of(&id, &answer);
         let finished = EventKind::CallFinished { call: id, answer, transcript, millis, usage, told };

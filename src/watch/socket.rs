@@ -20,7 +20,7 @@ use super::intake::{self, Answer, Command, Intake, Item, LONGEST};
 use super::key::{self, Key};
 use super::peer::{Peer, Relation};
 use super::seats::{Seat, Seats};
-use crate::domain::EventType;
+use crate::domain::{Advice, EventType, ExitReason};
 
 /// The variable that names the socket to agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
@@ -60,6 +60,23 @@ pub enum SocketError {
         #[source]
         source: io::Error,
     },
+}
+
+impl Advice for SocketError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoWatch(_) => "start one in another terminal: `glee watch`",
+            Self::Taken(_) => "`glee watch status` shows how it stands",
+            Self::Foreign(_) => "`GLEE_STATE_DIR` names a folder of your own with a short path",
+            Self::Unreadable(_) => "is it of another version? `glee watch stop`, then start it again",
+            Self::Io { .. } => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    fn exit(&self) -> ExitReason {
+        if matches!(self, Self::Taken(_)) { ExitReason::Locked } else { ExitReason::Usage }
+    }
 }
 
 /// The address of the watch of a work tree: in the state folder, or where its path is too long, in a private folder of

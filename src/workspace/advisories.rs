@@ -12,6 +12,7 @@ use aho_corasick::AhoCorasick;
 
 use super::{Workspace, locks, osv};
 use crate::config::settings::Advisories;
+use crate::domain::Advice;
 use crate::files;
 use crate::rules::advisories::{Advisory, Locked, Standing};
 use crate::rules::consensus::{Advised, Category, Claim, category};
@@ -46,10 +47,9 @@ pub enum AdvisoryError {
     },
 }
 
-impl AdvisoryError {
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+impl Advice for AdvisoryError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             Self::Read { .. } => {
                 "`advisories.path` names a folder or a zip archive of OSV's JSON; \
                  `glee config unset advisories.path` goes without"
@@ -58,7 +58,8 @@ impl AdvisoryError {
                 "`advisories.url` names the root of an API like https://api.osv.dev; \
                  `glee config unset advisories.url` goes without"
             }
-        }
+        };
+        Some(hint.to_owned())
     }
 }
 

@@ -455,12 +455,7 @@ mod tests {
             body: "".into(),
             file: None,
             line,
-            end_line: None,
-            category: None,
-            suggestion: None,
-            confidence: None,
-            evidence: Vec::new(),
-            rule: None,
+            ..RawFinding::default()
         }
     }
 

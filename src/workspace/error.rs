@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::{ExitReason, Skip};
+use crate::domain::{Advice, ExitReason, Skip};
 
 use super::nested::Bound;
 
@@ -171,9 +171,8 @@ pub enum WorkspaceError {
     NotRestored(Vec<String>),
 }
 
-impl WorkspaceError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for WorkspaceError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoGit => "install git, and see that it is on the `PATH`",
             Self::GitInside { .. } => "take folders of the tree out of the `PATH`",
@@ -222,8 +221,7 @@ impl WorkspaceError {
         Some(hint.to_owned())
     }
 
-    /// The exit reason of a command that ends with it (section 3.6 of the design).
-    pub fn exit(&self) -> ExitReason {
+    fn exit(&self) -> ExitReason {
         match self {
             Self::Locked(..) => ExitReason::Locked,
             Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => ExitReason::History,

@@ -58,6 +58,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use crate::domain::Advice as _;
 
     #[test]
     fn a_second_run_is_told_who_holds_the_tree_until_the_first_lets_go() {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::language;
 use super::packaged::{self, RuleFile};
-use crate::domain::Tag;
+use crate::domain::{Advice, Tag};
 use crate::files;
 
 /// The folder of a project's own rules, inside its tree.
@@ -86,9 +86,8 @@ pub enum CatalogError {
     },
 }
 
-impl CatalogError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for CatalogError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Unreadable { .. } | Self::NotAFile { .. } => None,
             Self::Invalid { .. } => Some(

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::catalog::{Catalog, CatalogError};
 use super::scan::{Hit, folded};
+use crate::domain::Advice;
 
 /// The name of the file with the labels.
 const LABELS: &str = "labels.jsonl";
@@ -106,6 +107,15 @@ pub enum MeasureError {
     /// The rules cannot be loaded.
     #[error(transparent)]
     Rules(#[from] CatalogError),
+}
+
+impl Advice for MeasureError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Rules(error) => error.hint(),
+            _ => Some("`glee rules test --help` describes the folder".to_owned()),
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
-use crate::domain::{FailureKind, Role};
+use crate::domain::{Advice, FailureKind, Role};
 use crate::protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
@@ -131,9 +131,8 @@ pub enum BuiltinError {
     Answer(#[source] serde_json::Error),
 }
 
-impl BuiltinError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for BuiltinError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown(_) => {
                 let names = Builtin::ALL.map(|builtin| format!("`{PREFIX}{}`", builtin.as_str()));

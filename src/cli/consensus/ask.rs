@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::Globals;
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::stage::{self, Asked, Table};
+use crate::cli::stage::{Asked, Table};
 use crate::config::stages as files;
-use crate::domain::ExitReason;
 use crate::pipeline;
 use crate::pipeline::stages::{self, Asking};
 
@@ -35,11 +34,11 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let table = Table::new(globals, args.asked.format)?;
     let new = pipeline::new_run();
     let id = args.asked.id.as_deref().unwrap_or(new.short());
-    files::name(id).map_err(stage::stages_error)?;
+    files::name(id)?;
     let root = table.workspace.root();
-    let described = files::stage(&table.project, &args.stage).map_err(stage::stages_error)?;
+    let described = files::stage(&table.project, &args.stage)?;
     let asking = Asking { id, agents: &args.asked.agents, prompt, input: None, resolved: None };
-    let plan = stages::stage(&table.settings, root, &described, asking).map_err(stage::plan_error)?;
+    let plan = stages::stage(&table.settings, root, &described, asking)?;
     let outcome = table.ask(plan, args.asked.fresh(globals))?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;
@@ -51,10 +50,7 @@ pub(super) fn prompt(given: Option<&str>, file: Option<&Path>) -> Result<String,
     let read = |name: String, source: std::io::Result<Box<dyn std::io::Read>>| {
         let mut text = String::new();
         let result = source.and_then(|source| source.take(LARGEST + 1).read_to_string(&mut text));
-        result.map_err(|error| {
-            let error = anyhow::Error::new(error).context(format!("failed to read the request from {name}"));
-            CommandError::new(ExitReason::Usage, error)
-        })?;
+        result.map_err(|error| CommandError::caused(format!("failed to read the request from {name}"), error))?;
         if text.len() as u64 > LARGEST {
             return Err(CommandError::usage(format!("the request from {name} is larger than 1 MiB")));
         }

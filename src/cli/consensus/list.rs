@@ -6,6 +6,7 @@ use crate::cli::{history, sitting};
 use crate::domain::ExitReason;
 use crate::pipeline::stages;
 use crate::protocol::printable;
+use crate::report::json::pretty;
 use crate::report::stage as report;
 use crate::ui::stream;
 
@@ -23,7 +24,7 @@ pub(super) struct Filters {
 pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let Some(journal) = history::open_read(globals, &workspace)? else { return empty(args) };
-    let rows = journal.stages().map_err(sitting::journal_error)?;
+    let rows = journal.stages()?;
     let newest = rows.into_iter().rev().take(args.recent);
     let listed = newest.map(|row| Ok((stages::recorded(&journal, &row.run)?, row.started)));
     let listed = listed.collect::<Result<Vec<_>, CommandError>>()?;
@@ -32,7 +33,7 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     }
     if args.json {
         let outcomes: Vec<_> = listed.into_iter().map(|(outcome, _)| outcome).collect();
-        stream::out(&report::json(outcomes.as_slice()))?;
+        stream::out(&pretty(outcomes.as_slice()))?;
         return Ok(ExitReason::Clean);
     }
     let width = listed.iter().map(|(outcome, _)| outcome.id.len()).max().unwrap_or(0).clamp(2, 30);

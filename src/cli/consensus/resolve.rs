@@ -2,9 +2,10 @@
 
 use crate::cli::Globals;
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::sitting::FormatArg;
-use crate::cli::stage::{self, Table};
+use crate::cli::stage::Table;
+use crate::cli::words::{FORMATS, one_of};
 use crate::pipeline::stages::{self, Last, Step};
+use crate::report::Format;
 
 /// Arguments of `glee consensus resolve`.
 #[derive(Debug, clap::Args)]
@@ -25,8 +26,8 @@ pub(super) struct Args {
     #[arg(long = "modify", value_name = "TEXT")]
     modifications: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -36,8 +37,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outcome = match &args.decision {
         Some(word) => {
             let (reason, modifications) = (args.reason.clone(), args.modifications.clone());
-            let outcome = stages::decide(&mut journal, &last.outcome.run, word, reason, modifications)
-                .map_err(stage::settle_error)?;
+            let outcome = stages::decide(&mut journal, &last.outcome.run, word, reason, modifications)?;
             table.write(&outcome)?;
             outcome
         }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::sitting::FormatArg;
-use crate::cli::stage::{self, Table};
+use crate::cli::stage::Table;
+use crate::cli::words::{FORMATS, one_of};
 use crate::cli::{Globals, gate};
 use crate::config::stages::{self as files, Gate, Stage, Step};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
 use crate::pipeline::stages::{self, Asking, Outcome, Step as Came};
+use crate::report::Format;
 
 /// Arguments of `glee consensus run`.
 #[derive(Debug, clap::Args)]
@@ -28,8 +29,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 /// What is done in one step.
@@ -39,9 +40,9 @@ enum Due {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    files::name(&args.id).map_err(stage::stages_error)?;
+    files::name(&args.id)?;
     let path = globals.directory().join(&args.pipeline);
-    let pipeline = files::pipeline(&path).map_err(stage::stages_error)?;
+    let pipeline = files::pipeline(&path)?;
     let prompt = match (&args.prompt, &pipeline.prompt) {
         (Some(prompt), _) => super::ask::prompt(Some(prompt), None)?,
         (None, Some(prompt)) => prompt.clone(),
@@ -91,7 +92,7 @@ fn steps(table: &Table<'_>, steps: &[Step], beside: &Path) -> Result<Vec<Due>, C
         match step {
             Step::Gate(gate) => all.push(Due::Gate(gate.clone(), beside.join(&gate.questions))),
             Step::Stage(name) => {
-                let described = files::stage(&table.project, name).map_err(stage::stages_error)?;
+                let described = files::stage(&table.project, name)?;
                 let folder = table.project.join(files::FOLDER);
                 let gates: Vec<Due> = described
                     .gates
@@ -126,7 +127,7 @@ impl Walk<'_> {
                     input: input.cloned(),
                     resolved,
                 };
-                stages::stage(&table.settings, table.workspace.root(), described, asking).map_err(stage::plan_error)
+                Ok(stages::stage(&table.settings, table.workspace.root(), described, asking)?)
             }
         }
     }

@@ -2,20 +2,21 @@
 
 use std::borrow::Cow;
 
-use clap::ValueEnum;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 use serde::Serialize;
 
-use super::{look, outcome, print_json, when};
+use super::{look, outcome, when};
 use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::words::{Words, one_of};
 use crate::cli::{Globals, history};
 use crate::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
 use crate::draw::{self, Look, Tone};
 use crate::event::Mode;
 use crate::journal::{DisputeFilter, DisputeRow, RulingFilter};
 use crate::protocol::printable;
+use crate::report::json::pretty;
 use crate::ui::stream;
 
 /// Arguments of the list.
@@ -28,8 +29,8 @@ pub(super) struct Filters {
     #[arg(long)]
     open: bool,
     /// Only disputes that ended so
-    #[arg(long, value_enum, value_name = "RULING")]
-    ruling: Option<Ended>,
+    #[arg(long, value_parser = one_of(ENDED), value_name = "RULING")]
+    ruling: Option<RulingFilter>,
     /// Only disputes on findings of this reviewer
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
@@ -42,34 +43,17 @@ pub(super) struct Filters {
 }
 
 /// `--ruling`: a ruling, or what a ruling came to.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Ended {
-    Enforce,
-    Dismiss,
-    Escalate,
-    Discarded,
-    Refuted,
-    AcceptedRisk,
-    Deferred,
-    Duplicate,
-    NotMandatory,
-}
-
-impl Ended {
-    fn filter(self) -> RulingFilter {
-        match self {
-            Self::Enforce => RulingFilter::Word(RulingWord::Enforce),
-            Self::Dismiss => RulingFilter::Word(RulingWord::Dismiss),
-            Self::Escalate => RulingFilter::Word(RulingWord::Escalate),
-            Self::Discarded => RulingFilter::Disposition("discarded"),
-            Self::Refuted => RulingFilter::Disposition("refuted"),
-            Self::AcceptedRisk => RulingFilter::Disposition("accepted_risk"),
-            Self::Deferred => RulingFilter::Disposition("deferred"),
-            Self::Duplicate => RulingFilter::Disposition("duplicate"),
-            Self::NotMandatory => RulingFilter::Disposition("not_mandatory"),
-        }
-    }
-}
+const ENDED: Words<RulingFilter> = &[
+    ("enforce", RulingFilter::Word(RulingWord::Enforce), ""),
+    ("dismiss", RulingFilter::Word(RulingWord::Dismiss), ""),
+    ("escalate", RulingFilter::Word(RulingWord::Escalate), ""),
+    ("discarded", RulingFilter::Disposition("discarded"), ""),
+    ("refuted", RulingFilter::Disposition("refuted"), ""),
+    ("accepted-risk", RulingFilter::Disposition("accepted_risk"), ""),
+    ("deferred", RulingFilter::Disposition("deferred"), ""),
+    ("duplicate", RulingFilter::Disposition("duplicate"), ""),
+    ("not-mandatory", RulingFilter::Disposition("not_mandatory"), ""),
+];
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -83,7 +67,7 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     let filter = DisputeFilter {
         recent: Some(args.recent.saturating_add(1)),
         open_only: args.open,
-        ruling: args.ruling.map(Ended::filter),
+        ruling: args.ruling,
         reviewer: args.reviewer.clone(),
         since: args.since,
     };
@@ -91,7 +75,7 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     let older = rows.len() > args.recent as usize;
     rows.truncate(args.recent as usize);
     if args.json {
-        print_json(&Listing { schema: 1, disputes: &rows })?;
+        stream::out(&pretty(&Listing { schema: 1, disputes: &rows }))?;
     } else if rows.is_empty() {
         let filtered = DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
         stream::out(if filtered { "No dispute is like that.\n" } else { nothing(globals)? })?;
@@ -135,34 +119,23 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     read().ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
-/// One cell: its tone and its printable text.
-type Cell = (Tone, String);
-
 fn table(rows: &[DisputeRow], look: Look) -> String {
-    let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| (Tone::Faint, head.to_owned()));
-    let cells = |row: &DisputeRow| cells(row, look);
-    let lines: Vec<[Cell; 6]> = std::iter::once(heads).chain(rows.iter().map(cells)).collect();
-    let widths: [usize; 6] =
-        std::array::from_fn(|column| lines.iter().map(|line| draw::columns(&line[column].1)).max().unwrap_or(0));
-    lines.iter().map(|line| format!("{}\n", row(line, widths, look))).collect()
-}
-
-fn row(cells: &[Cell; 6], widths: [usize; 6], look: Look) -> String {
-    let mut text = String::new();
-    for (column, ((tone, cell), width)) in cells.iter().zip(widths).enumerate() {
-        let blanks = " ".repeat(width - draw::columns(cell));
-        let painted = look.paint(*tone, cell);
-        match column {
-            0 => text.push_str(&format!("{blanks}{painted}")),
-            5 => text.push_str(&format!("  {painted}")),
-            _ => text.push_str(&format!("  {painted}{blanks}")),
-        }
-    }
-    look.cut(&text, look.width)
+    let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| look.paint(Tone::Faint, head));
+    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows.iter().map(|row| cells(row, look))).collect();
+    draw::table(&rows, &[0])
+        .iter()
+        .map(|line| {
+            format!(
+                "{}
+",
+                look.cut(line, look.width)
+            )
+        })
+        .collect()
 }
 
 /// The cells of a dispute; all but the last take a bounded number of columns.
-fn cells(row: &DisputeRow, look: Look) -> [Cell; 6] {
+fn cells(row: &DisputeRow, look: Look) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);
     let place = row.location.as_ref().map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
@@ -176,6 +149,7 @@ fn cells(row: &DisputeRow, look: Look) -> [Cell; 6] {
         (Tone::Plain, row.ruled_by.as_ref().map(|by| short(&by.to_string(), 20)).unwrap_or_default()),
         (Tone::Plain, printable::line(&finding)),
     ]
+    .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
 /// The ruling in words, and what it says where the word alone does not.

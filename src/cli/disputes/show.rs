@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
-use super::{look, outcome, print_json, when};
+use super::{look, outcome, when};
 use crate::cli::error::CommandResult;
 use crate::cli::{Globals, history};
 use crate::domain::{DisputeNumber, ExitReason, Finding, RulingRecord, Untrusted};
 use crate::draw::{self, Look, Tone};
 use crate::journal::{DisputeRecord, JournalError};
 use crate::protocol::printable;
+use crate::report::json::pretty;
 use crate::ui::stream;
 
 /// The columns of text: lines longer than this are hard to read.
@@ -40,7 +41,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Err(damage.unwrap_or_else(|| JournalError::UnknownDispute(number).into()));
     };
     if args.json {
-        print_json(&Shown { schema: 1, record: &record })?;
+        stream::out(&pretty(&Shown { schema: 1, record: &record }))?;
     } else {
         stream::out(&Page::of(&record, look(globals)))?;
     }

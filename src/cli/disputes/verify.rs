@@ -1,11 +1,11 @@
 //! `glee disputes verify`: was anything recorded altered, removed or moved?
 
-use super::print_json;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::{Globals, history};
 use crate::domain::ExitReason;
 use crate::draw;
 use crate::protocol::printable;
+use crate::report::json::pretty;
 use crate::ui::stream;
 
 /// Arguments of `glee disputes verify`.
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Ok(ExitReason::Clean);
     };
     if args.json {
-        print_json(&check)?;
+        stream::out(&pretty(&check))?;
     } else {
         let records = draw::thousands(check.records);
         let end = if check.fault.is_some() { "are in order before the first fault" } else { "are in order" };

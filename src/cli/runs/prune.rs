@@ -38,7 +38,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = sitting::workspace(globals)?;
     let rows = match history::open_read(globals, &workspace)? {
-        Some(journal) => journal.runs(None).map_err(sitting::journal_error)?,
+        Some(journal) => journal.runs(None)?,
         None => Vec::new(),
     };
     let (due, others): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));
@@ -56,9 +56,9 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => Pruned { runs: 0, bytes: 0 },
         Some(first) => {
             // No coder may be at work on what is taken away.
-            let _lock = workspace.lock(&state_dir, first).map_err(sitting::workspace_error)?;
+            let _lock = workspace.lock(&state_dir, first)?;
             let mut journal = history::open(globals, &workspace)?;
-            pipeline::prune(&workspace, &state_dir, &mut journal, &runs, &others).map_err(sitting::run_error)?
+            pipeline::prune(&workspace, &state_dir, &mut journal, &runs, &others)?
         }
     };
     stream::out(&match pruned.runs {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::super::Globals;
 use super::super::change::say;
 use super::super::error::{CommandError, CommandResult};
-use super::super::merge::PolicyArg;
-use super::super::sitting::{self, FormatArg};
+use super::super::sitting;
+use super::super::words::{FORMATS, POLICIES, one_of};
 use crate::config::settings::Settings;
 use crate::config::{self, Sources, renamed};
 use crate::domain::RunId;
@@ -15,6 +15,7 @@ use crate::journal::Journal;
 use crate::pipeline;
 use crate::protocol::printable;
 use crate::report::Format;
+use crate::rules::consensus::Policy;
 use crate::ui::stream;
 
 /// Arguments of `glee runs replay`.
@@ -33,18 +34,18 @@ pub(crate) struct Args {
     #[arg(value_name = "RUN", default_value = "last")]
     run: String,
     /// How findings of several reviewers become one answer [default: as in the run]
-    #[arg(long, value_enum, value_name = "POLICY")]
-    policy: Option<PolicyArg>,
+    #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY")]
+    policy: Option<Policy>,
     /// Another value for a setting of the run; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Text)]
-    format: FormatArg,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let format: Format = args.format.into();
+    let format = args.format;
     if format == Format::Jsonl {
         return Err(CommandError::usage("a replay has no events of its own")
             .hint("`--format json` gives its outcome, `glee runs show --format jsonl` the events of the run"));
@@ -64,8 +65,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let flags = values.into_iter().collect();
     let settings = config::load(&Sources { flags, ..Sources::default() })?.settings;
-    let replayed = pipeline::replay(&workspace, &sitting::state_dir()?, &journal, &run, &settings)
-        .map_err(sitting::run_error)?;
+    let replayed = pipeline::replay(&workspace, &sitting::state_dir()?, &journal, &run, &settings)?;
     sitting::report(globals, format, &replayed.outcome, &replayed.reviewed, "glee review --fix")?;
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {
@@ -86,11 +86,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
     let mut changed = Vec::new();
     if let Some(policy) = args.policy {
-        let word = match policy {
-            PolicyArg::Panel => "panel",
-            PolicyArg::Specification => "specification",
-        };
-        changed.push(("review.consensus.policy".to_owned(), word.into()));
+        changed.push(("review.consensus.policy".to_owned(), policy.as_str().into()));
     }
     for given in &args.set {
         let Some((key, value)) = given.split_once('=') else {
@@ -107,7 +103,7 @@ fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
 }
 
 fn plan(journal: &Journal, run: &RunId) -> Result<Plan, CommandError> {
-    let events = journal.events(run).map_err(sitting::journal_error)?;
+    let events = journal.events(run)?;
     let plan = events.into_iter().find_map(|event| match event.kind {
         EventKind::RunStarted { plan } => Some(*plan),
         _ => None,

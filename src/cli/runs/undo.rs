@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let Found { workspace, mut journal, run, kept_as, left } = found;
     let state_dir = sitting::state_dir()?;
-    let _lock = workspace.lock(&state_dir, &run).map_err(sitting::workspace_error)?;
+    let _lock = workspace.lock(&state_dir, &run)?;
     let Some(kept_as) = kept_as else {
         stream::err(&format!("Run {} changed nothing: no coder was asked. Nothing to undo.\n", run.short()));
         return Ok(ExitReason::Clean);
@@ -78,12 +78,9 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let was_undone = workspace.is_undone(&run, &state_dir);
     let forced = if args.force { Forced::All } else { Forced::None };
     let mut decided = Decided { forced, remove_new: args.remove_new };
-    let once = |decided: &Decided| {
-        let done = match args.redo {
-            true => workspace.redo(&run, &kept, decided, &state_dir),
-            false => workspace.undo(&run, &kept, decided, &state_dir),
-        };
-        done.map_err(sitting::workspace_error)
+    let once = |decided: &Decided| match args.redo {
+        true => workspace.redo(&run, &kept, decided, &state_dir),
+        false => workspace.undo(&run, &kept, decided, &state_dir),
     };
     let mut undone = once(&decided)?;
     if let Some(chosen) = chosen(globals, &undone.conflicts, args.redo) {
@@ -98,8 +95,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
             journal.append(&run, EventKind::RunUndone { files }).map(drop)
         }
         _ => Ok(()),
-    }
-    .map_err(sitting::journal_error)?;
+    }?;
     stream::out(&said(args, &undone, was_undone))?;
     stream::err(&remaining(args, &undone, &run));
     Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
@@ -183,7 +179,7 @@ fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
     let into = globals.directory().join(folder);
     let kept = Kept { kept_as, left: left.as_ref() };
     let restored = workspace.restore(run, &kept, &sitting::state_dir()?, &into);
-    let files = usize::try_from(restored.map_err(sitting::workspace_error)?).unwrap_or(usize::MAX);
+    let files = usize::try_from(restored?).unwrap_or(usize::MAX);
     let place = printable::line(&into.to_string_lossy());
     stream::out(&format!("Wrote {} as they were before the run to {place}.\n", draw::count(files, "file")))?;
     Ok(ExitReason::Clean)
@@ -198,7 +194,7 @@ impl Found {
         };
         super::refuse_pruned(&journal, &run)?;
         let (mut kept_as, mut left) = (None, None);
-        for event in journal.events(&run).map_err(sitting::journal_error)? {
+        for event in journal.events(&run)? {
             match event.kind {
                 EventKind::BeforeImage { kept_as: place, .. } if kept_as.is_none() => kept_as = Some(place),
                 EventKind::TreeChanged { tree, .. } => left = Some(TreeId(tree)),
@@ -220,10 +216,10 @@ impl Found {
         let state_dir = sitting::state_dir()?;
         for (own, key) in workspace.runs_from_elsewhere(&state_dir) {
             let path = journal::path_for(&state_dir, &key);
-            let Some(history) = Journal::open_read(&path).map_err(sitting::journal_error)? else { continue };
+            let Some(history) = Journal::open_read(&path)? else { continue };
             let run = if text == "last" { Ok(own) } else { history.find_run(text) };
             if let Ok(run) = run {
-                return Ok(Some((Journal::open(&path).map_err(sitting::journal_error)?, run)));
+                return Ok(Some((Journal::open(&path)?, run)));
             }
         }
         Ok(None)

@@ -1,12 +1,12 @@
 //! What a person tells a watch: how does it stand, review now, pause, resume, close an issue, stop.
 
-use super::{accepted, address, asked_for, connect, socket_error};
+use super::{accepted, address, asked_for, connect};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::{Globals, history, sitting};
 use crate::domain::{ExitReason, RunId, WatchStatus};
 use crate::draw::standing as drawn;
 use crate::event::EventKind;
-use crate::report::stage::json as json_report;
+use crate::report::json::pretty;
 use crate::ui::stream;
 use crate::watch::intake::{Answer, Command as Order};
 use crate::watch::socket::{SocketError, lock, own_name};
@@ -65,7 +65,7 @@ pub(super) fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Status { json } => {
             let (standing, runs) = standing(globals)?;
             let look = sitting::stdout_look(globals);
-            stream::out(&if *json { json_report(&standing) } else { drawn::text(look, &standing, runs) })?;
+            stream::out(&if *json { pretty(&standing) } else { drawn::text(look, &standing, runs) })?;
             Ok(exit(&standing))
         }
         Command::Issues { command: Some(Issues::Close { issue, why }), .. } => {
@@ -88,8 +88,8 @@ fn exit(standing: &Standing) -> ExitReason {
 
 /// Tells it to a watch that has to run.
 fn tell(globals: &Globals, order: &Order) -> CommandResult {
-    let mut client = connect(globals)?.map_err(socket_error)?;
-    said(globals, client.command(order).map_err(socket_error)?)
+    let mut client = connect(globals)??;
+    said(globals, client.command(order)?)
 }
 
 fn said(globals: &Globals, answer: Option<Answer>) -> CommandResult {
@@ -107,7 +107,7 @@ fn shown(globals: &Globals, standing: &Standing) -> CommandResult {
 fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
     match connect(globals)? {
         Ok(mut client) => {
-            let answer = accepted(client.command(&Order::Status).map_err(socket_error)?)?;
+            let answer = accepted(client.command(&Order::Status)?)?;
             Ok((asked_for(answer.standing)?, true))
         }
         Err(error @ SocketError::NoWatch(_)) => {
@@ -115,16 +115,16 @@ fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
             let journal = history::open_read(globals, &workspace)?;
             let root = workspace.root().to_string_lossy();
             let stood = journal.map(|journal| recorded(&journal, &root)).transpose()?.flatten();
-            stood.map(|stood| (stood, false)).ok_or_else(|| socket_error(error))
+            stood.map(|stood| (stood, false)).ok_or_else(|| error.into())
         }
-        Err(error) => Err(socket_error(error)),
+        Err(error) => Err(error.into()),
     }
 }
 
 fn issues(globals: &Globals, as_json: bool) -> CommandResult {
     let issues: Vec<IssueStanding> = match connect(globals)? {
         Ok(mut client) => {
-            let answer = accepted(client.command(&Order::Issues).map_err(socket_error)?)?;
+            let answer = accepted(client.command(&Order::Issues)?)?;
             asked_for(answer.issues)?
         }
         Err(error @ SocketError::NoWatch(_)) => {
@@ -132,28 +132,28 @@ fn issues(globals: &Globals, as_json: bool) -> CommandResult {
             let journal = history::open_read(globals, &workspace)?;
             let root = workspace.root().to_string_lossy();
             let listed = journal.map(|journal| recorded_issues(&journal, &root)).transpose()?.flatten();
-            listed.ok_or_else(|| socket_error(error))?
+            listed.ok_or(error)?
         }
-        Err(error) => return Err(socket_error(error)),
+        Err(error) => return Err(error.into()),
     };
     let look = sitting::stdout_look(globals);
-    stream::out(&if as_json { json_report(&issues) } else { drawn::issues(look, &issues) })?;
+    stream::out(&if as_json { pretty(&issues) } else { drawn::issues(look, &issues) })?;
     Ok(ExitReason::Clean)
 }
 
 /// Tells it to the watch, or writes it into the record of one that does not run: a pause can always be lifted.
 fn change(globals: &Globals, order: &Order) -> CommandResult {
     let error = match connect(globals)? {
-        Ok(mut client) => return said(globals, client.command(order).map_err(socket_error)?),
+        Ok(mut client) => return said(globals, client.command(order)?),
         Err(error @ SocketError::NoWatch(_)) => error,
-        Err(error) => return Err(socket_error(error)),
+        Err(error) => return Err(error.into()),
     };
     let workspace = sitting::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
     // A watch that runs keeps its own record, even where its socket was removed.
-    let _lock = lock(&address(&workspace)?, workspace.root()).map_err(socket_error)?;
+    let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
-    let Some(stood) = recorded(&journal, &root)? else { return Err(socket_error(error)) };
+    let Some(stood) = recorded(&journal, &root)? else { return Err(error.into()) };
     let by = own_name().into();
     let event = match order {
         Order::Resume { .. } if stood.status == WatchStatus::Running => {
@@ -167,7 +167,7 @@ fn change(globals: &Globals, order: &Order) -> CommandResult {
         Order::Close { issue, reason } => {
             EventKind::IssueClosed { issue: *issue, by, reason: reason.as_str().into() }
         }
-        _ => return Err(socket_error(error)),
+        _ => return Err(error.into()),
     };
     record(&mut journal, &RunId(stood.run), event)?;
     let now: Option<Standing> = recorded(&journal, &root)?;

@@ -7,23 +7,24 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::{oneshot, watch as channel};
 
-use super::{Watch, address, socket_error};
+use super::{Watch, address};
 use crate::agents::own_process;
 use crate::cli::change::is_earlier;
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::sitting::{self, FormatArg};
+use crate::cli::sitting;
 use crate::cli::{Globals, history, load};
 use crate::domain::{Agent, ExitReason, Job};
 use crate::draw::standing as drawn;
 use crate::pipeline::ports::EventSink;
-use crate::report::stage::json as json_report;
+use crate::report::Format;
+use crate::report::json::pretty;
 use crate::ui::board::{self, Board};
 use crate::ui::jsonl::JsonLines;
 use crate::ui::stream;
 use crate::ui::terminal::Terminal;
 use crate::watch::intake::{self, Batch, Intake};
 use crate::watch::socket::{Listener, own_name};
-use crate::watch::{self, PlanError, Setup};
+use crate::watch::{self, Setup};
 
 /// The lines of a file that are handed over at a time.
 const PIECE: usize = 1_000;
@@ -45,7 +46,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     sitting::require_sandbox(&settings)?;
     let state_dir = sitting::state_dir()?;
     sitting::refuse_inside(&workspace, &state_dir)?;
-    let plan = watch::plan(&settings, &workspace, jobs(&args.tasks)?).map_err(plan_error)?;
+    let plan = watch::plan(&settings, &workspace, jobs(&args.tasks)?)?;
     let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
     let agents = sitting::programs(&all, &plan.backups, workspace.root())?;
     let templates = load::Places::find(globals)?.root.join(".glee").join("prompts");
@@ -54,10 +55,10 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     let path = address(&workspace)?;
     let terminal = Terminal::new(sitting::screen(globals));
     let sink: Box<dyn EventSink> = match args.format {
-        FormatArg::Jsonl => Box::new(JsonLines::new()),
-        FormatArg::Text | FormatArg::Json => Box::new(Board::new(&terminal)),
+        Format::Jsonl => Box::new(JsonLines::new()),
+        Format::Text | Format::Json => Box::new(Board::new(&terminal)),
     };
-    let shows = globals.interactive() && args.format != FormatArg::Jsonl;
+    let shows = globals.interactive() && args.format != Format::Jsonl;
     let root = workspace.root().to_owned();
     // Connections take them; with fewer, fewer are served.
     drop(own_process::provide_open_files(CONNECTIONS));
@@ -65,7 +66,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
         let terminal = terminal.clone();
         async move {
             // In the runtime, which it belongs to.
-            let listener = Listener::bind(&path, &root).map_err(socket_error)?;
+            let listener = Listener::bind(&path, &root).map_err(CommandError::from)?;
             let (intake, said) = intake::intake();
             let owed = listener.owed();
             let serving = tokio::spawn(listener.serve(intake.clone()));
@@ -92,7 +93,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 stay: args.stay,
                 stop,
             };
-            let ended = watch::run(setup, plan, fresh).await.map_err(sitting::run_error);
+            let ended = watch::run(setup, plan, fresh).await.map_err(CommandError::from);
             owed.given().await;
             serving.abort();
             if let Some(drawing) = drawing {
@@ -103,9 +104,9 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
         }
     })?;
     let ended = ended?;
-    if args.format == FormatArg::Json {
-        stream::out(&json_report(&ended.standing))?;
-    } else if args.format == FormatArg::Text && !globals.quiet {
+    if args.format == Format::Json {
+        stream::out(&pretty(&ended.standing))?;
+    } else if args.format == Format::Text && !globals.quiet {
         stream::err(&format!("{}\n", drawn::line(sitting::screen(globals).look(), &ended.standing)));
         stream::err("Stopped; `glee watch` goes on from here\n");
     }
@@ -166,9 +167,4 @@ fn read_in(mut source: Source, intake: Intake) {
             }
         }
     });
-}
-
-fn plan_error(error: PlanError) -> CommandError {
-    let hint = error.hint();
-    CommandError::new(ExitReason::Usage, error).hint(hint)
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use super::Engine;
 use crate::domain::DisputeNumber;
 use crate::event::{EventKind, Purpose};
+use crate::pipeline::call;
 use crate::pipeline::due::{self, Policy, Step};
-use crate::rules::budget;
 
 /// Judges that work at the same time, where `review.jobs` does not say fewer.
 const JUDGES: usize = 16;
@@ -139,8 +139,6 @@ impl Engine {
 
     /// Whether one more agent may work beside those at work.
     fn may_ask(&self, asked: usize) -> bool {
-        self.settings.review.jobs.is_none_or(|jobs| usize::try_from(jobs).is_ok_and(|jobs| asked < jobs))
-            && self.calls_left(asked).is_none_or(|left| left > 0)
-            && budget::reached(&self.settings.budget.caps(), &self.state.spent).is_empty()
+        call::may_ask(&self.settings, &self.state.spent, asked)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Done, Engine, Work};
 use crate::agents::{CommandInput, Session};
 use crate::domain::{Dispute, DisputeNumber, Route};
-use crate::event::{CallId, EventKind};
+use crate::event::CallId;
 use crate::pipeline::RunError;
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::{self, Call};
@@ -15,8 +15,6 @@ use crate::pipeline::due::Step;
 use crate::pipeline::ports::{Excerpt, Question};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::resolve;
-use crate::protocol::prompts;
-use crate::protocol::request::Request;
 use crate::workspace::blocks;
 
 /// The places that are shown of what an objection cites, and the lines around each.
@@ -32,23 +30,10 @@ impl Engine {
         let changed = self.scripts.changed(&agent);
         let desk =
             Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
-        let request = Request {
-            version: Request::VERSION,
-            nonce: call::nonce(),
-            agent: agent.name.clone(),
-            root: self.workspace.root().to_string_lossy().into_owned(),
-            task: desk.task(id),
-            again: desk.again(id),
-        };
-        let redaction = Redaction::from(self.settings.redaction);
-        let request = redaction.request(&agent, request);
-        let prompt = prompts::render(&request, Some(&self.templates))?;
-        self.append(EventKind::CallStarted {
-            call: id.clone(),
-            role: agent.role,
-            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
-            nonce: request.nonce.clone(),
-        })?;
+        let (task, again) = (desk.task(id), desk.again(id));
+        let place = (&self.settings, &*self.workspace, &*self.templates);
+        let (request, prompt, started) = call::request(place, id, &agent, task, again)?;
+        self.append(started)?;
         if let Some(file) = changed {
             let (step, id) = (step.clone(), id.clone());
             let called = Box::new(call::refused(
@@ -69,7 +54,7 @@ impl Engine {
             prompt,
             stands: None,
             session: session.map(|(agent, id, used)| Session { agent, id, used }),
-            limits: call::limits(&self.settings, self.calls_left(1)),
+            limits: call::limits(&self.settings, &self.state.spent, 1),
             settings: self.settings.clone(),
             protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
             files: call::files(&self.journal, &self.run, &id.file_stem())?,

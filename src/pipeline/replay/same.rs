@@ -92,15 +92,9 @@ mod tests {
         let raw = RawFinding {
             severity: severity.clone(),
             title: title.to_string().into(),
-            body: "".into(),
             file: line.map(|_| "a".to_owned()),
             line,
-            end_line: None,
-            category: None,
-            suggestion: None,
-            confidence: None,
-            evidence: Vec::new(),
-            rule: None,
+            ..RawFinding::default()
         };
         Finding {
             id: FindingId(1),

@@ -17,14 +17,12 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Certainty, Decision, RunId, Settler, StagePlan, Subject};
 use crate::event::{CallAnswer, CallId, EventKind, Part, Purpose, Transcript};
 use crate::journal::Journal;
-use crate::pipeline::RunError;
 use crate::pipeline::call::{self, Call, Called};
 use crate::pipeline::ports::{Deadlock, Person, PersonWord, Sink};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::{self, Sight, Watch};
-use crate::protocol::prompts;
-use crate::protocol::request::{Request, StagePosition, StageSubject, Task};
-use crate::rules::budget;
+use crate::pipeline::{Rest, RunError};
+use crate::protocol::request::{StagePosition, StageSubject, Task};
 use crate::rules::checkpoint::{self, Tally};
 use crate::workspace::Workspace;
 
@@ -52,17 +50,6 @@ pub(super) struct Engine {
     pub(super) span: Span,
 }
 
-/// How it came to rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// It has ended, or waits for a person.
-    Ended,
-    /// It was stopped from outside and can be carried on.
-    Stopped,
-    /// What it may cost is used up; it can be carried on with more.
-    OverBudget,
-}
-
 type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 
 impl Engine {
@@ -71,16 +58,12 @@ impl Engine {
         let span =
             info_span!(parent: &self.span, "stage", name = self.state.plan.as_ref().map(|plan| &*plan.stage));
         let rest = self.run().instrument(span).await?;
-        let millis = self.millis();
+        let millis = call::millis(self.started);
         let outcome = outcome::outcome(&self.state, &self.run, millis);
         let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.run.clone()))?;
         if rest == Rest::OverBudget {
-            for (key, used) in budget::reached(&self.settings.budget.caps(), &self.state.spent) {
-                outcome.notices.push(format!(
-                    "`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then give the \
-                     same command again"
-                ));
-            }
+            let then = "give the same command again";
+            outcome.notices.extend(call::over_budget(&self.settings, &self.state.spent, then));
         }
         Ok((outcome, rest))
     }
@@ -99,11 +82,11 @@ impl Engine {
                 for step in due::due(&self.state) {
                     match step {
                         Step::Ask(id) if running.contains(&id) => {}
-                        Step::Ask(id) if self.may_ask(running.len()) => {
+                        Step::Ask(id) if call::may_ask(&self.settings, &self.state.spent, running.len()) => {
                             work.push(self.ask(&id)?);
                             running.insert(id);
                         }
-                        Step::Ask(_) => held_back |= !self.is_full(running.len()),
+                        Step::Ask(_) => held_back |= !call::is_full(&self.settings, running.len()),
                         Step::Decide if running.is_empty() && left_open.insert(String::new()) => {
                             stopped |= self.decide().await?;
                         }
@@ -153,26 +136,9 @@ impl Engine {
     }
 
     fn finish(&mut self) -> Result<Rest, RunError> {
-        let (exit, millis) = (outcome::exit(&self.state), self.millis());
+        let (exit, millis) = (outcome::exit(&self.state), call::millis(self.started));
         self.append(EventKind::RunEnded { exit, millis })?;
         Ok(Rest::Ended)
-    }
-
-    /// Whether as many agents are at work as may be.
-    fn is_full(&self, at_work: usize) -> bool {
-        let jobs = self.settings.review.jobs;
-        jobs.is_some_and(|jobs| usize::try_from(jobs).is_ok_and(|jobs| at_work >= jobs))
-    }
-
-    fn may_ask(&self, at_work: usize) -> bool {
-        !self.is_full(at_work)
-            && self.calls_left(at_work).is_none_or(|left| left > 0)
-            && budget::reached(&self.settings.budget.caps(), &self.state.spent).is_empty()
-    }
-
-    fn calls_left(&self, at_work: usize) -> Option<u64> {
-        let used = self.state.spent.calls.saturating_add(at_work as u64);
-        Some(self.settings.budget.caps().calls?.saturating_sub(used))
     }
 
     /// Records an event, takes it into the state, and tells the listeners.
@@ -191,22 +157,10 @@ impl Engine {
         let agent = self.plan().all().find(|agent| agent.name == id.agent).cloned();
         let agent = call::equipped(&self.settings, &agent.expect("a call that is due names an agent of the plan"));
         let before = CallId { attempt: id.attempt.saturating_sub(1), ..id.clone() };
-        let request = Request {
-            version: Request::VERSION,
-            nonce: call::nonce(),
-            agent: agent.name.clone(),
-            root: self.workspace.root().to_string_lossy().into_owned(),
-            task: self.task(id),
-            again: self.state.calls.get(&before).and_then(due::why_again),
-        };
-        let request = Redaction::from(self.settings.redaction).request(&agent, request);
-        let prompt = prompts::render(&request, Some(&self.templates))?;
-        self.append(EventKind::CallStarted {
-            call: id.clone(),
-            role: request.task.role(),
-            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
-            nonce: request.nonce.clone(),
-        })?;
+        let again = self.state.calls.get(&before).and_then(due::why_again);
+        let place = (&self.settings, &*self.workspace, &*self.templates);
+        let (request, prompt, started) = call::request(place, id, &agent, self.task(id), again)?;
+        self.append(started)?;
         let lookout = self.watch.begin(&self.workspace, id)?;
         let backups: Vec<Agent> =
             self.plan().backups.iter().map(|agent| call::equipped(&self.settings, agent)).collect();
@@ -219,7 +173,7 @@ impl Engine {
             prompt,
             stands: None,
             session: None,
-            limits: call::limits(&self.settings, self.calls_left(1)),
+            limits: call::limits(&self.settings, &self.state.spent, 1),
             settings: self.settings.clone(),
             protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
             files: call::files(&self.journal, &self.run, &id.file_stem())?,
@@ -296,9 +250,8 @@ impl Engine {
         if cut_off {
             return Ok(());
         }
-        if let (Some(by), Some(said)) = (&told.by, &told.instead) {
-            let text = format!("{by} was asked in the place of {}: {said}", id.agent);
-            self.append(EventKind::Notice { text })?;
+        if let Some(notice) = call::stand_in(&id, &told) {
+            self.append(notice)?;
         }
         self.append(EventKind::CallFinished { call: id, answer, transcript, millis, usage, told })
     }
@@ -378,11 +331,6 @@ impl Engine {
                 word
             }
         }
-    }
-
-    /// Wall time of this sitting in milliseconds.
-    fn millis(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::settings::Settings;
 use crate::config::stages::Stage;
-use crate::domain::{Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
+use crate::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
 use crate::pipeline::plan::{self, PlanError as ReviewPlanError};
 use crate::protocol::prompts::{self, PromptError};
 
@@ -42,9 +42,8 @@ pub enum PlanError {
     Party(AgentName),
 }
 
-impl PlanError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for PlanError {
+    fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Review(error) => return error.hint(),
             Self::Prompt(error) => return error.hint(),

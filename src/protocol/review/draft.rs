@@ -8,7 +8,7 @@ use super::super::markdown::{self, Kind, Structure};
 use super::super::place::{self, Paths};
 use super::super::tag;
 use super::sure::{self, Sure};
-use crate::domain::{RawFinding, Severity, Tag, Untrusted};
+use crate::domain::{RawFinding, Severity, Tag};
 
 /// The most text that is kept of one answer, in bytes.
 const TEXT_CAP: usize = 6 << 20;
@@ -347,15 +347,7 @@ fn item(line: &str, paths: &Paths) -> Option<Item> {
     let mut finding = RawFinding {
         severity: Severity { tag, raw: mark.word.to_owned() },
         title: shorten(title).into(),
-        body: Untrusted::default(),
-        file: None,
-        line: None,
-        end_line: None,
-        category: None,
-        suggestion: None,
-        confidence: None,
-        evidence: Vec::new(),
-        rule: None,
+        ..RawFinding::default()
     };
     put(&mut finding, place);
     put_sure(&mut finding, sure);

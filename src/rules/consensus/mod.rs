@@ -39,11 +39,13 @@ pub use normal::{Category, category, vendor};
 pub use output::{Answer, Extras};
 pub use tally::Statistics;
 
-use crate::domain::Tag;
+use crate::domain::{Tag, words};
 
 /// The title of a finding that has no text at all; it is like no other text.
 pub const UNTITLED: &str = "(a finding without a text)";
 pub use crate::domain::{Advised, Class};
+
+words!(Level, Policy);
 
 /// How severe a claim is, on the scale of the consensus; `MUST` stands with high, `SHOULD` with medium.
 #[derive(
@@ -72,16 +74,6 @@ impl Level {
             Some(Tag::Must | Tag::High) | None => Self::High,
             Some(Tag::Should | Tag::Medium) => Self::Medium,
             Some(Tag::Low) => Self::Low,
-        }
-    }
-
-    /// The word of the specification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Critical => "critical",
         }
     }
 
@@ -145,14 +137,6 @@ pub enum Policy {
 impl Policy {
     /// All policies.
     pub const ALL: [Self; 2] = [Self::Panel, Self::Specification];
-
-    /// The word of the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Panel => "panel",
-            Self::Specification => "specification",
-        }
-    }
 }
 
 /// How reviewers contradict each other.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::domain::{Coverage, RunId, Skip, SkipReason};
+use crate::domain::{Advice as _, Coverage, RunId, Skip, SkipReason};
 
 use super::*;
 

@@ -1,0 +1,45 @@
+//! The words of enums: those of their JSON form.
+
+use super::{
+    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Role, Route,
+    RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus,
+};
+
+/// Gives enums without fields `as_str` and `Display`.
+macro_rules! words {
+    ($($type:ident),+ $(,)?) => {
+        $(impl $type {
+            /// The word of the JSON form.
+            pub fn as_str(self) -> &'static str {
+                serde_variant::to_variant_name(&self).expect("a variant without fields has a name")
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        })+
+    };
+}
+
+pub(crate) use words;
+
+words!(
+    Answer,
+    AnswerStatus,
+    Certainty,
+    Class,
+    DefenceWord,
+    Effort,
+    EventType,
+    ExaminationWord,
+    Role,
+    Route,
+    RulingWord,
+    StageStatus,
+    Tag,
+    Trigger,
+    Verdict,
+    WatchStatus,
+);
