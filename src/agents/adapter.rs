@@ -19,9 +19,7 @@ use crate::protocol::request::Request;
 /// One question, with everything that a command line is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// Who is asked.
     pub agent: &'a Agent,
-    /// Its program.
     pub program: &'a Program,
     /// What it is asked.
     pub request: &'a Request,
@@ -40,11 +38,8 @@ pub struct Query<'a> {
 pub struct Invocation {
     /// The program, as an absolute path.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its whole environment.
     pub env: BTreeMap<OsString, OsString>,
-    /// Its working directory.
     pub cwd: PathBuf,
     /// What it reads on stdin, which is then closed.
     pub stdin: Vec<u8>,
@@ -74,7 +69,6 @@ pub struct Output {
     pub stdout: PathBuf,
     /// The end of stderr, at most 4 KiB, as text.
     pub stderr_tail: String,
-    /// When it ended.
     pub ended: Timestamp,
     /// Sizes, hash and exit.
     pub transcript: crate::event::Transcript,

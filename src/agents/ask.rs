@@ -42,7 +42,6 @@ pub struct Agents {
 /// One question to one agent.
 #[derive(Clone)]
 pub struct Ask<'a> {
-    /// Who is asked.
     pub agent: &'a Agent,
     /// What, for adapters that send it as it stands.
     pub request: &'a Request,
@@ -62,7 +61,6 @@ pub struct Ask<'a> {
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
     /// Whether it stands still at the moment; `None` where nobody will ever ask for that.
     pub stands: Option<watch::Receiver<bool>>,
-    /// Ends the agent.
     pub stop: Stop,
 }
 
@@ -71,7 +69,6 @@ pub struct Ask<'a> {
 pub struct Session {
     /// Whose program it is.
     pub agent: AgentName,
-    /// Its id.
     pub id: String,
     /// What was used in it until now.
     pub used: Usage,
@@ -80,9 +77,7 @@ pub struct Session {
 /// The files that keep what an agent prints; their folder exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptFiles {
-    /// For stdout.
     pub stdout: PathBuf,
-    /// For stderr.
     pub stderr: PathBuf,
 }
 

@@ -28,7 +28,6 @@ const SEES: [&str; 5] = [
     "CLAUDE_CONFIG_DIR",
 ];
 
-/// Claude Code.
 pub(super) struct Claude;
 
 impl Adapter for Claude {

@@ -19,7 +19,6 @@ const LONGEST: usize = 1_048_576;
 const NOT_FOR_A_JUDGE: [&str; 7] =
     ["shell_tool", "unified_exec", "multi_agent", "goals", "view_image", "image_generation", "hooks"];
 
-/// Codex.
 pub(super) struct Codex;
 
 impl Adapter for Codex {

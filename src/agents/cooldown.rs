@@ -21,10 +21,8 @@ const REST: SignedDuration = SignedDuration::from_secs(30);
 /// The programs that rest.
 pub(super) type Cooldowns = BTreeMap<String, Cooldown>;
 
-/// One that rests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cooldown {
-    /// Until then.
     pub until: Timestamp,
     /// Why, in the words of the last failure.
     pub why: String,

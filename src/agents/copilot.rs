@@ -23,7 +23,6 @@ const SEES: [&str; 9] = [
     "GITHUB_TOKEN",
 ];
 
-/// Copilot CLI.
 pub(super) struct Copilot;
 
 impl Adapter for Copilot {

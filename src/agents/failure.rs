@@ -14,7 +14,6 @@ const SHOWN: usize = 200;
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Failed {
-    /// What happened.
     #[source]
     pub error: RunError,
     /// What it printed until then.
@@ -24,9 +23,7 @@ pub struct Failed {
 /// The cap that a program went over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cap {
-    /// `limits.first_output_timeout`
     FirstOutput,
-    /// `limits.idle_timeout`
     Idle,
     /// `limits.call_timeout`, or the agent's own `timeout`
     Total,
@@ -60,9 +57,7 @@ pub enum RunError {
     /// It was ended because it took too long.
     #[error("`{command}` {cap} {after:?} and was ended")]
     TimedOut {
-        /// The command line.
         command: String,
-        /// Which cap.
         cap: Cap,
         /// The value of the cap.
         after: Duration,
@@ -73,9 +68,7 @@ pub enum RunError {
     /// A signal ended it that Glee did not send.
     #[error("`{command}` was killed by signal {signal}{}", last_words(said.as_deref()))]
     Killed {
-        /// The command line.
         command: String,
-        /// The signal's number.
         signal: i32,
         /// The last line it printed.
         said: Option<String>,
@@ -83,9 +76,7 @@ pub enum RunError {
     /// It ended by itself, with an exit code other than 0.
     #[error("`{command}` ended with exit code {code}{}", last_words(said.as_deref()))]
     ExitCode {
-        /// The command line.
         command: String,
-        /// The code.
         code: i32,
         /// The last line it printed, to stderr if it printed anything there.
         said: Option<String>,
@@ -99,9 +90,7 @@ pub enum RunError {
     /// The process that watches over it has died.
     #[error("the supervisor of `{command}` died ({status}); {}", after(left.as_deref()))]
     Unwatched {
-        /// The command line.
         command: String,
-        /// How it died.
         status: String,
         /// What it had started and could not be ended; `None` is the proof that nothing is left.
         left: Option<Vec<i32>>,

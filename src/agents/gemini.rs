@@ -28,7 +28,6 @@ const SEES: [&str; 6] = [
     "GOOGLE_GENAI_USE_VERTEXAI",
 ];
 
-/// Gemini CLI.
 pub(super) struct Gemini;
 
 impl Adapter for Gemini {

@@ -18,24 +18,17 @@ pub enum AdapterKind {
     Builtin,
     /// Calls that were kept.
     Replay,
-    /// Claude Code.
     Claude,
-    /// Codex.
     Codex,
-    /// Gemini CLI.
     Gemini,
-    /// opencode.
     Opencode,
-    /// Qwen Code.
     Qwen,
-    /// Copilot CLI.
     Copilot,
     /// Any agent that speaks the Agent Client Protocol.
     Acp,
 }
 
 impl AdapterKind {
-    /// All of them.
     pub const ALL: [Self; 11] = [
         Self::Text,
         Self::Json,
@@ -59,7 +52,6 @@ impl AdapterKind {
         self.adapter().name()
     }
 
-    /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
@@ -89,7 +81,6 @@ impl AdapterKind {
         })
     }
 
-    /// The adapter.
     pub fn adapter(self) -> &'static dyn Adapter {
         match self {
             Self::Text => &text::Text,

@@ -17,7 +17,6 @@ pub enum LocateError {
     /// No folder of PATH has the program.
     #[error("`{name}` was not found in any folder of PATH ({})", searched(.paths))]
     NotFound {
-        /// The program's name.
         name: String,
         /// The folders that were searched.
         paths: Vec<PathBuf>,
@@ -33,16 +32,10 @@ pub enum LocateError {
     NotExecutable(PathBuf),
     /// This machine cannot run what is in the file.
     #[error("`{}` cannot be run here: {objection}", .path.display())]
-    NotRunnable {
-        /// The path.
-        path: PathBuf,
-        /// Why not.
-        objection: String,
-    },
+    NotRunnable { path: PathBuf, objection: String },
     /// The name means a program that the reviewed tree could have put there.
     #[error("`{name}` on PATH is `{}`, which the reviewed repository controls{}", .inside.display(), other(.outside))]
     Shadowed {
-        /// The program's name.
         name: String,
         /// What PATH finds first.
         inside: PathBuf,

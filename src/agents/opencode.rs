@@ -18,7 +18,6 @@ const REVIEWER: &str =
     r#"{"permission":{"edit":"deny","bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
 const JUDGE: &str = r#"{"permission":{"*":"deny"}}"#;
 
-/// opencode.
 pub(super) struct Opencode;
 
 impl Adapter for Opencode {

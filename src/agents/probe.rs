@@ -43,11 +43,9 @@ pub struct Probed {
 /// What an agent did to the files of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
-    /// Nothing.
     Untouched,
     /// The one change that was asked of a coder.
     Edited,
-    /// Something else.
     Meddled,
 }
 

@@ -53,7 +53,6 @@ pub type Ran = Result<Output, Box<Failed>>;
 /// A program to run, with its bounds.
 #[derive(Clone)]
 pub struct Job<'a> {
-    /// The program.
     pub invocation: &'a Invocation,
     /// What the invocation asks, if it asks an agent; for runners that answer by themselves.
     pub request: Option<&'a Request>,
@@ -63,7 +62,6 @@ pub struct Job<'a> {
     pub talk: Option<&'a dyn Talk>,
     /// What its lines are.
     pub marks: Marks,
-    /// Its caps.
     pub limits: Limits,
     /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
     pub stdout: &'a Path,
@@ -73,11 +71,9 @@ pub struct Job<'a> {
     pub activity: Activity<'a>,
     /// Whether it, with all it started, stands still at the moment; `None` where nobody will ever ask for that.
     pub stands: Option<watch::Receiver<bool>>,
-    /// Ends the program.
     pub stop: Stop,
 }
 
-/// Runs programs.
 pub trait Runner: Send + Sync {
     /// Runs one to its end. Dropping the future ends the program and all it started.
     fn run<'a>(&'a self, job: Job<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;

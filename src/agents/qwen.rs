@@ -15,7 +15,6 @@ use crate::domain::{FailureKind, Role};
 /// Settings of the lowest rank.
 const DEFAULTS: &str = r#"{"general":{"enableAutoUpdate":false},"model":{"generationConfig":{"maxRetries":0}}}"#;
 
-/// Qwen Code.
 pub(super) struct Qwen;
 
 impl Adapter for Qwen {

@@ -74,7 +74,6 @@ impl Record {
         }
     }
 
-    /// Reads a record.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         Ok(serde_json::from_slice(&files::read(path)?)?)
     }

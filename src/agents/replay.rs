@@ -20,7 +20,6 @@ pub const ARGUMENT: &str = "__replay";
 /// What stands before the adapter of the record, in the last line of stderr.
 const MARK: &str = "glee-replay adapter=";
 
-/// Plays records.
 pub(super) struct Replay;
 
 impl Adapter for Replay {

@@ -23,7 +23,6 @@ pub(super) const LIMITS: Limits = Limits {
     backoff: Duration::from_millis(1),
 };
 
-/// A reviewer.
 pub(crate) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
     Agent {
         name: AgentName::from(name),
@@ -71,7 +70,6 @@ pub(super) fn request(agent: &Agent, task: Task) -> Request {
     }
 }
 
-/// Conflicts to decide.
 pub(super) fn arbitrate() -> Task {
     let about = StageSubject {
         id: "S1".to_owned(),

@@ -41,7 +41,6 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// How firmly an agent is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hold {
-    /// Not at all.
     #[default]
     Free,
     /// It may write, and is kept from inspecting other processes where the system can.
@@ -62,7 +61,6 @@ impl Hold {
 /// How one program is held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Confinement {
-    /// How firmly.
     pub hold: Hold,
     /// Whether the system makes namespaces for it.
     pub namespaces: bool,
@@ -258,7 +256,6 @@ pub(super) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     linux::hold(writable).is_ok()
 }
 
-/// Nothing holds here.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn hold<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
     false

@@ -16,11 +16,8 @@ use crate::protocol::request::{Request, Task};
 pub enum Form {
     /// What every agent is asked.
     Request,
-    /// A reviewer's answer.
     Review,
-    /// A coder's answer.
     Response,
-    /// A judge's answer.
     Ruling,
     /// A reviewer's words on the findings of others.
     Examination,
@@ -28,13 +25,10 @@ pub enum Form {
     Defence,
     /// A reviewer's answer about changes.
     Recheck,
-    /// An aggregator's answer.
     Synthesis,
-    /// An arbiter's answer.
     Decision,
     /// Answers to the questions of a checkpoint.
     Answers,
-    /// A validator's answer.
     Validation,
     /// A reviewer's answer in a watch.
     Peer,
@@ -73,7 +67,6 @@ impl Form {
         Self::ALL.iter().find(|(form, ..)| *form == self).map_or("", |(_, name, _)| name)
     }
 
-    /// Reads the name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, own, _)| *own == name).map(|(form, ..)| *form)
     }

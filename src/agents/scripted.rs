@@ -51,7 +51,6 @@ impl Script {
 pub(crate) struct Seen {
     /// The program as the adapter would have run it.
     pub invocation: Invocation,
-    /// The question.
     pub request: Request,
 }
 

@@ -113,7 +113,6 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         Ok(read)
     }
 
-    /// What came last.
     pub(super) fn fresh(&self) -> &[u8] {
         &self.buffer[..self.fresh]
     }

@@ -4,7 +4,6 @@
 
 use tokio::sync::watch;
 
-/// Makes the request.
 #[derive(Debug)]
 pub struct StopHandle(watch::Sender<bool>);
 
@@ -15,7 +14,6 @@ impl StopHandle {
     }
 }
 
-/// Sees the request.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<bool>);
 

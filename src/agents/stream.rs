@@ -52,7 +52,6 @@ pub(super) struct Said {
     pub(super) kind: Option<FailureKind>,
     /// The HTTP status behind it.
     pub(super) status: Option<u16>,
-    /// The words.
     pub(super) text: String,
 }
 

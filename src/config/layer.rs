@@ -43,15 +43,10 @@ impl fmt::Display for Place {
 /// Which layer a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Built in.
     Default,
-    /// The user's file.
     User(Place),
-    /// The project's file.
     Project(Place),
-    /// An environment variable.
     Variable(String),
-    /// The command line.
     Flag,
 }
 
@@ -98,7 +93,6 @@ impl Origin {
 pub struct Setting {
     /// The value in the one form of its kind.
     pub value: Value,
-    /// Who set it.
     pub origin: Origin,
 }
 

@@ -22,13 +22,11 @@ use crate::domain::Role;
 /// Where settings come from.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
-    /// The project's folder.
     pub project_root: Option<&'a Path>,
     /// Another folder to read the project's file from: what trusts it is still the project.
     pub project_copy: Option<PathBuf>,
     /// The user's file, whether or not it exists.
     pub user_file: Option<PathBuf>,
-    /// The environment.
     pub env: Vec<(String, String)>,
     /// What the command line sets, by dotted key.
     pub flags: Vec<(String, Value)>,
@@ -41,7 +39,6 @@ pub struct Sources<'a> {
 /// Settings, and where each came from.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The settings.
     pub settings: Settings,
     /// Every value with its origin, by dotted key.
     pub values: BTreeMap<String, Setting>,
@@ -57,7 +54,6 @@ pub struct Loaded {
 
 /// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the message says it")]
 pub enum ConfigError {
     #[error(transparent)]
     File(#[from] FileError),
@@ -248,9 +244,7 @@ pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
 /// Whose file a text is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The user's.
     User,
-    /// The project's.
     Project,
 }
 

@@ -31,7 +31,6 @@ pub(crate) struct Resolved {
     pub(crate) agents: Vec<String>,
 }
 
-/// Merges the layers.
 pub(crate) fn resolve(layers: &Layers) -> Result<Resolved, ConfigError> {
     let mut values = BTreeMap::new();
     for key in schema::KEYS.iter() {

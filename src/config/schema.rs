@@ -12,7 +12,6 @@ use super::settings::{Connected, Settings};
 use super::values::Misfit;
 use super::yaml;
 
-/// One key.
 #[derive(Debug)]
 pub(crate) struct Key {
     /// Its dotted name; for an agent's key, the last part.

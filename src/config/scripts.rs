@@ -30,7 +30,6 @@ impl Roots {
         Self(vec![folder.to_owned()])
     }
 
-    /// The project's folder.
     pub(crate) fn project(&self) -> &Path {
         &self.0[0]
     }

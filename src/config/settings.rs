@@ -159,7 +159,6 @@ impl Connected {
 }
 
 section! {
-    /// `review.*`
     pub struct ReviewSettings {
         /// How opinions are weighed.
         pub opinions: Opinions = Opinions::default(),
@@ -207,7 +206,6 @@ impl ReviewSettings {
 }
 
 section! {
-    /// `review.opinions.*`
     #[derive(Eq)]
     pub struct Opinions {
         /// Opinions that must be implemented.
@@ -218,7 +216,6 @@ section! {
 }
 
 section! {
-    /// `review.issues.*`
     #[derive(Eq)]
     pub struct Issues {
         /// Issues that must be fixed.
@@ -228,15 +225,11 @@ section! {
     }
 }
 
-/// `review.reviewers`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewerChoice {
-    /// Every connected reviewer.
     All,
-    /// The first one.
     First,
-    /// These.
     #[serde(untagged)]
     Named(Vec<String>),
 }
@@ -270,7 +263,6 @@ pub enum DebateRounds {
 }
 
 section! {
-    /// `review.consensus.*`
     #[derive(Copy, Eq)]
     pub struct Consensus {
         /// How findings of several reviewers become one answer.
@@ -292,7 +284,6 @@ pub enum Validate {
 }
 
 section! {
-    /// `review.on_dispute.*`
     #[derive(Copy, Eq)]
     pub struct OnDispute {
         /// Show the selection on a terminal.
@@ -303,7 +294,6 @@ section! {
 }
 
 section! {
-    /// `review.judge.*`
     #[derive(Eq)]
     pub struct Judge {
         /// Three judges who vote on every dispute; none: the first judge rules.
@@ -335,7 +325,6 @@ impl From<Escalation> for Route {
 }
 
 section! {
-    /// `advisories.*`
     #[derive(Eq)]
     pub struct Advisories {
         /// Folders or zip archives of OSV advisories, for findings that name a package.
@@ -359,7 +348,6 @@ pub enum Sandbox {
 }
 
 section! {
-    /// `redaction.*`
     #[derive(Copy, Eq)]
     pub struct Redaction {
         /// Secrets become placeholders in prompts, history, transcripts and reports.
@@ -370,7 +358,6 @@ section! {
 }
 
 section! {
-    /// `watch.*`
     #[derive(Eq)]
     pub struct WatchSettings {
         /// Connected agents that `glee watch` starts and reads events from.
@@ -410,7 +397,6 @@ pub enum Pause {
 }
 
 section! {
-    /// `budget.*`
     #[derive(Copy)]
     pub struct Budget {
         /// Tokens read and written in a whole run.

@@ -74,7 +74,6 @@ fn reviewers() -> Vec<Role> {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
-    /// The checkpoint.
     pub gate: String,
     /// The file of its questions, beside the file that names it.
     pub questions: PathBuf,
@@ -97,7 +96,6 @@ pub struct Pipeline {
 pub enum Step {
     /// A stage, by its name.
     Stage(String),
-    /// A checkpoint.
     Gate(Gate),
 }
 
@@ -118,7 +116,6 @@ struct Asked {
 
 /// Why such a file cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the message says it")]
 pub enum StagesError {
     #[error(transparent)]
     File(#[from] FileError),

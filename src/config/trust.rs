@@ -164,11 +164,9 @@ pub fn command_line(command: &Value) -> String {
 /// One thing that is trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The project's folder.
     pub project: PathBuf,
     /// The hash of what is trusted.
     pub hash: String,
-    /// What it runs.
     pub runs: Vec<String>,
     /// When it was trusted.
     pub at: jiff::Timestamp,

@@ -25,7 +25,6 @@ use crate::rules::mandatory;
 pub struct Misfit {
     /// What is wrong: `` cannot be `judg` ``.
     pub problem: String,
-    /// What would fit.
     pub allowed: String,
     /// The allowed word that was probably meant.
     pub suggestion: Option<String>,
@@ -459,7 +458,6 @@ form! {
 }
 
 form! {
-    /// Environment variables.
     Variables: BTreeMap<String, String> = "a map of variables such as {NAME: \"value\"}",
     {"type": "object", "additionalProperties": {"type": "string"}},
     |given| {

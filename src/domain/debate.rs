@@ -20,7 +20,6 @@ pub enum ExaminationWord {
 }
 
 impl ExaminationWord {
-    /// All words.
     pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
 }
 
@@ -37,7 +36,6 @@ pub enum DefenceWord {
 }
 
 impl DefenceWord {
-    /// All words.
     pub const ALL: [Self; 3] = [Self::Defend, Self::Concede, Self::Modify];
 }
 

@@ -116,11 +116,8 @@ impl Objector {
 /// A finding and what stands against it: a dispute that has no number yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
-    /// The finding.
     pub finding: Finding,
-    /// The objection.
     pub objection: Response,
-    /// Whose it is.
     pub objector: Objector,
 }
 

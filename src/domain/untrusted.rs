@@ -28,13 +28,11 @@ impl Untrusted {
         Self(self.0.trim().to_owned())
     }
 
-    /// Behind a label.
     #[must_use]
     pub fn labelled(&self, label: &str) -> Self {
         Self(format!("{label}{}", self.0))
     }
 
-    /// Its first characters.
     #[must_use]
     pub fn first(&self, characters: usize) -> Self {
         Self(self.0.chars().take(characters).collect())

@@ -43,7 +43,6 @@ pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
     }
 }
 
-/// A coder's answer.
 pub(crate) fn response(finding: u32, answer: Answer, text: &str) -> Response {
     Response { finding: FindingId(finding), answer, text: text.into(), evidence: Vec::new() }
 }
@@ -118,7 +117,6 @@ pub(crate) fn clean() -> Outcome {
     }
 }
 
-/// An embedded agent.
 pub(crate) fn agent(name: &str, role: Role) -> Agent {
     Agent {
         name: name.into(),

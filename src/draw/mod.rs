@@ -35,19 +35,13 @@ pub struct Look {
 pub enum Tone {
     /// As the terminal shows it.
     Plain,
-    /// Headings and names.
     Strong,
     /// What can be passed over.
     Faint,
-    /// What went well.
     Good,
-    /// What wants attention.
     Warn,
-    /// What blocks.
     Bad,
-    /// What is minor.
     Minor,
-    /// Commands and keys.
     Key,
 }
 
@@ -78,11 +72,8 @@ impl Tone {
 /// The glyphs that carry a meaning; each has an ASCII form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
-    /// Done well.
     Done,
-    /// Failed.
     Failed,
-    /// Wants attention.
     Attention,
     /// Passes on to the next thing.
     Arrow,
@@ -92,7 +83,6 @@ pub enum Glyph {
     Cut,
     /// The chosen line of a menu.
     Pointer,
-    /// Lines removed.
     Minus,
 }
 

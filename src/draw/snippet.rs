@@ -20,7 +20,6 @@ const LONGEST_RANGE: u64 = 40;
 pub struct Code<'a> {
     /// The path of its file, as it came.
     pub file: &'a str,
-    /// Whole lines.
     pub text: &'a str,
     /// The number of the first of them, counted from 1.
     pub first_line: u32,
@@ -44,9 +43,7 @@ pub struct Note {
 /// The first line of a diagnostic: `HIGH[F3]: title`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// The severity.
     pub level: String,
-    /// The id.
     pub id: String,
     /// The title, as it came.
     pub title: String,

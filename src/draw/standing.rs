@@ -101,7 +101,6 @@ pub fn text(look: Look, standing: &Standing, runs: bool) -> String {
     out
 }
 
-/// Issues, for people.
 pub fn issues(look: Look, issues: &[IssueStanding]) -> String {
     if issues.is_empty() {
         return "no issues\n".to_owned();

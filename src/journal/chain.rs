@@ -42,7 +42,6 @@ pub struct Fault {
     pub record: Option<u64>,
     /// The run it belongs to and its number within it, where the record can be read.
     pub place: Option<(RunId, u64)>,
-    /// What is wrong.
     pub flaw: Flaw,
 }
 
@@ -54,7 +53,6 @@ pub enum Flaw {
     Altered,
     /// It is no successor of the record before it: something between them was removed, added or moved.
     OutOfOrder,
-    /// It is gone.
     Removed,
     /// It stands behind the recorded end of the history.
     Added,
@@ -69,7 +67,6 @@ pub enum Flaw {
     },
     /// The file is torn.
     Torn {
-        /// What SQLite says.
         error: String,
     },
 }

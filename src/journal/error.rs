@@ -13,28 +13,19 @@ pub enum JournalError {
     Open {
         /// The database or the folder.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
     /// What lies at the path is no regular file.
     #[error("the history `{}` is not a regular file", path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+    NotAFile { path: PathBuf },
     /// A database, but not one of Glee's.
     #[error("`{}` is a database of another program", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
+    Foreign { path: PathBuf },
     /// The form of the database is of a later version.
     #[error("the history `{}` was written by a newer version of Glee (form {found}, known up to {known})", path.display())]
     Newer {
-        /// The database.
         path: PathBuf,
-        /// Its form.
         found: i64,
         /// The last form this program knows.
         known: i64,
@@ -42,18 +33,14 @@ pub enum JournalError {
     /// The file is torn or overwritten, or a row holds what no program of this form has written.
     #[error("the history `{}` is damaged", path.display())]
     Damaged {
-        /// The database.
         path: PathBuf,
-        /// What SQLite says.
         #[source]
         source: rusqlite::Error,
     },
     /// The database could not be read or written.
     #[error("the history `{}` cannot be used", path.display())]
     Access {
-        /// The database.
         path: PathBuf,
-        /// What SQLite says.
         #[source]
         source: rusqlite::Error,
     },
@@ -73,12 +60,7 @@ pub enum JournalError {
     UnknownDispute(DisputeNumber),
     /// The dispute is over.
     #[error("dispute {number} is settled already: {}", disposition.as_str())]
-    AlreadySettled {
-        /// Its number.
-        number: DisputeNumber,
-        /// How it ended.
-        disposition: Disposition,
-    },
+    AlreadySettled { number: DisputeNumber, disposition: Disposition },
 }
 
 impl Advice for JournalError {

@@ -35,7 +35,6 @@ use crate::event::{Mode, Settlement};
 pub use chain::{Fault, Flaw, Verification};
 pub use error::JournalError;
 
-/// An open history.
 #[derive(Debug)]
 pub struct Journal {
     db: Connection,
@@ -74,7 +73,6 @@ pub enum RulingFilter {
 /// A dispute in a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisputeRow {
-    /// Its number.
     pub number: DisputeNumber,
     /// The run it belongs to.
     pub run: RunId,
@@ -86,11 +84,8 @@ pub struct DisputeRow {
     pub finding: FindingId,
     /// The finding's tag, or the unknown word it was written with.
     pub tag: String,
-    /// The finding's title.
     pub title: Untrusted,
-    /// The finding's place.
     pub location: Option<Location>,
-    /// Who raised it.
     pub raised_by: Vec<String>,
     /// The last ruling, if there is any.
     pub ruling: Option<RulingWord>,
@@ -109,7 +104,6 @@ pub struct DisputeRecord {
     pub opened_at: Timestamp,
     /// When it ended; absent while it is open.
     pub settled_at: Option<Timestamp>,
-    /// Finding, objection, rulings.
     pub dispute: Dispute,
     /// How it ended; absent while it is open.
     pub settlement: Option<Settlement>,
@@ -118,13 +112,11 @@ pub struct DisputeRecord {
 /// What a dispute says about a place in the code, for later runs that come to the same place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
-    /// The dispute.
     pub dispute: DisputeNumber,
     /// The run it belongs to.
     pub run: RunId,
     /// The place in the code.
     pub anchor: Anchor,
-    /// The finding's title.
     pub title: Untrusted,
     /// The finding's location at that time.
     pub location: Option<Location>,
@@ -132,16 +124,13 @@ pub struct Binding {
     pub disposition: Option<Disposition>,
     /// The tag that the ruling gave the finding, where it was right but not mandatory.
     pub new_tag: Option<Tag>,
-    /// Why.
     pub rationale: Untrusted,
 }
 
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRow {
-    /// Its id.
     pub run: RunId,
-    /// When it began.
     pub started: Timestamp,
     /// When it ended; absent while it is at work, and after an interruption.
     pub ended: Option<Timestamp>,
@@ -172,6 +161,5 @@ pub struct StageRow {
     pub id: String,
     /// The stage or the checkpoint.
     pub stage: String,
-    /// When it began.
     pub started: Timestamp,
 }

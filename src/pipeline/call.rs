@@ -269,7 +269,6 @@ pub(crate) fn over_budget(settings: &Settings, spent: &Spent, then: &str) -> Vec
     reached.map(notice).collect()
 }
 
-/// Milliseconds since then.
 pub(crate) fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -17,14 +17,20 @@ use crate::rules::disputes::{Stance, stance};
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
-    /// Ask an agent.
     Ask(CallId),
     /// Merge the answered reviews of a round into numbered findings.
-    Merge { round: u32 },
+    Merge {
+        round: u32,
+    },
     /// Report that a round of the debate is complete.
-    DebateRound { round: u32, debate_round: u32 },
+    DebateRound {
+        round: u32,
+        debate_round: u32,
+    },
     /// Conclude the debate of a round.
-    Conclude { round: u32 },
+    Conclude {
+        round: u32,
+    },
     /// Keep the tree before the coder's first byte.
     Keep,
     /// Record what a call of the coder did to the tree.
@@ -45,10 +51,13 @@ pub(crate) enum Step {
     /// Settle a dispute whose end is decided.
     Settle(DisputeNumber),
     /// Run the commands of `review.verify` that have not run on this tree.
-    Verify { round: u32 },
+    Verify {
+        round: u32,
+    },
     /// Begin the next round on what changed.
-    NextRound { round: u32 },
-    /// End the run.
+    NextRound {
+        round: u32,
+    },
     Finish,
 }
 

@@ -65,15 +65,12 @@ pub struct Setup {
     pub workspace: Arc<Workspace>,
     /// Where Glee keeps what must outlive the tree.
     pub state_dir: PathBuf,
-    /// The history.
     pub journal: Journal,
     /// The connected agents' programs.
     pub agents: Agents,
     /// The settings in force.
     pub settings: Settings,
-    /// Who listens.
     pub sink: Box<dyn EventSink>,
-    /// Who decides.
     pub decider: Box<dyn Decider>,
     /// Ends the run early; it can be carried on.
     pub stop: Stop,
@@ -131,7 +128,6 @@ impl Reviewed {
     }
 }
 
-/// A recorded run.
 #[derive(Debug)]
 pub struct Recorded {
     /// Its outcome, as far as it got.

@@ -22,11 +22,9 @@ pub enum PlanError {
     /// `agents.<name>.backup` names nobody who could answer in the agent's place.
     #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
     Backup {
-        /// The agent.
         agent: AgentName,
         /// The name of its backup.
         backup: AgentName,
-        /// Their role.
         role: Role,
     },
     /// `review.reviewers` names somebody who is not a connected reviewer.
@@ -41,7 +39,6 @@ pub enum PlanError {
     /// The code under review holds a private key.
     #[error("`{file}:{line}` holds a private key")]
     PrivateKey {
-        /// The file.
         file: String,
         /// The line where it begins.
         line: u32,

@@ -53,10 +53,8 @@ pub struct Question {
     pub waiting: usize,
 }
 
-/// What was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The route.
     pub route: Route,
     /// Whether a person chose it; otherwise the configured default was taken.
     pub by_person: bool,
@@ -67,7 +65,6 @@ pub struct Choice {
 /// What a person ruled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HumanRuling {
-    /// `Enforce` or `Dismiss`.
     pub ruling: RulingWord,
     /// Why; may be empty.
     pub reason: String,
@@ -76,7 +73,6 @@ pub struct HumanRuling {
 /// What came of asking a person for a ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAnswer {
-    /// The ruling.
     Ruled(HumanRuling),
     /// Nobody can be asked, or the person leaves it open; the run goes on without it.
     LeftOpen,
@@ -96,11 +92,8 @@ pub trait Decider: Send {
 /// A stage's conflicts that nobody but a person can decide.
 #[derive(Clone, Debug)]
 pub struct Deadlock {
-    /// The stage.
     pub stage: String,
-    /// Why.
     pub reason: String,
-    /// The conflicts.
     pub conflicts: Vec<Untrusted>,
     /// The answers of those who answered.
     pub positions: Vec<StagePosition>,

@@ -17,7 +17,6 @@ use crate::workspace::{Target, Workspace};
 /// One call of a reviewer that a run would make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// The reviewer.
     pub agent: AgentName,
     /// The shard, counted from 1.
     pub shard: u32,

@@ -39,11 +39,9 @@ use state::State;
 
 /// Everything a stage or a checkpoint works with.
 pub struct Setup {
-    /// The tree.
     pub workspace: Workspace,
     /// Where Glee keeps what must outlive the tree.
     pub state_dir: PathBuf,
-    /// The history.
     pub journal: Journal,
     /// The connected agents' programs.
     pub agents: Agents,
@@ -51,7 +49,6 @@ pub struct Setup {
     pub settings: Settings,
     /// The folder of the project's own templates for prompts.
     pub templates: PathBuf,
-    /// Who listens.
     pub sink: Box<dyn EventSink>,
     /// The person who decides what nobody else can; nobody where none can be asked.
     pub person: Option<Box<dyn Person>>,
@@ -102,7 +99,6 @@ pub fn recorded(journal: &Journal, run: &RunId) -> Result<Outcome, RunError> {
 pub struct Last {
     /// What it came to.
     pub outcome: Outcome,
-    /// Who took part.
     pub plan: StagePlan,
 }
 
@@ -147,7 +143,6 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
 /// Why a person's word on a stage or a question does not count.
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
-    /// The history fails.
     #[error(transparent)]
     Run(#[from] RunError),
     /// Nothing waits for a person there.
@@ -156,21 +151,13 @@ pub enum SettleError {
     /// The word is no approach.
     #[error("`{word}` is no decision; it is `hybrid`, or one of {}", .known.join(", "))]
     Word {
-        /// What was said.
         word: String,
         /// The names of those who answered.
         known: Vec<String>,
     },
     /// The question does not allow the answer.
     #[error("`{answer}` is no answer to `{question}`; it allows {}", .options.join(", "))]
-    Option {
-        /// What was said.
-        answer: String,
-        /// The question.
-        question: String,
-        /// What it allows.
-        options: Vec<String>,
-    },
+    Option { answer: String, question: String, options: Vec<String> },
 }
 
 impl Advice for SettleError {

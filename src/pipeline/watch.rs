@@ -43,7 +43,6 @@ pub(crate) struct Sight {
 }
 
 impl Lookout {
-    /// Looks now.
     pub(crate) fn look(&self) -> Sight {
         let at = Instant::now();
         Sight { look: self.workspace.look(self.earlier.as_deref()), at }

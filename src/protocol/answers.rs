@@ -350,12 +350,13 @@ struct Prose<W> {
 /// Where the next line goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// To nobody.
     Closed,
     /// To the text of the last answer.
     Text,
     /// To its evidence. `gap`: a blank line went before, so only a bullet goes on.
-    Evidence { gap: bool },
+    Evidence {
+        gap: bool,
+    },
 }
 
 impl<W: Word> Prose<W> {

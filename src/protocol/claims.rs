@@ -27,7 +27,6 @@ const UNNAMED: &str = "unnamed";
 pub struct Dossier {
     /// The id of the run, if the document gave one.
     pub id: Option<String>,
-    /// The findings.
     pub claims: Vec<Claim>,
     /// Rounds 2 and 3.
     pub debate: Debate,

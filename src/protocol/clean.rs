@@ -21,7 +21,6 @@ static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"(?-u)\x1b(?:{sequences})")).expect("a regular expression")
 });
 
-/// Reads clean lines.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,

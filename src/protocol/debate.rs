@@ -44,7 +44,6 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
 /// What was read in an answer of round 2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExamineAnswer {
-    /// The answers.
     pub examinations: Vec<Examined>,
     /// What nobody had raised.
     pub observations: Vec<RawFinding>,
@@ -57,7 +56,6 @@ pub struct ExamineAnswer {
 /// What was read in an answer of round 3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefendAnswer {
-    /// The answers.
     pub defences: Vec<Defended>,
     /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
     pub complete: bool,

@@ -16,7 +16,6 @@ pub(super) enum Kind {
     FenceClose,
     /// A line of a block quote.
     Quote,
-    /// A horizontal rule.
     Rule,
     /// The line under a heading: `====`.
     Underline,
@@ -24,7 +23,6 @@ pub(super) enum Kind {
     Delimiter,
     /// A heading with `#`.
     Heading,
-    /// Any other line.
     Text,
 }
 

@@ -46,24 +46,16 @@ pub enum PromptError {
     /// The project's template cannot be read.
     #[error("the prompt template `{}` cannot be read", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
     /// It is a folder, a link, a device.
     #[error("the prompt template `{}` is not a regular file", path.display())]
-    NotAFile {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAFile { path: PathBuf },
     /// It is too large.
     #[error("the prompt template `{}` is larger than {LARGEST} bytes", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     /// It is no template, or asks for a value that does not exist.
     #[error("{place}:{line}: {message}")]
     Template {
@@ -71,15 +63,11 @@ pub enum PromptError {
         place: String,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong.
         message: String,
     },
     /// An answer to this prompt could not be told from anything else.
     #[error("{place}: the prompt does not say how the answer ends")]
-    NoClosing {
-        /// The file.
-        place: String,
-    },
+    NoClosing { place: String },
 }
 
 impl Advice for PromptError {

@@ -57,7 +57,6 @@ pub enum RulingError {
     /// The value of a field cannot be read.
     #[error("`{given}` is no value of `{field}`; {expected}")]
     Field {
-        /// The field.
         field: &'static str,
         /// What the answer says.
         given: String,
@@ -66,12 +65,7 @@ pub enum RulingError {
     },
     /// A field goes with DISMISS only.
     #[error("`{field}` goes with `DISMISS` only, the ruling is `{ruling}`")]
-    DismissOnly {
-        /// The field.
-        field: &'static str,
-        /// The ruling.
-        ruling: RulingWord,
-    },
+    DismissOnly { field: &'static str, ruling: RulingWord },
     /// Several rulings say different things.
     #[error("the answer has rulings that contradict each other: {}", words(.0))]
     Contradiction(Vec<RulingWord>),

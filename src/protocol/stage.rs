@@ -44,7 +44,6 @@ pub enum StageError {
     /// A field is absent or of the wrong form.
     #[error("`{field}` {expected}")]
     Field {
-        /// The field.
         field: &'static str,
         /// What has to stand there.
         expected: &'static str,

@@ -10,7 +10,6 @@ use crate::draw::Look;
 /// The forms an outcome can be printed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
     Text,
     /// The whole outcome as one JSON object (`docs/schema/outcome.json`).
     Json,
@@ -37,7 +36,6 @@ pub struct RenderOptions<'a> {
 pub enum Detail {
     /// What is optional or settled in one line each.
     Short,
-    /// Everything in full.
     Full,
 }
 

@@ -8,16 +8,11 @@ use std::str::FromStr as _;
 
 use serde::Deserialize;
 
-/// A package registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ecosystem {
-    /// Rust.
     Crates,
-    /// JavaScript.
     Npm,
-    /// Python.
     Pypi,
-    /// Go.
     Go,
 }
 
@@ -28,7 +23,6 @@ impl Ecosystem {
         [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
     }
 
-    /// The database's word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Crates => "crates.io",
@@ -73,16 +67,13 @@ fn semantic(text: &str) -> Option<semver::Version> {
 pub struct Locked {
     /// Where it comes from.
     pub ecosystem: Ecosystem,
-    /// Its canonical name.
     pub name: String,
-    /// The version.
     pub version: String,
 }
 
 /// How a locked version stands to an advisory about its package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is affected.
     Affected,
     /// It comes after the fix.
     Patched {
@@ -91,7 +82,6 @@ pub enum Standing {
     },
 }
 
-/// An advisory.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Advisory {
     /// Its id: `RUSTSEC-...`, `GHSA-...`, `CVE-...`

@@ -11,7 +11,6 @@ pub enum Stance {
     Discarded,
     /// A disagreement on a mandatory finding.
     Dispute,
-    /// No answer.
     Unanswered,
 }
 

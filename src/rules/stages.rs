@@ -44,9 +44,7 @@ pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: 
 /// What came of asking the arbiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arbitration<'a> {
-    /// There is none.
     NoArbiter,
-    /// It decided.
     Decided(&'a Decision),
     /// None of its answers was valid, or it failed; why.
     Unanswered(&'a str),

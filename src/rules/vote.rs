@@ -18,9 +18,7 @@ words!(Action, FlagReason);
 pub enum Action {
     /// Leave it as it is.
     Keep,
-    /// Remove it.
     Drop,
-    /// Turn it round.
     Flip,
     /// Leave it, marked as uncertain.
     Flag,
@@ -45,9 +43,7 @@ impl Action {
 /// One of the three voters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Voter {
-    /// The first.
     A,
-    /// The second.
     B,
     /// The third: the one who sees overlaps, whom the default priority protects.
     C,
@@ -84,7 +80,6 @@ pub struct Vote<'a, V> {
 pub enum Version {
     /// No protected minority, no justified DROP, one reason for every flag.
     V1,
-    /// All of it.
     #[default]
     V2,
 }

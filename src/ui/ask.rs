@@ -15,7 +15,6 @@ pub enum AskError {
     /// Ctrl-C. Outside a runtime that handles the signal, the process has ended before this is seen.
     #[error("interrupted")]
     Interrupted,
-    /// Esc or `q`.
     #[error("nothing was chosen")]
     Cancelled,
     /// There is no terminal, or it went away.
@@ -23,12 +22,9 @@ pub enum AskError {
     Terminal(#[source] io::Error),
 }
 
-/// How questions look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// With colours.
     Color,
-    /// Without.
     Plain,
 }
 

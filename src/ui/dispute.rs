@@ -178,7 +178,6 @@ fn preselected(question: &Question) -> Route {
     }
 }
 
-/// The specification's words.
 fn label(route: Route) -> &'static str {
     match route {
         Route::Judge => "Use AI judge",

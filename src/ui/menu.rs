@@ -16,7 +16,6 @@ pub(super) struct Menu<'a> {
     pub(super) items: &'a [&'a str],
     /// The chosen line, counted from 0.
     pub(super) cursor: usize,
-    /// What Esc does.
     pub(super) escape: &'static str,
 }
 

@@ -24,7 +24,6 @@ pub(super) enum Starts {
     Live,
 }
 
-/// Tells a run.
 #[derive(Debug)]
 pub(super) struct Narrator {
     starts: Starts,

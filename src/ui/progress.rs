@@ -32,7 +32,6 @@ pub struct Progress {
     at_work: HashMap<CallId, Live>,
 }
 
-/// A live line.
 #[derive(Debug)]
 struct Live {
     bar: ProgressBar,

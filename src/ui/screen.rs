@@ -13,7 +13,6 @@ pub enum Verbosity {
     Quiet,
     /// What a person wants to follow.
     Normal,
-    /// Everything.
     Verbose,
 }
 

@@ -36,7 +36,6 @@ const GROUP: usize = 4_096;
 /// How a watch came to its end.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// How it stands.
     pub standing: Standing,
     /// 0 where the work goes on, 3 where it waits for a person.
     pub exit: ExitReason,
@@ -66,7 +65,6 @@ pub(super) struct Engine {
     pub(super) stay: bool,
     /// Who joined by itself, as far as this sitting heard of it, and has not said that it is done.
     pub(super) joined: BTreeSet<AgentName>,
-    /// Asked from outside.
     pub(super) outer: Stop,
     /// Ends everything that is at work.
     pub(super) stop: Stop,

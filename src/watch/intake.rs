@@ -21,7 +21,6 @@ const NAME: usize = 64;
 /// The batches that may wait.
 const WAITING: usize = 64;
 
-/// One line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// An agent, or a person, tells something.
@@ -38,31 +37,22 @@ pub enum Item {
 pub enum Command {
     /// Say how it stands.
     Status,
-    /// Review now.
     Review,
-    /// Pause the work.
     Pause {
-        /// Why.
         #[serde(default)]
         reason: String,
     },
     /// Let the work go on.
     Resume {
-        /// Why.
         #[serde(default)]
         reason: String,
     },
-    /// List the issues.
     Issues,
-    /// Close an issue.
     Close {
-        /// Its number.
         issue: u32,
-        /// Why.
         #[serde(default)]
         reason: String,
     },
-    /// End the watch.
     Stop,
 }
 
@@ -71,7 +61,6 @@ pub enum Command {
 pub struct Batch {
     /// The lines, in order.
     pub items: Vec<Item>,
-    /// Who gives commands.
     pub by: String,
     /// Gets an answer a line, in order.
     pub answer: Option<oneshot::Sender<Vec<Answer>>>,
@@ -97,7 +86,6 @@ pub struct Answer {
     /// How the watch stands, after a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
-    /// The issues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issues: Option<Vec<IssueStanding>>,
 }
@@ -107,7 +95,6 @@ pub struct Answer {
 pub struct Clarify {
     /// The cycle that asks.
     pub cycle: u32,
-    /// The question.
     pub prompt: Untrusted,
 }
 

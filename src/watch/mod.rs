@@ -46,11 +46,9 @@ use state::State;
 
 /// Everything a watch works with.
 pub struct Setup {
-    /// The tree.
     pub workspace: Workspace,
     /// Where Glee keeps what must outlive the tree.
     pub state_dir: PathBuf,
-    /// The history.
     pub journal: Journal,
     /// The connected agents' programs.
     pub agents: Agents,
@@ -58,7 +56,6 @@ pub struct Setup {
     pub settings: Settings,
     /// The folder of the project's own templates for prompts.
     pub templates: PathBuf,
-    /// Who listens.
     pub sink: Box<dyn EventSink>,
     /// Gets how it stands, whenever that changes.
     pub standing: watch::Sender<Standing>,
@@ -75,52 +72,28 @@ pub struct Setup {
 /// Why there is no watch.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// Nobody could review.
     #[error("no reviewer is connected")]
     NoReviewer,
     /// A name is not that of a connected agent.
     #[error("`{key}` names `{name}`, which is not connected")]
-    Unknown {
-        /// The key.
-        key: &'static str,
-        /// The name.
-        name: String,
-    },
+    Unknown { key: &'static str, name: String },
     /// Who reviews has another role.
     #[error("`{name}` is no reviewer")]
-    NotReviewer {
-        /// The name.
-        name: String,
-    },
+    NotReviewer { name: String },
     /// An embedded agent knows code, not what others are at.
     #[error("`{name}` is embedded in Glee and answers no review request of a watch")]
-    Embedded {
-        /// The name.
-        name: String,
-    },
-    /// Nobody could rule.
+    Embedded { name: String },
     #[error("`watch.arbitrate` is on, and no judge is connected")]
     NoJudge,
     /// A program that answers a prompt has to be asked something.
     #[error("`{name}` is not told what to do: its adapter is `{adapter}`")]
-    NoTask {
-        /// The name.
-        name: String,
-        /// Its adapter.
-        adapter: String,
-    },
+    NoTask { name: String, adapter: String },
     /// Only a coder works.
     #[error("`{name}` is no coder, and cannot be given a task")]
-    NotCoder {
-        /// The name.
-        name: String,
-    },
+    NotCoder { name: String },
     /// A task is for nobody that is started.
     #[error("the task of `{name}` is for nobody: it is no agent that this watch starts and that answers prompts")]
-    IdleTask {
-        /// The name.
-        name: String,
-    },
+    IdleTask { name: String },
 }
 
 impl Advice for PlanError {

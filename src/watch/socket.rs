@@ -39,7 +39,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Why there is no way to a watch.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// Nobody listens.
     #[error("no watch runs for `{}`", .0.display())]
     NoWatch(PathBuf),
     /// Another watch listens there.
@@ -51,12 +50,9 @@ pub enum SocketError {
     /// It says what is no answer.
     #[error("the watch answered what cannot be read: {0}")]
     Unreadable(String),
-    /// The system fails.
     #[error("the socket `{}` of the watch fails", path.display())]
     Io {
-        /// The socket.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
@@ -203,9 +199,7 @@ impl Drop for Endpoint {
     }
 }
 
-/// Who comes in.
 struct Guest {
-    /// The user's name.
     by: String,
     peer: Peer,
     key: Arc<Key>,

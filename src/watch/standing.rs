@@ -9,9 +9,7 @@ use crate::domain::{Action, AgentName, EventType, RunId, Trigger, Untrusted, Wat
 /// How a watch stands. `glee watch status --json` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
-    /// The run.
     pub run: String,
-    /// `RUNNING` or `PAUSED`.
     pub status: WatchStatus,
     /// Whether work goes on though something was raised (rule 3).
     pub flagged: bool,
@@ -40,13 +38,11 @@ pub struct Standing {
 /// How an agent stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStanding {
-    /// Its name.
     pub name: AgentName,
     /// How it takes part.
     pub state: AgentState,
     /// How many events came from it.
     pub events: u64,
-    /// The last one.
     pub last: Option<LastEvent>,
 }
 
@@ -71,27 +67,21 @@ pub enum AgentState {
 pub struct LastEvent {
     /// When it was recorded.
     pub at: Timestamp,
-    /// Its type.
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// What it said.
     pub summary: Untrusted,
 }
 
 /// An issue on the list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IssueStanding {
-    /// Its number.
     pub number: u32,
     /// The cycle it comes from.
     pub cycle: u32,
-    /// Who raised it.
     pub reviewer: AgentName,
     /// How bad it is; `absent` for a reviewer who gave no usable verdict.
     pub severity: Untrusted,
-    /// What it is.
     pub description: Untrusted,
-    /// Where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Untrusted>,
     /// Who closed it, and why.
@@ -102,7 +92,6 @@ pub struct IssueStanding {
 /// A clarification that is waited for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClarificationStanding {
-    /// The cycle.
     pub cycle: u32,
     /// Who has still to answer.
     pub waiting: Vec<AgentName>,

@@ -24,14 +24,20 @@ const UNHEARD: usize = 16;
 
 /// What an agent is told.
 pub(super) enum Word<'a> {
-    /// Stand still.
-    Pause { reason: &'a Untrusted },
-    /// Go on.
+    Pause {
+        reason: &'a Untrusted,
+    },
     Resume,
     /// A judge ruled that this has to be done.
-    Enforce { issue: u32, description: &'a Untrusted, rationale: &'a Untrusted },
-    /// Clear something up.
-    Clarify { cycle: u32, prompt: &'a Untrusted },
+    Enforce {
+        issue: u32,
+        description: &'a Untrusted,
+        rationale: &'a Untrusted,
+    },
+    Clarify {
+        cycle: u32,
+        prompt: &'a Untrusted,
+    },
 }
 
 /// What all agents of a watch are started with.

@@ -40,7 +40,6 @@ pub enum AdvisoryError {
     /// An API does not answer as OSV's does.
     #[error("failed to ask `{url}` for advisories: {why}")]
     Ask {
-        /// The address.
         url: String,
         /// Why there is no answer.
         why: String,

@@ -18,7 +18,6 @@ const NO_CATEGORY: &str = "bug";
 /// A block that a grammar knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
-    /// Its lines.
     lines: RangeInclusive<u32>,
     /// The lines that belong to it: its own, and those of the comments and attributes right before it.
     reach: RangeInclusive<u32>,
@@ -37,7 +36,6 @@ struct Paragraph {
 /// What is known of a text's blocks; independent of the text itself, so that it can be kept.
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
-    /// The innermost first.
     known: Vec<Known>,
     /// The first known block that reaches each line, as its number in `known` plus one; 0 is none.
     at: Vec<u32>,

@@ -21,7 +21,6 @@ pub(super) const FACTOR: u64 = 16;
 /// The lines shown before and after a changed line of a file over the bound.
 const AROUND: u32 = 20;
 
-/// One changed file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Changed {
     pub(super) path: Vec<u8>,
@@ -37,9 +36,7 @@ pub(super) struct Changed {
 pub(super) enum New {
     /// The file in the work tree.
     Worktree,
-    /// An object.
     Blob(String),
-    /// It is gone.
     Gone,
     /// A link in the work tree, or an object with its target.
     Link(Option<String>),

@@ -27,9 +27,7 @@ pub enum Steers {
     Tools,
     /// The machines that test and ship it.
     Ci,
-    /// Glee.
     Glee,
-    /// git.
     Git,
 }
 

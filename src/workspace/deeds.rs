@@ -23,9 +23,7 @@ pub(super) enum Copied {
 /// What was done to one path; `None` is no file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Deed {
-    /// What was found.
     pub(super) found: Option<Copied>,
-    /// What it became.
     pub(super) put: Option<Copied>,
 }
 

@@ -18,19 +18,13 @@ pub enum WorkspaceError {
     NoGit,
     /// The first `git` on the path belongs to the reviewed tree.
     #[error("refusing to run `{program}`: it lies inside the tree `{root}`")]
-    GitInside {
-        /// The program found.
-        program: PathBuf,
-        /// The tree.
-        root: PathBuf,
-    },
+    GitInside { program: PathBuf, root: PathBuf },
     /// `git` could not be started.
     #[error("failed to run `git`")]
     Start(#[source] io::Error),
     /// A git command failed.
     #[error("`git {command}` failed: {message}")]
     Git {
-        /// Its name.
         command: String,
         /// What it wrote to stderr.
         message: String,
@@ -49,7 +43,6 @@ pub enum WorkspaceError {
     Unreadable {
         /// The path as given.
         path: String,
-        /// Why.
         #[source]
         source: io::Error,
     },
@@ -58,7 +51,6 @@ pub enum WorkspaceError {
     Outside {
         /// The path as given.
         path: String,
-        /// The root.
         root: PathBuf,
     },
     /// A revision that does not name a commit.
@@ -69,12 +61,7 @@ pub enum WorkspaceError {
     NoCommit,
     /// Two commits without a common ancestor.
     #[error("`{one}` and `{other}` have no common ancestor")]
-    NoMergeBase {
-        /// The one.
-        one: String,
-        /// The other.
-        other: String,
-    },
+    NoMergeBase { one: String, other: String },
     /// The history ends before the parent that is needed.
     #[error("the parent of `{0}` is missing: the clone is shallow")]
     Shallow(String),
@@ -87,7 +74,6 @@ pub enum WorkspaceError {
     /// A diff that is cut off or edited.
     #[error("`{name}` is broken: the hunk at line {line} does not hold the lines it announces")]
     BrokenDiff {
-        /// Its name.
         name: String,
         /// The line of the hunk, from 1.
         line: usize,
@@ -110,14 +96,12 @@ pub enum WorkspaceError {
     State {
         /// The file or folder in it.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
     /// The tree is too large to be copied outside git.
     #[error("`{}` is too large to be kept: over {files} files or {bytes} bytes", root.display())]
     TooLarge {
-        /// The root.
         root: PathBuf,
         /// The bound on files.
         files: usize,
@@ -127,7 +111,6 @@ pub enum WorkspaceError {
     /// A repository inside the tree is too large to be kept, so no coder may start.
     #[error("`{folder}` cannot be kept: {bound}")]
     Unfollowed {
-        /// Its folder.
         folder: String,
         /// The bound that it exceeds.
         bound: Bound,
@@ -135,9 +118,7 @@ pub enum WorkspaceError {
     /// A file of the tree cannot be kept, so no coder may start.
     #[error("cannot keep `{path}`")]
     NotKept {
-        /// The file.
         path: String,
-        /// Why.
         #[source]
         source: io::Error,
     },
@@ -150,7 +131,6 @@ pub enum WorkspaceError {
     /// The run worked on another work tree of the same repository.
     #[error("the run worked on `{}`, not on `{}`", theirs.display(), root.display())]
     OtherTree {
-        /// The run's.
         theirs: PathBuf,
         /// The tree Glee runs in.
         root: PathBuf,
@@ -160,7 +140,6 @@ pub enum WorkspaceError {
     OtherRepository {
         /// The tree Glee runs in.
         root: PathBuf,
-        /// The run.
         run: String,
     },
     /// A folder that should be empty is not.

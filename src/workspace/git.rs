@@ -364,10 +364,8 @@ pub(super) struct Objects {
     stdout: BufReader<ChildStdout>,
 }
 
-/// What [`Objects::read`] found.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Object {
-    /// Its bytes.
     Bytes(Vec<u8>),
     /// It is larger than asked for, in bytes.
     Larger(u64),

@@ -68,7 +68,6 @@ impl<'a> Ignores<'a> {
         rules
     }
 
-    /// Nothing.
     pub(super) fn none(root: &'a Path) -> Self {
         Self { names: &[], ..Self::glee(root, None) }
     }

@@ -25,7 +25,6 @@ const ROOT: &str = "Root: ";
 pub struct BeforeImage {
     /// What it is kept as: the place of the note, below the state folder. Of older runs a git ref, or the note's path.
     pub kept_as: String,
-    /// Its id.
     pub tree: TreeId,
 }
 

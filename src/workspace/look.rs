@@ -93,7 +93,6 @@ pub enum Fate {
     Created,
     /// It was there, and otherwise.
     Changed,
-    /// It is gone.
     Removed,
 }
 

@@ -74,7 +74,6 @@ impl Modes {
     }
 }
 
-/// The permission bits.
 pub(super) fn permissions(meta: &Metadata) -> u32 {
     use std::os::unix::fs::PermissionsExt as _;
     meta.permissions().mode() & 0o7777

@@ -60,7 +60,6 @@ pub struct Unfollowed {
 pub enum Bound {
     /// The number of repositories.
     Repositories,
-    /// Their depth.
     Depth,
     /// The number of their files, all together.
     Files,
@@ -79,7 +78,6 @@ impl fmt::Display for Bound {
     }
 }
 
-/// One folder, listed.
 struct Listed {
     folder: Vec<u8>,
     files: Vec<Vec<u8>>,

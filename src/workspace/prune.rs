@@ -19,7 +19,6 @@ use super::{Result, Workspace, WorkspaceError, copy};
 /// A run whose trees are let go of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prunable {
-    /// The run.
     pub run: RunId,
     /// The trees that its events name.
     pub trees: Vec<TreeId>,

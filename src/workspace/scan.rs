@@ -155,7 +155,6 @@ impl<'a> Lstat<'a> {
         is_real.then(|| std::fs::symlink_metadata(self.full(path)).ok()).flatten()
     }
 
-    /// The absolute path.
     pub(super) fn full(&self, path: &[u8]) -> PathBuf {
         self.root.join(names::path(path))
     }

@@ -65,7 +65,6 @@ pub(super) enum Before<'a> {
     Same,
     /// There was none at this path, or it is not known: no mark counts.
     Unknown,
-    /// Its bytes.
     Was(&'a [u8]),
 }
 

@@ -21,7 +21,6 @@ const CAP: u64 = 4 << 20;
 /// The files that steer Glee, as they stand at the commit that a change is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steering {
-    /// The commit.
     pub base: String,
     /// The files that the tree has otherwise, by path.
     pub edited: Vec<String>,

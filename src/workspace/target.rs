@@ -36,7 +36,6 @@ pub enum TargetSpec {
     Diff {
         /// Its name, `-` for stdin.
         name: String,
-        /// Its bytes.
         text: Vec<u8>,
     },
     /// Whole files and folders, relative to where the user stands.

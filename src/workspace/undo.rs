@@ -43,10 +43,8 @@ pub struct Decided {
 /// Files whose later changes are given up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Forced {
-    /// None.
     #[default]
     None,
-    /// Every one.
     All,
     /// These, by the bytes of their paths.
     Only(BTreeSet<Vec<u8>>),
@@ -55,9 +53,7 @@ pub enum Forced {
 /// A file that was left as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Its path.
     pub path: Vec<u8>,
-    /// Why.
     pub clash: Clash,
 }
 

@@ -20,9 +20,7 @@ pub(super) enum Hidden {
 /// Something met on a walk.
 #[derive(Debug)]
 pub(super) enum Met {
-    /// A regular file.
     File(Vec<u8>),
-    /// A link.
     Link(Vec<u8>),
     /// A FIFO, a socket or a device.
     Other(Vec<u8>),

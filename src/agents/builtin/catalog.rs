@@ -62,14 +62,12 @@ pub enum CatalogError {
     Unreadable {
         /// The file or folder.
         file: String,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// A rule file is no regular file of a sane size.
     #[error("`{file}` is not a rule file: {problem}")]
     NotAFile {
-        /// The file.
         file: String,
         /// What it is instead.
         problem: &'static str,
@@ -77,11 +75,9 @@ pub enum CatalogError {
     /// A rule is invalid.
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
-        /// The file.
         file: String,
         /// The line of the mistake, or the rule's first line.
         line: u64,
-        /// What is wrong.
         problem: String,
     },
 }

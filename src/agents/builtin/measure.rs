@@ -24,7 +24,6 @@ const NEAR: u32 = 2;
 pub struct Score {
     /// Findings with a label.
     pub true_positives: u32,
-    /// Findings without one.
     pub false_positives: u32,
     /// Labels without a finding.
     pub false_negatives: u32,
@@ -55,11 +54,9 @@ fn share(part: u32, rest: u32) -> Option<f64> {
 /// One finding that is wrong or one label that was missed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Miss {
-    /// The sample.
     pub file: String,
     /// The line of the finding or of the label.
     pub line: u32,
-    /// The defect class.
     pub category: String,
     /// The rule that was wrong; absent for a missed label.
     pub rule: Option<String>,
@@ -72,9 +69,7 @@ pub struct Measure {
     pub files: usize,
     /// How many labels they carry.
     pub labels: usize,
-    /// Everything together.
     pub total: Score,
-    /// By defect class.
     pub categories: BTreeMap<String, Score>,
     /// What was wrong or missed, in the order of the samples.
     pub misses: Vec<Miss>,
@@ -88,7 +83,6 @@ pub enum MeasureError {
     Unreadable {
         /// The file, inside the folder.
         file: String,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
@@ -97,7 +91,6 @@ pub enum MeasureError {
     Label {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong.
         #[source]
         source: serde_json::Error,
     },

@@ -56,19 +56,14 @@ pub const PREFIX: &str = "builtin:";
 /// The hidden first argument that makes Glee's binary an embedded agent.
 pub const ARGUMENT: &str = "__builtin";
 
-/// An embedded agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Builtin {
-    /// The reviewer `builtin:rules`.
     Rules,
-    /// The coder `builtin:fixer`.
     Fixer,
-    /// The judge `builtin:referee`.
     Referee,
 }
 
 impl Builtin {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Rules, Self::Fixer, Self::Referee];
 
     /// The name after the prefix.

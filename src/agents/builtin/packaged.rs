@@ -12,7 +12,6 @@ pub(super) struct RuleFile {
     pub(super) path: &'static str,
     /// Matchers that the rules refer to by `matches:`.
     pub(super) shared: &'static str,
-    /// The rules.
     pub(super) rules: &'static str,
 }
 
@@ -35,7 +34,6 @@ macro_rules! rule_files {
     };
 }
 
-/// All of them.
 pub(super) const FILES: &[RuleFile] = rule_files! {
     Rust "rust": "injection", "protection", "robustness";
     Python "python": "injection", "protection", "robustness";

@@ -7,9 +7,7 @@ use std::fmt;
 /// A place that an objection names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
-    /// `path`
     File(String),
-    /// `path:line` or `path:line-line`
     Lines(String, u32, u32),
     /// `path::name`, `path::Outer::name`, `path::"a title"`
     Name(String, Vec<String>),

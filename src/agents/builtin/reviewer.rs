@@ -7,7 +7,6 @@ use super::catalog::{Catalog, CatalogError};
 use super::scan::{Hit, folded};
 use crate::protocol::request::SourceFile;
 
-/// Reviews files.
 pub(super) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
     let findings = files.iter().flat_map(|file| {

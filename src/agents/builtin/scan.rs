@@ -17,12 +17,9 @@ use super::language;
 use crate::domain::Tag;
 use crate::workspace::comments;
 
-/// A rule's match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// The rule's id.
     pub(super) rule: String,
-    /// The rule's tag.
     pub(super) tag: Tag,
     /// The defect class, or the rule's id where it has none.
     pub(super) category: String,
@@ -32,16 +29,13 @@ pub(super) struct Hit {
     pub(super) lines: (u32, u32),
     /// The bytes that matched.
     pub(super) range: Range<usize>,
-    /// The rule's fix.
     pub(super) edit: Option<Edit>,
 }
 
 /// A replacement of bytes of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// What is replaced.
     pub(super) range: Range<usize>,
-    /// By what.
     pub(super) text: String,
 }
 

@@ -63,7 +63,6 @@ pub(super) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     Surroundings { cache: cache.cloned(), has_memory, instead: None }
 }
 
-/// Enters new namespaces.
 fn new_namespaces() -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     if !user.is_root() || unshare(OWN).is_err() {

@@ -96,9 +96,7 @@ pub(in crate::agents) fn hand_over(ends: &Ends) -> io::Result<()> {
 /// How an agent's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::agents) enum End {
-    /// By itself.
     Exit(i32),
-    /// By a signal.
     Signal(i32),
     /// It never began; the system's error number.
     NotStarted(i32),

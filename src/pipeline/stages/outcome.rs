@@ -16,7 +16,6 @@ use super::state::State;
 /// What a stage or a checkpoint came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The run.
     pub run: RunId,
     /// What the work is called.
     pub id: String,
@@ -27,7 +26,6 @@ pub struct Outcome {
     pub step: Step,
     /// Those who were asked and gave no answer, each with why.
     pub failures: Vec<(AgentName, String)>,
-    /// What it cost.
     pub spent: Spent,
     /// What there is to know beside.
     pub notices: Vec<String>,
@@ -35,7 +33,6 @@ pub struct Outcome {
     pub ended: bool,
     /// Wall time of this sitting in milliseconds.
     pub millis: u64,
-    /// The exit reason.
     pub exit: ExitReason,
     /// Those who were asked, each with its answer; it stands here whatever came of the synthesis.
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
@@ -54,13 +51,11 @@ fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializ
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum Step {
-    /// A stage.
     Stage {
         /// The state: ok too if a conflict was decided.
         status: Option<StageStatus>,
         /// What the answers came to, before anybody decided.
         verdict: Option<Box<StageVerdict>>,
-        /// The synthesis.
         synthesis: Option<Box<Synthesis>>,
         /// Why only a person can go on.
         deadlock: Option<String>,
@@ -72,7 +67,6 @@ pub enum Step {
         /// Whether the next stage may go on with it.
         advances: bool,
     },
-    /// A checkpoint.
     Checkpoint {
         /// The answers that hold, in the order of the questions.
         resolved: Vec<Resolved>,
@@ -86,7 +80,6 @@ pub enum Step {
 pub struct Resolved {
     /// The question in words; `question` is its id.
     pub asked: String,
-    /// The answer.
     #[serde(flatten)]
     pub resolution: Resolution,
 }
@@ -94,7 +87,6 @@ pub struct Resolved {
 /// A question that only a person can answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpenQuestion {
-    /// The question.
     #[serde(flatten)]
     pub question: Question,
     /// What the agents say, the most frequent first.

@@ -27,10 +27,8 @@ pub enum PlanError {
     /// An embedded agent can only read code.
     #[error("`{0}` is embedded: it knows code and answers no questions")]
     Embedded(AgentName),
-    /// Too few agents.
     #[error("{what} asks at least {at_least} agents, and {found} would be asked")]
     TooFew {
-        /// What it is.
         what: &'static str,
         /// How many there have to be.
         at_least: usize,

@@ -9,7 +9,6 @@ use crate::domain::{
 use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Purpose};
 use crate::pipeline::stages::due;
 
-/// The state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct State {
     pub(super) plan: Option<StagePlan>,
@@ -95,7 +94,6 @@ impl State {
         self.positions().into_iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The synthesis.
     pub(super) fn synthesis(&self) -> Option<&Synthesis> {
         let aggregator = self.plan.as_ref()?.aggregator.as_ref()?;
         match self.said(&aggregator.name, &Part::Aggregate)? {

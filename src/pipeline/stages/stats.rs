@@ -12,7 +12,6 @@ use crate::pipeline::RunError;
 /// The specification's bound for the rate of deadlocks.
 pub const BOUND: f64 = 0.05;
 
-/// How stages ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counts {
     /// Stages that came to a verdict.
@@ -70,9 +69,7 @@ impl Counts {
 /// How stages ended, over the history.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Deadlocks {
-    /// All of them.
     pub all: Counts,
-    /// By stage.
     pub by_stage: BTreeMap<String, Counts>,
     /// By agent that answered, aggregated or arbitrated; a stage counts for each.
     pub by_agent: BTreeMap<String, Counts>,

@@ -14,7 +14,6 @@ const NONCE: &str = "\"nonce\"";
 /// An object and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) struct Object<'a> {
-    /// Valid JSON.
     pub(in crate::protocol) text: &'a str,
     /// The caller's mark of the line it began with: the opening line of a fence, or its own first line.
     pub(in crate::protocol) mark: usize,
@@ -25,7 +24,6 @@ pub(in crate::protocol) struct Object<'a> {
 /// What a line has to do with JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum State<'a> {
-    /// Nothing.
     Outside,
     /// It is a part of what may become an object.
     Inside,

@@ -30,11 +30,9 @@ pub(super) enum Progress {
     TooLarge,
 }
 
-/// Scans one object.
 #[derive(Debug)]
 pub(super) struct Scanner {
     text: String,
-    /// The open brackets.
     open: Vec<u8>,
     expect: Expect,
     values: usize,
@@ -45,7 +43,6 @@ pub(super) struct Scanner {
 /// What counts as a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::protocol) enum Scope {
-    /// Objects.
     #[default]
     Objects,
     /// Objects and lists, and objects one below the other in a fence as a list.

@@ -11,16 +11,12 @@ const TEXTS_CAP: usize = 1000;
 /// A value of which nobody knows beforehand what it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::protocol) enum Loose {
-    /// Absent or null.
     #[default]
     Nothing,
-    /// True or false.
     Bool(bool),
     /// A number; beyond 2^53 digits are lost.
     Number(f64),
-    /// A string.
     Text(String),
-    /// A list.
     List(Vec<Self>),
     /// The fields of an object, in their order. Of a repeated field the last one counts.
     Object(Box<[(String, Self)]>),

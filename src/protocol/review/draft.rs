@@ -16,7 +16,6 @@ const TEXT_CAP: usize = 6 << 20;
 /// The most text that is kept of one body or one piece of notes.
 const SEGMENT_CAP: usize = 1 << 20;
 
-/// The longest title.
 const TITLE_CAP: usize = 256 << 10;
 
 /// The most memory that findings take up, their bodies apart.
@@ -41,7 +40,6 @@ pub(super) struct Draft<'a> {
 pub(super) struct Form {
     /// Those that are kept.
     pub(super) kept: usize,
-    /// All.
     pub(super) count: u64,
 }
 
@@ -68,14 +66,15 @@ enum Owner {
 /// What the line before was, as far as the next one can change its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
-    /// Nothing that matters.
     Other,
     /// A line of a paragraph that begins here in the text: a heading, if it gets underlined.
     Paragraph(usize),
     /// The line of a finding, without a list marker: a heading, if it gets underlined.
     Item,
     /// The first row of a table: its header, if a delimiter row follows. `item`: it was read as a finding.
-    FirstRow { item: bool },
+    FirstRow {
+        item: bool,
+    },
     /// A later row of a table.
     Row,
 }

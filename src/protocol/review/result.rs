@@ -126,7 +126,6 @@ pub(super) fn read(text: &str) -> Option<JsonResult> {
 enum Place {
     /// The document, or an item of it.
     Top,
-    /// Around a review.
     Wrapped,
     /// In the place of a list of findings.
     List,

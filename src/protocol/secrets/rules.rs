@@ -131,7 +131,6 @@ struct Allowed {
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Target {
-    /// The secret alone.
     #[default]
     Secret,
     /// All that the rule matched.

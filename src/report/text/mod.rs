@@ -18,7 +18,6 @@ use super::{Detail, RenderOptions};
 /// Wider lines are hard to read.
 const WIDEST: usize = 110;
 
-/// The whole report.
 pub(super) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let look = Look { width: options.look.width.min(WIDEST), ..options.look };
     let options = RenderOptions { look, ..*options };

@@ -12,30 +12,22 @@ const LARGEST: i32 = 30;
 /// What a reviewer says of another one's finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
-    /// Who says it.
     pub by: String,
-    /// The claim's id.
     pub finding: String,
-    /// The word.
     pub word: ExaminationWord,
     /// How much the confidence is to change, clamped to 30 either way.
     pub adjustment: i32,
-    /// Why.
     pub reasoning: String,
 }
 
 /// What a reviewer says of its own challenged finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defence {
-    /// Who says it.
     pub by: String,
-    /// The claim's id.
     pub finding: String,
-    /// The word.
     pub word: DefenceWord,
     /// How much the confidence is to change, clamped to 30 either way; counts with `modify`.
     pub adjustment: i32,
-    /// Why.
     pub reasoning: String,
     /// The severity it should have instead.
     pub revised_severity: Option<Level>,

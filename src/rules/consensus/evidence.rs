@@ -50,7 +50,6 @@ pub struct Challenge {
     pub weakest: String,
     /// What would confirm or deny it.
     pub test: String,
-    /// The four criteria.
     pub criteria: Criteria,
     /// Whether a senior engineer would act on it: two criteria or more.
     pub holds: bool,

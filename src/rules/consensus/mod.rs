@@ -53,13 +53,9 @@ words!(Level, Policy);
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Minor.
     Low,
-    /// Moderate.
     Medium,
-    /// Grave.
     High,
-    /// Graver.
     Critical,
 }
 
@@ -89,7 +85,6 @@ impl Level {
 pub struct Claim {
     /// Its id, unique within the merge.
     pub id: String,
-    /// The reviewer.
     pub model: String,
     /// Who made the reviewer's model; told by the reviewer's name where absent.
     pub vendor: Option<String>,
@@ -109,9 +104,7 @@ pub struct Claim {
     pub category: Option<String>,
     /// The rule of an analyser that matched.
     pub rule: Option<String>,
-    /// One line.
     pub title: String,
-    /// The text.
     pub description: String,
     /// What to do instead.
     pub suggestion: String,
@@ -135,7 +128,6 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All policies.
     pub const ALL: [Self; 2] = [Self::Panel, Self::Specification];
 }
 
@@ -244,7 +236,6 @@ impl Decision {
 pub struct Consensus {
     /// The decisions: accepted first, each class by severity, confidence and agreement.
     pub decisions: Vec<Decision>,
-    /// The numbers.
     pub statistics: Statistics,
     /// What was decided, in a few sentences.
     pub summary: String,

@@ -25,11 +25,8 @@ pub enum Category {
     Security,
     /// A defect; also what names nothing else.
     Bug,
-    /// Structure, style, documentation.
     Architecture,
-    /// Time and memory.
     Performance,
-    /// Tests.
     TestCoverage,
 }
 
@@ -150,15 +147,12 @@ pub(super) struct Entry {
 /// How the places of two entries stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The lines meet.
     Same,
-    /// Few lines apart.
     Near,
     /// In the same function or method.
     Block,
     /// One of the two names no line.
     Unknown,
-    /// Somewhere else.
     Apart,
 }
 

@@ -76,7 +76,6 @@ fn case(case: &Case<'_>) -> Decision {
     })
 }
 
-/// Who stands where.
 pub(super) fn sides(case: &Case<'_>) -> String {
     let against = case.deniers.iter().map(|entry| case.claims[entry.claim].model.as_str());
     let disagreeing = case.effect.examinations.iter().filter(|said| said.word == super::ExaminationWord::Disagree);

@@ -166,7 +166,6 @@ fn case(case: &Case<'_>) -> Decision {
     case.decision(draft)
 }
 
-/// Phase 2.
 fn agreed(case: &Case<'_>) -> Draft {
     Draft {
         class: Class::Accepted,
@@ -203,7 +202,6 @@ struct Side<'a> {
     weight: i32,
 }
 
-/// Phase 3.
 fn conflicted(case: &Case<'_>, conflict: Conflict) -> Draft {
     let weigh = |entry: &Entry, evidence: Evidence| evidence.weight(entry.severity, entry.confidence);
     let mut sides: Vec<Side<'_>> = match conflict {

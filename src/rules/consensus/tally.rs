@@ -17,13 +17,10 @@ use super::{
 /// unique_findings_uncorroborated + withdrawn` is `groups`; `findings_per_model` adds up to `total_findings_received`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
-    /// All claims.
     pub total_findings_received: usize,
-    /// By reviewer.
     pub findings_per_model: BTreeMap<String, usize>,
     /// Claims folded into another one of the same decision and reviewer, or into one with the same root cause.
     pub repeats_folded: usize,
-    /// Decisions.
     pub groups: usize,
     /// Accepted because reviewers agree.
     pub agreements: usize,
@@ -41,9 +38,7 @@ pub struct Statistics {
     pub withdrawn: usize,
     /// Security findings looked up in a database of advisories.
     pub security_advisories_checked: usize,
-    /// Round 2.
     pub round2_cross_examination: Examined,
-    /// Round 3.
     pub round3_defense: Defended,
     /// How the confidences moved.
     pub confidence_changes: Moves,
@@ -52,13 +47,9 @@ pub struct Statistics {
 /// The statistics of round 2.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Examined {
-    /// By reviewer.
     pub responses_received: BTreeMap<String, usize>,
-    /// `agree`
     pub agreements: usize,
-    /// `disagree`
     pub disagreements: usize,
-    /// `partial`
     pub partial_agreements: usize,
     /// Findings that were first observed then.
     pub new_observations_added: usize,
@@ -67,24 +58,17 @@ pub struct Examined {
 /// The statistics of round 3.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Defended {
-    /// By reviewer.
     pub defenses_received: BTreeMap<String, usize>,
-    /// `defend`
     pub defended: usize,
-    /// `concede`
     pub conceded: usize,
-    /// `modify`
     pub modified: usize,
 }
 
 /// How the decisions' confidences stand to their originals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Moves {
-    /// Higher.
     pub increased: usize,
-    /// Lower.
     pub decreased: usize,
-    /// The same.
     pub unchanged: usize,
 }
 

@@ -29,7 +29,6 @@ pub(super) fn said(said: &Said) -> (Glyph, Tone, String) {
     }
 }
 
-/// Who takes part.
 pub(super) fn started(look: Look, plan: &StagePlan) -> String {
     let what = match &plan.subject {
         Subject::Stage { .. } => "Stage",

@@ -19,7 +19,6 @@ pub(super) fn said(review: &PeerReview) -> (Glyph, Tone, String) {
     (glyph, tone, format!("{}: {}", review.verdict.as_str(), printable::line(&review.summary)))
 }
 
-/// Who takes part.
 pub(super) fn started(look: Look, plan: &WatchPlan) -> Vec<String> {
     let names = |agents: &[crate::domain::Agent]| {
         agents.iter().map(|agent| printable::line(&agent.name.0)).collect::<Vec<_>>().join(", ")
@@ -50,7 +49,6 @@ pub(super) fn received(look: Look, said: &AgentEvent) -> String {
     look.cut(&line, look.width.max(60))
 }
 
-/// A cycle begins.
 pub(super) fn cycle(look: Look, cycle: u32, triggers: &BTreeSet<Trigger>) -> String {
     let words: Vec<&str> = triggers.iter().map(|trigger| trigger.as_str()).collect();
     format!("{} {}", look.paint(Tone::Strong, &format!("Cycle {cycle}")), look.paint(Tone::Key, &words.join(" ")))

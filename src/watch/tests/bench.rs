@@ -133,7 +133,6 @@ impl Scene {
         (played, ended, runner)
     }
 
-    /// A whole watch.
     pub(super) async fn play<T>(&self, runner: ScriptedRunner, play: impl AsyncFnOnce(Table) -> T) -> (T, Ended) {
         let (played, ended, _) = self.watch(runner, false, play).await;
         (played, ended.unwrap())

@@ -73,7 +73,6 @@ impl Tree {
         Workspace::discover(&self.root()).unwrap()
     }
 
-    /// Begins a run.
     fn keep(&self) -> BeforeImage {
         self.open().keep(&run_id(), &self.state()).unwrap()
     }
