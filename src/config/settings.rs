@@ -329,7 +329,7 @@ section! {
     pub struct Advisories {
         /// Folders or zip archives of OSV advisories, for findings that name a package.
         pub path: Vec<String> as "As::<Words>" = Vec::new(),
-        /// An API like https://api.osv.dev that is asked too; it is told the packages that findings name.
+        /// An API like `https://api.osv.dev` that is asked too; it is told the packages that findings name.
         pub url: Option<String> as "As::<OrNone<Url>>" = None,
     }
 }
