@@ -177,7 +177,6 @@ mod imp {
     use crate::agents::builtin::BuiltinError;
     use crate::cli::Globals;
     use crate::cli::error::{CommandError, CommandResult};
-    use crate::domain::ExitReason;
 
     #[expect(dead_code, reason = "the command says that this build has no embedded agents and reads nothing else")]
     pub(super) struct Wanted {
