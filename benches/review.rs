@@ -1,5 +1,5 @@
 //! What Glee adds to the time its agents take: a whole review by eight reviewers that each sleep one second, beside one
-//! bare `sleep 1`; disputes by the hundred and thousand, beside the bare programs; and the start of the program, beside `true`.
+//! bare `sleep 1`; runs with 100 and 1,000 disputes; and the start of the program, beside `true`.
 
 use std::fs;
 use std::path::Path;
@@ -80,7 +80,7 @@ fn disputed(folder: &Path, count: usize) {
 const RULING: &str = "echo The objection holds, see app.py:2.; \
     echo GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=DISMISS";
 
-/// Disputes without a judge, and with one call of a judge for each, beside as many bare starts of the judge's program.
+/// Disputes without a judge, and with one judge call each; the baseline starts the judge's program as often.
 fn many_disputes(c: &mut Criterion) {
     let mut group = c.benchmark_group("disputes");
     group.sample_size(10);
