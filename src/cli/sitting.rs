@@ -13,11 +13,11 @@ use super::interrupt::{self, Loop};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle, own_process, sandbox};
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, paths, scripts};
-use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId};
+use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RulingWord, RunId};
 use crate::draw::Look;
 use crate::event::{CallId, Event, Mode, Plan};
 use crate::log;
-use crate::pipeline::ports::{Choice, Decider, EventSink, PersonAnswer, Question};
+use crate::pipeline::ports::{Choice, Decider, EventSink, PersonWord, Question};
 use crate::pipeline::{self, Ended, Rest, Reviewed, RunError, Setup};
 use crate::protocol::secrets;
 use crate::report::{self, Detail, Format, RenderOptions};
@@ -156,8 +156,8 @@ pub(crate) fn start(
     target: Target,
 ) -> CommandResult {
     let run = pipeline::new_run();
-    sit(sitting, workspace, settings, agents, &run.clone(), |setup| {
-        Box::pin(pipeline::start(setup, run, plan, target))
+    sit(sitting, workspace, settings, agents, &run.clone(), |setup, decider| {
+        Box::pin(pipeline::start(setup, decider, run, plan, target))
     })
 }
 
@@ -172,8 +172,8 @@ pub(crate) fn resume(
     judges: Vec<Agent>,
 ) -> CommandResult {
     let workspace = Arc::new(workspace);
-    sit(sitting, workspace, settings, agents, &run.clone(), |setup| {
-        Box::pin(pipeline::resume(setup, run, named, judges))
+    sit(sitting, workspace, settings, agents, &run.clone(), |setup, decider| {
+        Box::pin(pipeline::resume(setup, decider, run, named, judges))
     })
 }
 
@@ -199,7 +199,8 @@ pub(crate) fn settle(
     let sink = Box::new(Progress::new(&terminal));
     let (ended, _) = attend(settings.budget.duration, &terminal, None, |stop| {
         pipeline::settle(
-            Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop },
+            Setup { workspace, state_dir, journal, agents, settings, sink, stop },
+            decider,
             run,
             disputes,
             judges,
@@ -226,7 +227,7 @@ fn sit(
     settings: Settings,
     agents: Agents,
     id: &RunId,
-    run: impl FnOnce(Setup) -> Running,
+    run: impl FnOnce(Setup, Box<dyn Decider>) -> Running,
 ) -> CommandResult {
     require_sandbox(&settings)?;
     // Before the lock, which would already lie there.
@@ -247,7 +248,7 @@ fn sit(
     let sink = Box::new(Noting { sink, is_recorded: Arc::clone(&is_recorded) });
     let resume = format!("carry it on with `glee runs resume {}`", id.short());
     let (ended, cause) = attend(wall, &terminal, Some((resume, is_recorded)), |stop| {
-        run(Setup { workspace, state_dir, journal, agents, settings, sink, decider, stop })
+        run(Setup { workspace, state_dir, journal, agents, settings, sink, stop }, decider)
     })?;
     let mut ended = ended?;
     if ended.rest == Rest::Stopped {
@@ -354,7 +355,7 @@ impl Decider for Chosen {
         Some(Choice { route, by_person: true, for_all: true })
     }
 
-    fn rule(&mut self, question: &Question) -> PersonAnswer {
+    fn rule(&mut self, question: &Question) -> PersonWord<RulingWord> {
         self.dialog.rule(question)
     }
 }

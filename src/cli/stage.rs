@@ -13,8 +13,9 @@ use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RunId, StagePlan};
 use crate::journal::Journal;
 use crate::pipeline;
+use crate::pipeline::Setup;
 use crate::pipeline::ports::{EventSink, Person};
-use crate::pipeline::stages::{self, Outcome, Rest, Setup, files};
+use crate::pipeline::stages::{self, Outcome, Rest, files};
 use crate::report::json::pretty;
 use crate::report::{Format, stage as report};
 use crate::ui::jsonl::JsonLines;
@@ -104,16 +105,16 @@ impl<'a> Table<'a> {
         };
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Person>);
-        let (settings, workspace) = (self.settings.clone(), sitting::workspace(self.globals)?);
+        let (settings, workspace) = (self.settings.clone(), Arc::new(sitting::workspace(self.globals)?));
         let is_recorded = Arc::new(AtomicBool::new(true));
         let resume = Some((format!("give the same command with `--id {}` to carry it on", plan.id), is_recorded));
         let (rested, cause) = sitting::attend(settings.budget.duration, &terminal, resume, |stop| {
             let templates = self.project.join(".glee").join("prompts");
-            let setup = Setup { workspace, state_dir, journal, agents, settings, templates, sink, person, stop };
+            let setup = Setup { workspace, state_dir, journal, agents, settings, sink, stop };
             async move {
                 match new {
-                    Some(plan) => stages::start(setup, run, plan).await,
-                    None => stages::resume(setup, run).await,
+                    Some(plan) => stages::start(setup, templates, person, run, plan).await,
+                    None => stages::resume(setup, templates, person, run).await,
                 }
             }
         })?;

@@ -6,62 +6,43 @@ mod docket;
 mod waiting;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
-use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
-use crate::agents::{Agents, Stop};
-use crate::config::settings::Settings;
 use crate::domain::{Agent, DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RulingWord, RunId};
-use crate::event::{CallAnswer, CallId, Event, EventKind, Transcript};
-use crate::journal::{Binding, Journal, JournalError};
+use crate::event::{CallId, EventKind};
+use crate::journal::{Binding, JournalError};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::{self, Called};
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::engine::docket::Docket;
-use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Sink};
-use crate::pipeline::redaction::Redaction;
+use crate::pipeline::ports::{Choice, Decider, PersonWord};
+use crate::pipeline::runner::Runner;
 use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{self, Trees};
-use crate::pipeline::watch::{self, Found, Sight, Watch};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
-use crate::workspace::{Since, Workspace};
+use crate::workspace::Since;
 
-/// Everything a run works with.
+/// A review at work.
 pub(crate) struct Engine {
-    pub(crate) run: RunId,
-    pub(crate) workspace: Arc<Workspace>,
-    pub(crate) state_dir: PathBuf,
-    pub(crate) journal: Journal,
-    pub(crate) agents: Agents,
-    pub(crate) settings: Settings,
+    pub(crate) runner: Runner,
     pub(crate) sources: Sources,
-    /// The folder of the project's own templates for prompts.
-    pub(crate) templates: PathBuf,
     /// What agents are started with out of the tree.
     pub(crate) scripts: Scripts,
     pub(crate) state: State,
     /// What earlier disputes say, as it stood when the round began.
     pub(crate) bindings: Vec<Binding>,
-    pub(crate) sink: Sink,
     pub(crate) decider: Option<Box<dyn Decider>>,
-    pub(crate) stop: Stop,
-    pub(crate) started: Instant,
-    pub(crate) watch: Watch,
     /// The disputes that are settled, and nothing else is done; `None` where the run goes on as a whole.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     /// The disputes that have to be looked at; `None` where everything has to be.
     pub(crate) docket: Option<Docket>,
-    /// The run in the log.
-    pub(crate) span: Span,
     /// The round in the log, with its number.
     pub(crate) round: Option<(u32, Span)>,
 }
@@ -70,7 +51,7 @@ pub(crate) struct Engine {
 enum Done {
     Called { call: CallId, called: Box<Called> },
     Chosen { dispute: DisputeNumber, choice: Option<Choice>, decider: Box<dyn Decider> },
-    Ruled { dispute: DisputeNumber, ruling: PersonAnswer, decider: Box<dyn Decider> },
+    Ruled { dispute: DisputeNumber, ruling: PersonWord<RulingWord>, decider: Box<dyn Decider> },
     Verified { round: u32, results: Vec<(String, Checked)> },
 }
 
@@ -90,7 +71,7 @@ type Work = Pin<Box<dyn Future<Output = (Step, Done)>>>;
 impl Engine {
     /// Runs until the run ends or is stopped.
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
-        let span = self.span.clone();
+        let span = self.runner.span.clone();
         self.steps().instrument(span).await
     }
 
@@ -126,10 +107,10 @@ impl Engine {
             let done = tokio::select! {
                 biased;
                 done = work.next() => done,
-                () = self.stop.stopped(), if !stopped => None,
+                () = self.runner.stop.stopped(), if !stopped => None,
             };
             // What the stop cut off may arrive before the stop itself is seen here.
-            if !stopped && self.stop.is_stopped() {
+            if !stopped && self.runner.stop.is_stopped() {
                 stopped = true;
                 if let Some(round) = self.state.debate_at_work() {
                     self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) })?;
@@ -145,17 +126,21 @@ impl Engine {
     fn scope(&mut self) -> Span {
         let now = self.state.round();
         if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
-            self.round = Some((now, info_span!(parent: &self.span, "round", n = now)));
+            self.round = Some((now, info_span!(parent: &self.runner.span, "round", n = now)));
         }
         self.round.as_ref().map_or_else(Span::none, |(_, span)| span.clone())
     }
 
     fn trees(&self) -> Trees<'_> {
-        Trees { workspace: &self.workspace, state_dir: &self.state_dir }
+        Trees { workspace: &self.runner.workspace, state_dir: &self.runner.state_dir }
+    }
+
+    fn desk<'a>(&'a self, bindings: &'a [Binding]) -> Desk<'a> {
+        Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings }
     }
 
     fn policy(&self) -> Policy {
-        let review = &self.settings.review;
+        let review = &self.runner.settings.review;
         Policy {
             mode: self.state.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
@@ -176,7 +161,7 @@ impl Engine {
         match step {
             Step::Ask(call) => {
                 if call.purpose.is_coder() {
-                    self.workspace.coder_begins(&self.run, &self.state_dir)?;
+                    self.runner.workspace.coder_begins(&self.runner.run, &self.runner.state_dir)?;
                 }
                 return self.ask(step, call).map(Some);
             }
@@ -190,11 +175,11 @@ impl Engine {
             }
             Step::Conclude { round } => self.conclude(*round)?,
             Step::Keep => {
-                let kept = self.workspace.keep(&self.run, &self.state_dir)?;
+                let kept = self.runner.workspace.keep(&self.runner.run, &self.runner.state_dir)?;
                 self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
             }
             Step::RecordTree(call) => {
-                let event = self.trees().record(&self.state, call, &self.run)?;
+                let event = self.trees().record(&self.state, call, &self.runner.run)?;
                 self.append(event)?;
             }
             // All at once: they are numbered in one transaction.
@@ -221,18 +206,14 @@ impl Engine {
     /// Records events that belong together, all of them or, with an error, none; takes them into the state, and tells the
     /// listeners.
     pub(crate) fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<(), RunError> {
-        let redaction = Redaction::from(self.settings.redaction);
-        let kinds: Vec<EventKind> = kinds.into_iter().map(|kind| redaction.event(kind)).collect();
-        if kinds.is_empty() {
-            return Ok(());
-        }
+        let kinds: Vec<EventKind> = kinds.into_iter().collect();
         let elsewhere = kinds.iter().flat_map(|kind| self.for_earlier_run(kind)).collect();
-        let events = self.journal.append_with(&self.run, kinds, elsewhere)?;
+        let events = self.runner.record(kinds, elsewhere)?;
         for event in &events {
             self.state.apply(&event.kind);
             self.note(&event.kind);
         }
-        self.tell(&events);
+        self.runner.tell(&events);
         Ok(())
     }
 
@@ -251,32 +232,17 @@ impl Engine {
         route.into_iter().chain(rulings).chain([kind.clone()]).map(|kind| (run.clone(), kind)).collect()
     }
 
-    fn tell(&self, events: &[Event]) {
-        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
-        events.iter().for_each(|event| sink.event(event));
-    }
-
     /// Takes what a step brought. Returns whether the run stops here.
     fn take(&mut self, done: Done, stopped: bool, parked: &mut BTreeSet<DisputeNumber>) -> Result<bool, RunError> {
         match done {
             Done::Called { call, called } => {
-                let Called { answer, sight, transcript, millis, usage, told } = *called;
-                // What a stop cut off has not answered; it is asked again when the run is carried on.
-                let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
                 // However it ended: what it did can be undone.
                 let recorded = match call.purpose.is_coder() {
-                    true => self.workspace.coder_ended(&self.run, &self.state_dir),
+                    true => self.runner.workspace.coder_ended(&self.runner.run, &self.runner.state_dir),
                     false => Ok(()),
                 };
-                let answer = match sight {
-                    Some(sight) => self.watched(&call, answer, sight, transcript.as_ref())?,
-                    None => answer,
-                };
-                if !cut_off {
-                    let notice = call::stand_in(&call, &told);
-                    self.append_all(notice)?;
-                    self.append(EventKind::CallFinished { call, answer, transcript, millis, usage, told })?;
-                }
+                let events = self.runner.ended(call, *called, stopped, |file| self.state.covers(file))?;
+                self.append_all(events)?;
                 recorded?;
             }
             Done::Chosen { dispute, choice, decider } => {
@@ -294,11 +260,11 @@ impl Engine {
             Done::Ruled { dispute, ruling, decider } => {
                 self.decider = Some(decider);
                 match ruling {
-                    PersonAnswer::Stopped => return Ok(true),
-                    PersonAnswer::LeftOpen => {
+                    PersonWord::Stopped => return Ok(true),
+                    PersonWord::LeftOpen => {
                         parked.insert(dispute);
                     }
-                    PersonAnswer::Ruled(HumanRuling { ruling, reason }) => {
+                    PersonWord::Given((ruling, reason)) => {
                         let ruling = Ruling { rationale: reason.into(), ..Ruling::bare(ruling) };
                         let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
                         self.append(EventKind::RulingGiven { dispute, ruling })?;
@@ -316,46 +282,11 @@ impl Engine {
         Ok(false)
     }
 
-    /// The answer as it counts after a look at what else the agent did.
-    fn watched(
-        &mut self,
-        call: &CallId,
-        answer: CallAnswer,
-        sight: Sight,
-        transcript: Option<&Transcript>,
-    ) -> Result<CallAnswer, RunError> {
-        let notice = |text: String| EventKind::Notice { text };
-        if call.purpose.is_coder() {
-            for done in self.watch.end_of_coder(&self.workspace, call, sight)? {
-                self.append(notice(format!("{} {done}", call.agent)))?;
-            }
-            return Ok(answer);
-        }
-        // What never ran has not written.
-        let held = transcript.is_none_or(|transcript| transcript.held);
-        let Found { violations, stale } = self.watch.end(&self.workspace, call, sight, held);
-        for file in stale {
-            if self.state.covers(&file) {
-                let text = format!(
-                    "`{file}` was changed while {} worked, not by it; findings there may be stale",
-                    call.agent
-                );
-                self.append(notice(text))?;
-            }
-        }
-        if violations.is_empty() {
-            return Ok(answer);
-        }
-        let discarded = watch::discarded(call, &violations);
-        self.append(EventKind::ReadOnlyViolated { call: call.clone(), changes: violations })?;
-        Ok(discarded)
-    }
-
     fn merge(&mut self, round: u32) -> Result<(), RunError> {
-        self.bindings = self.journal.bindings()?;
+        self.bindings = self.runner.journal.bindings()?;
         let lists = self.lists();
         let bench = self.bench(round, &lists);
-        let advised = bench.advise(&bench.unmerged(), &self.settings.advisories);
+        let advised = bench.advise(&bench.unmerged(), &self.runner.settings.advisories);
         self.append_all(advised)?;
         self.append_all(self.bench(round, &lists).merge(&self.bindings))
     }
@@ -373,26 +304,26 @@ impl Engine {
     fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let lists = self.lists();
         let bench = self.bench(round, &lists);
-        let advised = bench.advise(&debate::observations(&bench), &self.settings.advisories);
+        let advised = bench.advise(&debate::observations(&bench), &self.runner.settings.advisories);
         self.append_all(advised)?;
         self.append_all(debate::conclude(&self.bench(round, &lists), &self.bindings))
     }
 
     fn lists(&self) -> merge::Lists {
-        merge::Lists::of(&self.settings)
+        merge::Lists::of(&self.runner.settings)
     }
 
     fn bench<'a>(&'a self, round: u32, lists: &'a merge::Lists) -> merge::Bench<'a> {
-        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.workspace }
+        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.runner.workspace }
     }
 
     fn open_disputes(&mut self) -> Result<(), RunError> {
         let due: Vec<FindingId> = due::unopened(&self.state).collect();
         let sides = due.into_iter().map(|id| self.state.sides(id));
-        let events = self.journal.open_disputes(&self.run, sides)?;
+        let events = self.runner.journal.open_disputes(&self.runner.run, sides)?;
         events.iter().for_each(|event| self.state.apply(&event.kind));
         self.docket = None;
-        self.tell(&events);
+        self.runner.tell(&events);
         Ok(())
     }
 
@@ -406,7 +337,7 @@ impl Engine {
     /// Carries on the dispute of an earlier run that a finding repeats, unless it was settled meanwhile.
     fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
-        let record = self.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
+        let record = self.runner.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         self.append(match dispute.disposition.take() {
@@ -427,15 +358,14 @@ impl Engine {
     }
 
     fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
-        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
-        let ruling = resolve::due(&desk, dispute, &self.settings.review);
+        let ruling = resolve::due(&self.desk(&[]), dispute, &self.runner.settings.review);
         self.append_all(ruling.map(|ruling| EventKind::RulingGiven { dispute, ruling }))
     }
 
     fn next_round(&mut self, round: u32) -> Result<(), RunError> {
         let rules = self.sources.rules();
         let Since { target, hidden } =
-            self.trees().changed_target(&self.state, round - 1, &self.settings, rules.as_ref())?;
+            self.trees().changed_target(&self.state, round - 1, &self.runner.settings, rules.as_ref())?;
         let mut events = Vec::new();
         if !hidden.is_empty() {
             let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
@@ -443,14 +373,14 @@ impl Engine {
             events.push(EventKind::Notice { text });
         }
         let shards = target.coverage();
-        self.bindings = self.journal.bindings()?;
+        self.bindings = self.runner.journal.bindings()?;
         self.sources.keep(round, target.files).map_err(RunError::Sources)?;
         events.push(EventKind::RoundStarted { round, shards, skipped: target.skipped });
         self.append_all(events)
     }
 
     fn finish(&mut self) -> Result<(), RunError> {
-        let mut exit = outcome::exit(&self.state, &self.settings.review);
+        let mut exit = outcome::exit(&self.state, &self.runner.settings.review);
         let mut events = Vec::new();
         if let Some(restaged) = self.trees().restage(&self.state)? {
             if !restaged.left.is_empty() {
@@ -464,11 +394,11 @@ impl Engine {
 
     /// Wall time of this sitting in milliseconds.
     pub(crate) fn millis(&self) -> u64 {
-        call::millis(self.started)
+        call::millis(self.runner.started)
     }
 
     /// The exit reason of what is known so far.
     pub(crate) fn exit(&self) -> ExitReason {
-        self.state.ended.map_or_else(|| outcome::exit(&self.state, &self.settings.review), |(exit, _)| exit)
+        self.state.ended.map_or_else(|| outcome::exit(&self.state, &self.runner.settings.review), |(exit, _)| exit)
     }
 }

@@ -20,6 +20,7 @@ mod prune;
 pub(crate) mod redaction;
 mod replay;
 pub(crate) mod resolve;
+pub(crate) mod runner;
 mod scripts;
 mod sources;
 pub mod stages;
@@ -30,24 +31,22 @@ mod watch;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 pub use plan::{PlanError, judges, plan};
 pub use preview::{Preview, preview};
 pub use prune::{Pruned, prune};
 pub use replay::{Replayed, replay};
 
-use crate::agents::{Agents, Stop};
-use crate::config::settings::Settings;
 use crate::domain::{Advice, Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::event::{Event, EventKind, Mode, Plan};
 use crate::files;
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::Engine;
 pub use crate::pipeline::engine::Rest;
-use crate::pipeline::ports::{Decider, EventSink};
+use crate::pipeline::ports::Decider;
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::runner::Runner;
+pub use crate::pipeline::runner::Setup;
 use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
@@ -58,23 +57,6 @@ use crate::protocol::prompts::PromptError;
 use crate::rules::consensus::{Extras, Policy};
 use crate::workspace::control::{Steers, steers};
 use crate::workspace::{Target, TreeId, Unfollowed, Workspace, WorkspaceError};
-
-/// Everything a run works with.
-pub struct Setup {
-    /// The tree under review.
-    pub workspace: Arc<Workspace>,
-    /// Where Glee keeps what must outlive the tree.
-    pub state_dir: PathBuf,
-    pub journal: Journal,
-    /// The connected agents' programs.
-    pub agents: Agents,
-    /// The settings in force.
-    pub settings: Settings,
-    pub sink: Box<dyn EventSink>,
-    pub decider: Box<dyn Decider>,
-    /// Ends the run early; it can be carried on.
-    pub stop: Stop,
-}
 
 /// Why a run broke off.
 #[derive(Debug, thiserror::Error)]
@@ -156,17 +138,23 @@ pub fn new_run() -> RunId {
 ///
 /// # Errors
 /// When the history or the tree fails; what was recorded until then can be carried on.
-pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> Result<Ended, RunError> {
+pub async fn start(
+    setup: Setup,
+    decider: Box<dyn Decider>,
+    run: RunId,
+    mut plan: Plan,
+    target: Target,
+) -> Result<Ended, RunError> {
     let watch = Watch::begun(&setup.workspace);
     if let (Mode::Fix | Mode::Arbitrate, Some(Unfollowed { folder, bound })) =
         (plan.mode, watch.unfollowed().first().cloned())
     {
         return Err(WorkspaceError::Unfollowed { folder, bound }.into());
     }
-    let mut engine = engine(setup, run, &plan)?;
+    let mut engine = engine(setup, decider, run, &plan)?;
     engine.sources.keep(1, target.files).map_err(RunError::Sources)?;
     if plan.mode >= Mode::Fix {
-        let rules = engine.workspace.selection_rules()?;
+        let rules = engine.runner.workspace.selection_rules()?;
         engine.sources.keep_rules(&rules).map_err(RunError::Sources)?;
     }
     for agents in [&mut plan.agents, &mut plan.backups] {
@@ -177,7 +165,7 @@ pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> 
         EventKind::Notice { text }
     });
     engine.append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices))?;
-    engine.watch = watch;
+    engine.runner.watch = watch;
     rest(engine).await
 }
 
@@ -187,8 +175,14 @@ pub async fn start(setup: Setup, run: RunId, mut plan: Plan, target: Target) -> 
 ///
 /// # Errors
 /// As [`start`], and when the run was never started.
-pub async fn resume(setup: Setup, run: RunId, named: Option<Route>, judges: Vec<Agent>) -> Result<Ended, RunError> {
-    let mut engine = reloaded(setup, run)?;
+pub async fn resume(
+    setup: Setup,
+    decider: Box<dyn Decider>,
+    run: RunId,
+    named: Option<Route>,
+    judges: Vec<Agent>,
+) -> Result<Ended, RunError> {
+    let mut engine = reloaded(setup, decider, run)?;
     engine.append(EventKind::RunResumed)?;
     let disputes = engine.state.stayed_open(named);
     if !disputes.is_empty() {
@@ -204,11 +198,12 @@ pub async fn resume(setup: Setup, run: RunId, named: Option<Route>, judges: Vec<
 /// As [`resume`].
 pub async fn settle(
     setup: Setup,
+    decider: Box<dyn Decider>,
     run: RunId,
     disputes: Vec<DisputeNumber>,
     judges: Vec<Agent>,
 ) -> Result<(Vec<Dispute>, Rest), RunError> {
-    let mut engine = reloaded(setup, run)?;
+    let mut engine = reloaded(setup, decider, run)?;
     engine.only = Some(disputes.iter().copied().collect());
     engine.reopen(disputes.clone(), judges)?;
     let rest = engine.run().await?;
@@ -217,12 +212,12 @@ pub async fn settle(
 }
 
 /// A run as it was left.
-fn reloaded(setup: Setup, run: RunId) -> Result<Engine, RunError> {
+fn reloaded(setup: Setup, decider: Box<dyn Decider>, run: RunId) -> Result<Engine, RunError> {
     let state = State::of(&setup.journal.events(&run)?);
     let Some(plan) = &state.plan else { return Err(RunError::NotStarted(run)) };
-    let mut engine = engine(setup, run, plan)?;
+    let mut engine = engine(setup, decider, run, plan)?;
     engine.state = state;
-    let root = engine.workspace.root().to_owned();
+    let root = engine.runner.workspace.root().to_owned();
     engine.sources.load(engine.state.round(), Some(&root)).map_err(RunError::Sources)?;
     Ok(engine)
 }
@@ -336,48 +331,33 @@ fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn engine(setup: Setup, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
-    let span = call::log(&setup.journal, &run)?;
+fn engine(setup: Setup, decider: Box<dyn Decider>, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
     let folder = setup.journal.transcripts(&run)?;
     let templates = templates(&setup.workspace, plan, &folder)?;
-    let bindings = setup.journal.bindings()?;
-    let scripts = Scripts::of(plan, &setup.settings, setup.workspace.root());
-    let sources = Sources::new(&folder, setup.settings.redaction.into());
     Ok(Engine {
-        bindings,
-        run,
-        workspace: setup.workspace,
-        state_dir: setup.state_dir,
-        journal: setup.journal,
-        agents: setup.agents,
-        settings: setup.settings,
-        sources,
-        templates,
-        scripts,
+        bindings: setup.journal.bindings()?,
+        sources: Sources::new(&folder, setup.settings.redaction.into()),
+        scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
+        runner: Runner::new(setup, run, templates)?,
         state: State::default(),
-        sink: Arc::new(Mutex::new(setup.sink)),
-        decider: Some(setup.decider),
-        stop: setup.stop,
-        started: Instant::now(),
-        watch: Watch::default(),
+        decider: Some(decider),
         only: None,
         docket: None,
-        span,
         round: None,
     })
 }
 
 async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
     let rest = engine.run().await?;
-    let trees = Trees { workspace: &engine.workspace, state_dir: &engine.state_dir };
-    let changes = Redaction::from(engine.settings.redaction).changes(trees.all_changes(&engine.state)?);
+    let trees = Trees { workspace: &engine.runner.workspace, state_dir: &engine.runner.state_dir };
+    let changes = Redaction::from(engine.runner.settings.redaction).changes(trees.all_changes(&engine.state)?);
     // What was found before the run was stopped is shown, though nothing is merged before everybody has answered.
     let shown = if rest == Rest::Stopped { engine.merged_so_far() } else { None };
     let state = shown.as_ref().unwrap_or(&engine.state);
-    let outcome = outcome::outcome(state, &engine.run, engine.exit(), engine.millis(), changes);
-    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.run.clone()))?;
-    add_repeated(&mut outcome, state, &engine.journal)?;
-    outcome.proof.caps = engine.settings.budget.caps();
+    let outcome = outcome::outcome(state, &engine.runner.run, engine.exit(), engine.millis(), changes);
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(engine.runner.run.clone()))?;
+    add_repeated(&mut outcome, state, &engine.runner.journal)?;
+    outcome.proof.caps = engine.runner.settings.budget.caps();
     outcome.notices.extend(budget_notices(&engine, rest));
     if rest == Rest::OverBudget {
         outcome.exit = ExitReason::Budget;
@@ -387,11 +367,11 @@ async fn rest(mut engine: Engine) -> Result<Ended, RunError> {
 
 /// What a person has to know of the budget: that it is used up, or that it does not hold somebody.
 fn budget_notices(engine: &Engine, rest: Rest) -> Vec<String> {
-    let (caps, state) = (engine.settings.budget.caps(), &engine.state);
+    let (caps, state) = (engine.runner.settings.budget.caps(), &engine.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        let then = format!("carry on with `glee runs resume {}`", engine.run.short());
-        notices.extend(call::over_budget(&engine.settings, &state.spent, &then));
+        let then = format!("carry on with `glee runs resume {}`", engine.runner.run.short());
+        notices.extend(call::over_budget(&engine.runner.settings, &state.spent, &then));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
         let embedded = |name: &AgentName| {

@@ -62,31 +62,13 @@ pub struct Choice {
     pub for_all: bool,
 }
 
-/// What a person ruled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HumanRuling {
-    pub ruling: RulingWord,
-    /// Why; may be empty.
-    pub reason: String,
-}
-
-/// What came of asking a person for a ruling.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PersonAnswer {
-    Ruled(HumanRuling),
-    /// Nobody can be asked, or the person leaves it open; the run goes on without it.
-    LeftOpen,
-    /// The person went away (interrupt): the run stops here, resumable.
-    Stopped,
-}
-
 /// Decides what only a person or the configuration may decide. Its methods may block for as long as a person thinks.
 pub trait Decider: Send {
     /// Chooses the way to settle a dispute. `None`: the person went away (interrupt), the run stops here, resumable.
     fn choose(&mut self, question: &Question) -> Option<Choice>;
 
     /// Asks a person for the ruling itself.
-    fn rule(&mut self, question: &Question) -> PersonAnswer;
+    fn rule(&mut self, question: &Question) -> PersonWord<RulingWord>;
 }
 
 /// A stage's conflicts that nobody but a person can decide.

@@ -13,60 +13,43 @@ pub mod stats;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 pub use crate::pipeline::Rest;
 pub use outcome::{OpenQuestion, Outcome, Resolved, Step};
 pub use plan::{Asking, PlanError, checkpoint, stage};
 
-use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
 use crate::domain::{
     Advice, Agent, Certainty, Decision, ExitReason, Question, Resolution, RunId, Settler, StagePlan, Untrusted,
 };
 use crate::event::EventKind;
 use crate::journal::Journal;
-use crate::pipeline::ports::{EventSink, Person};
+use crate::pipeline::ports::Person;
 use crate::pipeline::redaction::Redaction;
-use crate::pipeline::watch::Watch;
-use crate::pipeline::{RunError, call};
+use crate::pipeline::runner::Runner;
+use crate::pipeline::{RunError, Setup};
 use crate::rules::stages;
-use crate::workspace::Workspace;
 
 use engine::Engine;
 use state::State;
-
-/// Everything a stage or a checkpoint works with.
-pub struct Setup {
-    pub workspace: Workspace,
-    /// Where Glee keeps what must outlive the tree.
-    pub state_dir: PathBuf,
-    pub journal: Journal,
-    /// The connected agents' programs.
-    pub agents: Agents,
-    /// The settings in force.
-    pub settings: Settings,
-    /// The folder of the project's own templates for prompts.
-    pub templates: PathBuf,
-    pub sink: Box<dyn EventSink>,
-    /// The person who decides what nobody else can; nobody where none can be asked.
-    pub person: Option<Box<dyn Person>>,
-    /// Ends it early; it can be carried on.
-    pub stop: Stop,
-}
 
 /// Starts a stage or a checkpoint.
 ///
 /// # Errors
 /// When the history or the tree fails; what was recorded until then can be carried on.
-pub async fn start(setup: Setup, run: RunId, mut plan: StagePlan) -> Result<(Outcome, Rest), RunError> {
+pub async fn start(
+    setup: Setup,
+    templates: PathBuf,
+    person: Option<Box<dyn Person>>,
+    run: RunId,
+    mut plan: StagePlan,
+) -> Result<(Outcome, Rest), RunError> {
     let agents =
         plan.agents.iter_mut().chain(&mut plan.aggregator).chain(&mut plan.arbiter).chain(&mut plan.backups);
     for agent in agents {
         *agent = agent.clone().recorded();
     }
-    let mut engine = engine(setup, run, State::default())?;
+    let mut engine = Engine { runner: Runner::new(setup, run, templates)?, state: State::default(), person };
     engine.append(EventKind::StageStarted { plan: Box::new(plan) })?;
     engine.rest().await
 }
@@ -75,12 +58,17 @@ pub async fn start(setup: Setup, run: RunId, mut plan: StagePlan) -> Result<(Out
 ///
 /// # Errors
 /// As [`start`], and when it was never started.
-pub async fn resume(setup: Setup, run: RunId) -> Result<(Outcome, Rest), RunError> {
+pub async fn resume(
+    setup: Setup,
+    templates: PathBuf,
+    person: Option<Box<dyn Person>>,
+    run: RunId,
+) -> Result<(Outcome, Rest), RunError> {
     let state = State::of(&setup.journal.events(&run)?);
     if state.plan.is_none() {
         return Err(RunError::NotStarted(run));
     }
-    let mut engine = engine(setup, run, state)?;
+    let mut engine = Engine { runner: Runner::new(setup, run, templates)?, state, person };
     engine.append(EventKind::RunResumed)?;
     engine.rest().await
 }
@@ -250,25 +238,6 @@ fn settle(journal: &mut Journal, run: &RunId, mut state: State, event: EventKind
     let ended = journal.append(run, EventKind::RunEnded { exit, millis }).map_err(RunError::from)?;
     state.apply(&ended);
     outcome::outcome(&state, run, millis).ok_or_else(|| RunError::NotStarted(run.clone()).into())
-}
-
-fn engine(setup: Setup, run: RunId, state: State) -> Result<Engine, RunError> {
-    Ok(Engine {
-        span: call::log(&setup.journal, &run)?,
-        run,
-        workspace: Arc::new(setup.workspace),
-        state_dir: setup.state_dir,
-        journal: setup.journal,
-        agents: setup.agents,
-        settings: setup.settings,
-        templates: setup.templates,
-        state,
-        sink: Arc::new(Mutex::new(setup.sink)),
-        person: setup.person,
-        stop: setup.stop,
-        started: Instant::now(),
-        watch: Watch::default(),
-    })
 }
 
 /// All agents of a plan, with the backups.

@@ -9,10 +9,11 @@ use std::time::Duration;
 use super::*;
 use crate::agents::scripted::Script;
 use crate::agents::scripted::ScriptedRunner;
-use crate::config::settings::{Budget, Limits, ReviewSettings};
+use crate::agents::{Agents, Stop};
+use crate::config::settings::{Budget, Limits, ReviewSettings, Settings};
 use crate::domain::{Agent, AgentName, DisputeNumber, FindingState, Role, Route, RulingWord, Tag};
 use crate::event::Mode;
-use crate::pipeline::ports::{Choice, HumanRuling, PersonAnswer, Question};
+use crate::pipeline::ports::{Choice, EventSink, PersonWord, Question};
 use crate::protocol::request::{Request, Task};
 use crate::workspace::{SelectOptions, TargetSpec};
 

@@ -10,7 +10,7 @@ use console::Term;
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
 use crate::draw::snippet::{self, Code};
 use crate::draw::{self, Look, Tone, paragraph};
-use crate::pipeline::ports::{Choice, Decider, HumanRuling, PersonAnswer, Question};
+use crate::pipeline::ports::{Choice, Decider, PersonWord, Question};
 use crate::protocol::printable;
 
 use super::menu::{self, Menu, taken};
@@ -92,7 +92,7 @@ impl Decider for Dialog {
         })
     }
 
-    fn rule(&mut self, question: &Question) -> PersonAnswer {
+    fn rule(&mut self, question: &Question) -> PersonWord<RulingWord> {
         let answer = self.over(question, |term, terminal| {
             let look = || terminal.screen().look();
             let items = [
@@ -108,18 +108,18 @@ impl Decider for Dialog {
                 Some(1) => RulingWord::Dismiss,
                 Some(_) | None => {
                     term.write_line(&taken(look(), "left open"))?;
-                    return Ok(Some(PersonAnswer::LeftOpen));
+                    return Ok(Some(PersonWord::LeftOpen));
                 }
             };
             term.write_line(&taken(look(), &ruling.as_str().to_lowercase()))?;
             let prompt = look().paint(Tone::Strong, "Reason (optional):");
             let Some(reason) = menu::line(term, &prompt, look)? else {
-                return Ok(Some(PersonAnswer::LeftOpen));
+                return Ok(Some(PersonWord::LeftOpen));
             };
-            Ok(Some(PersonAnswer::Ruled(HumanRuling { ruling, reason })))
+            Ok(Some(PersonWord::Given((ruling, reason))))
         });
         // Ctrl-C, and a terminal that is gone.
-        answer.unwrap_or(PersonAnswer::Stopped)
+        answer.unwrap_or(PersonWord::Stopped)
     }
 }
 
@@ -147,8 +147,8 @@ impl Decider for Unattended {
         Some(Choice { route, by_person: false, for_all: true })
     }
 
-    fn rule(&mut self, _question: &Question) -> PersonAnswer {
-        PersonAnswer::LeftOpen
+    fn rule(&mut self, _question: &Question) -> PersonWord<RulingWord> {
+        PersonWord::LeftOpen
     }
 }
 
@@ -377,7 +377,7 @@ mod tests {
             let choice = nobody.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
             (choice, nobody.rule(&question))
         };
-        let route = |route| (Some((route, false, true)), PersonAnswer::LeftOpen);
+        let route = |route| (Some((route, false, true)), PersonWord::LeftOpen);
         assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
         assert_eq!(takes(Some("referee"), Route::Discard), route(Route::Discard));
         assert_eq!(takes(None, Route::Judge), route(Route::Human));

@@ -197,7 +197,7 @@ fn a_person_rules_and_says_why() {
         .send("\x15")
         .send("checked: it is public")
         .send("\r");
-    let ruling = "Ruled(HumanRuling { ruling: Dismiss, reason: \"checked: it is public\" })";
+    let ruling = "Given((Dismiss, \"checked: it is public\"))";
     assert_eq!(pty.result(), (ruling.to_owned(), true));
     let mut open = Pty::open("rule");
     open.expect("Esc").send("3");

@@ -139,6 +139,6 @@ impl Engine {
 
     /// Whether one more agent may work beside those at work.
     fn may_ask(&self, asked: usize) -> bool {
-        call::may_ask(&self.settings, &self.state.spent, asked)
+        call::may_ask(&self.runner.settings, &self.state.spent, asked)
     }
 }

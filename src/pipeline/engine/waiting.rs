@@ -2,18 +2,14 @@
 //!
 //! Each is begun here and brings back a `Done`; what it means for the run is decided where that is taken.
 
-use std::sync::Arc;
-
 use super::{Done, Engine, Work};
 use crate::agents::{CommandInput, Session};
 use crate::domain::{Dispute, DisputeNumber, Route};
 use crate::event::CallId;
 use crate::pipeline::RunError;
-use crate::pipeline::asks::Desk;
-use crate::pipeline::call::{self, Call};
+use crate::pipeline::call::{self};
 use crate::pipeline::due::Step;
 use crate::pipeline::ports::{Excerpt, Question};
-use crate::pipeline::redaction::Redaction;
 use crate::pipeline::resolve;
 use crate::workspace::blocks;
 
@@ -23,63 +19,40 @@ const AROUND: u32 = 1;
 
 impl Engine {
     pub(super) fn ask(&mut self, step: &Step, id: &CallId) -> Result<Work, RunError> {
-        let mut known = self.state.plan.iter().flat_map(|plan| &plan.agents).chain(&self.state.called_judges);
+        let desk = self.desk(&self.bindings);
+        let (task, again) = (desk.task(id), desk.again(id));
+        let plan = || self.state.plan.iter();
+        let mut known = plan().flat_map(|plan| &plan.agents).chain(&self.state.called_judges);
         let agent = known.find(|agent| agent.name == id.agent);
         let agent = agent.expect("a call that is due names an agent of the plan");
-        let agent = call::equipped(&self.settings, agent);
-        let changed = self.scripts.changed(&agent);
-        let desk =
-            Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &self.bindings };
-        let (task, again) = (desk.task(id), desk.again(id));
-        let place = (&self.settings, &*self.workspace, &*self.templates);
-        let (request, prompt, started) = call::request(place, id, &agent, task, again)?;
+        let backups = plan().flat_map(|plan| &plan.backups);
+        let (started, mut call) = self.runner.call(id, agent, backups, task, again, &self.state.spent)?;
+        let changed = self.scripts.changed(&call.agent);
         self.append(started)?;
+        let (step, id) = (step.clone(), id.clone());
         if let Some(file) = changed {
-            let (step, id) = (step.clone(), id.clone());
             let called = Box::new(call::refused(
-                format!("`{file}`, which `{}` runs, was changed in this run", agent.name),
+                format!("`{file}`, which `{}` runs, was changed in this run", id.agent),
                 "read what it says now; a new run goes by it",
             ));
             return Ok(Box::pin(async move { (step, Done::Called { call: id, called }) }));
         }
-        let lookout = self.watch.begin(&self.workspace, id)?;
-        let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
+        call.lookout = Some(self.runner.watch.begin(&self.runner.workspace, &id)?);
         // A reviewer and a judge begin afresh; the coder need not read everything again.
         let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
-        let call = Call {
-            agents: self.agents.clone(),
-            backups: backups.map(|agent| call::equipped(&self.settings, agent)).collect(),
-            agent,
-            request,
-            prompt,
-            stands: None,
-            session: session.map(|(agent, id, used)| Session { agent, id, used }),
-            limits: call::limits(&self.settings, &self.state.spent, 1),
-            settings: self.settings.clone(),
-            protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
-            files: call::files(&self.journal, &self.run, &id.file_stem())?,
-            sink: Arc::clone(&self.sink),
-            stop: self.stop.clone(),
-            lookout: Some(lookout),
-            scope: self.scope(),
-            id: id.clone(),
-        };
-        let step = step.clone();
-        Ok(Box::pin(async move {
-            let id = call.id.clone();
-            let called = call.make().await;
-            (step, Done::Called { call: id, called: Box::new(called) })
-        }))
+        call.session = session.map(|(agent, id, used)| Session { agent, id, used });
+        call.scope = self.scope();
+        Ok(Box::pin(async move { (step, Done::Called { call: id, called: Box::new(call.make().await) }) }))
     }
 
     /// The code that the objection to a finding cites as evidence.
     fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {
-        let desk = Desk { state: &self.state, sources: &self.sources, trees: self.trees(), bindings: &[] };
+        let desk = self.desk(&[]);
         let round = dispute.finding.round;
         let references = dispute.objection.evidence.iter().flat_map(|said| resolve::references(said.as_written()));
         let found = references.filter_map(|found| {
             let (first, last) = found.lines?;
-            let text = Redaction::from(self.settings.redaction).text(&desk.shown_text(round, &found.path)?);
+            let text = self.runner.redaction().text(&desk.shown_text(round, &found.path)?);
             let cut = blocks::excerpt(&text, first, Some(last), AROUND)?;
             Some(Excerpt { file: found.path, first_line: cut.first_line, text: cut.text, lines: cut.lines })
         });
@@ -90,7 +63,7 @@ impl Engine {
         let dispute = self.state.disputes.get(&dispute)?;
         let judges: Vec<&str> = self.state.judges().map(|judge| judge.name.0.as_str()).collect();
         let judge = (!judges.is_empty()).then(|| judges.join(", "));
-        let configured = self.settings.review.on_dispute.default;
+        let configured = self.runner.settings.review.on_dispute.default;
         let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
         let undecided = self.state.disputes.values().filter(|other| {
             other.is_open() && other.route.is_none() && !self.state.is_sent_to_judge(&other.finding)
@@ -130,10 +103,11 @@ impl Engine {
 
     pub(super) fn verify(&self, step: &Step, round: u32) -> Result<Work, RunError> {
         let commands: Vec<Vec<String>> =
-            self.settings.review.verify.iter().skip(self.state.verified.len()).cloned().collect();
-        let (agents, limits, stop) = (self.agents.clone(), self.settings.limits, self.stop.clone());
-        let files = call::files(&self.journal, &self.run, &format!("verify-{round}"))?;
-        let (root, step) = (self.workspace.root().to_owned(), step.clone());
+            self.runner.settings.review.verify.iter().skip(self.state.verified.len()).cloned().collect();
+        let (agents, limits, stop) =
+            (self.runner.agents.clone(), self.runner.settings.limits, self.runner.stop.clone());
+        let files = call::files(&self.runner.journal, &self.runner.run, &format!("verify-{round}"))?;
+        let (root, step) = (self.runner.workspace.root().to_owned(), step.clone());
         Ok(Box::pin(async move {
             let mut results = Vec::new();
             for command in commands {

@@ -3,51 +3,30 @@
 //! It owns the journal and the state; nothing else writes either.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
-use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use tracing::{Instrument as _, Span, info_span};
+use tracing::{Instrument as _, info_span};
 
-use crate::agents::{Agents, Stop};
-use crate::config::settings::Settings;
-use crate::domain::{Agent, AgentName, Certainty, Decision, RunId, Settler, StagePlan, Subject};
-use crate::event::{CallAnswer, CallId, EventKind, Part, Purpose, Transcript};
-use crate::journal::Journal;
-use crate::pipeline::call::{self, Call, Called};
-use crate::pipeline::ports::{Deadlock, Person, PersonWord, Sink};
-use crate::pipeline::redaction::Redaction;
-use crate::pipeline::watch::{self, Sight, Watch};
+use crate::domain::{AgentName, Certainty, Decision, Settler, StagePlan, Subject};
+use crate::event::{CallId, EventKind, Part, Purpose};
+use crate::pipeline::call::{self, Called};
+use crate::pipeline::ports::{Deadlock, Person, PersonWord};
+use crate::pipeline::runner::Runner;
 use crate::pipeline::{Rest, RunError};
 use crate::protocol::request::{StagePosition, StageSubject, Task};
 use crate::rules::checkpoint::{self, Tally};
-use crate::workspace::Workspace;
 
 use super::due::{self, Step};
 use super::outcome::{self, OpenQuestion, Outcome};
 use super::state::State;
 
-/// Everything a stage or a checkpoint works with.
+/// A stage or a checkpoint at work.
 pub(super) struct Engine {
-    pub(super) run: RunId,
-    pub(super) workspace: Arc<Workspace>,
-    pub(super) state_dir: PathBuf,
-    pub(super) journal: Journal,
-    pub(super) agents: Agents,
-    pub(super) settings: Settings,
-    /// The folder of the project's own templates for prompts.
-    pub(super) templates: PathBuf,
+    pub(super) runner: Runner,
     pub(super) state: State,
-    pub(super) sink: Sink,
     pub(super) person: Option<Box<dyn Person>>,
-    pub(super) stop: Stop,
-    pub(super) started: Instant,
-    pub(super) watch: Watch,
-    /// The run in the log.
-    pub(super) span: Span,
 }
 
 type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
@@ -55,15 +34,14 @@ type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 impl Engine {
     /// Runs until nothing can be done any more, and writes down what it came to.
     pub(super) async fn rest(mut self) -> Result<(Outcome, Rest), RunError> {
-        let span =
-            info_span!(parent: &self.span, "stage", name = self.state.plan.as_ref().map(|plan| &*plan.stage));
+        let span = info_span!(parent: &self.runner.span, "stage", name = self.state.plan.as_ref().map(|plan| &*plan.stage));
         let rest = self.run().instrument(span).await?;
-        let millis = call::millis(self.started);
-        let outcome = outcome::outcome(&self.state, &self.run, millis);
-        let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.run.clone()))?;
+        let millis = call::millis(self.runner.started);
+        let outcome = outcome::outcome(&self.state, &self.runner.run, millis);
+        let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.runner.run.clone()))?;
         if rest == Rest::OverBudget {
             let then = "give the same command again";
-            outcome.notices.extend(call::over_budget(&self.settings, &self.state.spent, then));
+            outcome.notices.extend(call::over_budget(&self.runner.settings, &self.state.spent, then));
         }
         Ok((outcome, rest))
     }
@@ -82,11 +60,11 @@ impl Engine {
                 for step in due::due(&self.state) {
                     match step {
                         Step::Ask(id) if running.contains(&id) => {}
-                        Step::Ask(id) if call::may_ask(&self.settings, &self.state.spent, running.len()) => {
+                        Step::Ask(id) if call::may_ask(&self.runner.settings, &self.state.spent, running.len()) => {
                             work.push(self.ask(&id)?);
                             running.insert(id);
                         }
-                        Step::Ask(_) => held_back |= !call::is_full(&self.settings, running.len()),
+                        Step::Ask(_) => held_back |= !call::is_full(&self.runner.settings, running.len()),
                         Step::Decide if running.is_empty() && left_open.insert(String::new()) => {
                             stopped |= self.decide().await?;
                         }
@@ -117,12 +95,14 @@ impl Engine {
             }
             let done = tokio::select! {
                 done = work.next() => done,
-                () = self.stop.stopped(), if !stopped => None,
+                () = self.runner.stop.stopped(), if !stopped => None,
             };
-            stopped |= self.stop.is_stopped();
+            stopped |= self.runner.stop.is_stopped();
             if let Some((id, called)) = done {
                 running.remove(&id);
-                self.take(id, called, stopped)?;
+                for event in self.runner.ended(id, called, stopped, |_| false)? {
+                    self.append(event)?;
+                }
             }
         }
     }
@@ -136,16 +116,16 @@ impl Engine {
     }
 
     fn finish(&mut self) -> Result<Rest, RunError> {
-        let (exit, millis) = (outcome::exit(&self.state), call::millis(self.started));
+        let (exit, millis) = (outcome::exit(&self.state), call::millis(self.runner.started));
         self.append(EventKind::RunEnded { exit, millis })?;
         Ok(Rest::Ended)
     }
 
     /// Records an event, takes it into the state, and tells the listeners.
     pub(super) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
-        let event = self.journal.append(&self.run, Redaction::from(self.settings.redaction).event(kind))?;
-        self.state.apply(&event);
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner).event(&event);
+        let events = self.runner.record(vec![kind], Vec::new())?;
+        events.iter().for_each(|event| self.state.apply(event));
+        self.runner.tell(&events);
         Ok(())
     }
 
@@ -154,34 +134,15 @@ impl Engine {
     }
 
     fn ask(&mut self, id: &CallId) -> Result<Work, RunError> {
-        let agent = self.plan().all().find(|agent| agent.name == id.agent).cloned();
-        let agent = call::equipped(&self.settings, &agent.expect("a call that is due names an agent of the plan"));
+        let plan = self.plan();
+        let agent = plan.all().find(|agent| agent.name == id.agent);
+        let agent = agent.expect("a call that is due names an agent of the plan");
         let before = CallId { attempt: id.attempt.saturating_sub(1), ..id.clone() };
         let again = self.state.calls.get(&before).and_then(due::why_again);
-        let place = (&self.settings, &*self.workspace, &*self.templates);
-        let (request, prompt, started) = call::request(place, id, &agent, self.task(id), again)?;
+        let (task, spent) = (self.task(id), &self.state.spent);
+        let (started, mut call) = self.runner.call(id, agent, plan.backups.iter(), task, again, spent)?;
         self.append(started)?;
-        let lookout = self.watch.begin(&self.workspace, id)?;
-        let backups: Vec<Agent> =
-            self.plan().backups.iter().map(|agent| call::equipped(&self.settings, agent)).collect();
-        let call = Call {
-            id: id.clone(),
-            agents: self.agents.clone(),
-            agent,
-            backups,
-            request,
-            prompt,
-            stands: None,
-            session: None,
-            limits: call::limits(&self.settings, &self.state.spent, 1),
-            settings: self.settings.clone(),
-            protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
-            files: call::files(&self.journal, &self.run, &id.file_stem())?,
-            sink: Arc::clone(&self.sink),
-            stop: self.stop.clone(),
-            lookout: Some(lookout),
-            scope: Span::current(),
-        };
+        call.lookout = Some(self.runner.watch.begin(&self.runner.workspace, id)?);
         let id = id.clone();
         Ok(Box::pin(async move { (id, call.make().await) }))
     }
@@ -238,43 +199,6 @@ impl Engine {
             .collect()
     }
 
-    /// Takes what a call brought.
-    fn take(&mut self, id: CallId, called: Called, stopped: bool) -> Result<(), RunError> {
-        let Called { answer, sight, transcript, millis, usage, told } = called;
-        // What a stop cut off has not answered; it is asked again when the run is carried on.
-        let cut_off = stopped && matches!(answer, CallAnswer::Failed { .. });
-        let answer = match sight {
-            Some(sight) => self.watched(&id, answer, sight, transcript.as_ref())?,
-            None => answer,
-        };
-        if cut_off {
-            return Ok(());
-        }
-        if let Some(notice) = call::stand_in(&id, &told) {
-            self.append(notice)?;
-        }
-        self.append(EventKind::CallFinished { call: id, answer, transcript, millis, usage, told })
-    }
-
-    /// The answer as it counts after a look at what else the agent did.
-    fn watched(
-        &mut self,
-        id: &CallId,
-        answer: CallAnswer,
-        sight: Sight,
-        transcript: Option<&Transcript>,
-    ) -> Result<CallAnswer, RunError> {
-        // What never ran has not written.
-        let held = transcript.is_none_or(|transcript| transcript.held);
-        let violations = self.watch.end(&self.workspace, id, sight, held).violations;
-        if violations.is_empty() {
-            return Ok(answer);
-        }
-        let discarded = watch::discarded(id, &violations);
-        self.append(EventKind::ReadOnlyViolated { call: id.clone(), changes: violations })?;
-        Ok(discarded)
-    }
-
     /// Asks a person to end the deadlock. Says whether the run stops here.
     async fn decide(&mut self) -> Result<bool, RunError> {
         let Some(mut person) = self.person.take() else { return Ok(false) };
@@ -324,7 +248,7 @@ impl Engine {
     ) -> PersonWord<T> {
         let asked = tokio::task::spawn_blocking(ask);
         tokio::select! {
-            () = self.stop.stopped() => PersonWord::Stopped,
+            () = self.runner.stop.stopped() => PersonWord::Stopped,
             asked = asked => {
                 let (word, person) = asked.expect("a dialog does not panic");
                 self.person = Some(person);

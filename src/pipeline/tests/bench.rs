@@ -43,9 +43,9 @@ impl Decider for Answers {
         self.choice.or(Some(Choice { route: question.default, by_person: false, for_all: false }))
     }
 
-    fn rule(&mut self, _question: &Question) -> PersonAnswer {
-        let ruled = |ruling| PersonAnswer::Ruled(HumanRuling { ruling, reason: "because".into() });
-        self.ruling.map_or(PersonAnswer::LeftOpen, ruled)
+    fn rule(&mut self, _question: &Question) -> PersonWord<RulingWord> {
+        let ruled = |ruling| PersonWord::Given((ruling, "because".into()));
+        self.ruling.map_or(PersonWord::LeftOpen, ruled)
     }
 }
 
@@ -127,9 +127,12 @@ impl Bench {
             agents: Agents::new(Arc::clone(runner) as Arc<dyn crate::agents::Runner>),
             settings: self.settings.clone(),
             sink: Box::new(Listener(Arc::clone(heard))),
-            decider: Box::new(Answers { heard: Arc::clone(heard), choice: self.choice, ruling: self.ruling }),
             stop: Stop::never(),
         }
+    }
+
+    pub(super) fn decider(&self, heard: &Arc<Mutex<Heard>>) -> Box<dyn Decider> {
+        Box::new(Answers { heard: Arc::clone(heard), choice: self.choice, ruling: self.ruling })
     }
 
     pub(super) fn review(&self, mode: Mode, runner: ScriptedRunner) -> Left {
@@ -145,7 +148,7 @@ impl Bench {
         let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
         let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
         let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
-        let ended = block_on(start(setup, new_run(), plan, target)).unwrap();
+        let ended = block_on(start(setup, self.decider(&heard), new_run(), plan, target)).unwrap();
         let heard = std::mem::take(&mut *heard.lock().unwrap());
         Left { ended, heard, runner }
     }
@@ -153,7 +156,9 @@ impl Bench {
     pub(super) fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
-        let ended = block_on(resume(self.setup(&runner, &heard), run.clone(), None, Vec::new())).unwrap();
+        let ended =
+            block_on(resume(self.setup(&runner, &heard), self.decider(&heard), run.clone(), None, Vec::new()))
+                .unwrap();
         if ended.rest == Rest::Ended {
             self.decide_again(&ended);
         }

@@ -35,7 +35,7 @@ fn a_shutdown_before_the_end_is_answered_with_what_is_missing_and_the_debate_goe
     let target = setup.workspace.select(&TargetSpec::Paths(vec![bench.file()]), &options).unwrap();
     let plan = plan(&bench.settings, Mode::Review, true, setup.workspace.root(), &target).unwrap();
     let run = new_run();
-    let ended = block_on(start(setup, run.clone(), plan, target)).unwrap();
+    let ended = block_on(start(setup, bench.decider(&Arc::default()), run.clone(), plan, target)).unwrap();
     assert_eq!(ended.rest, Rest::Stopped);
     let told: Vec<_> =
         events(&bench, &run).into_iter().filter(|event| event["event"] == "debate_shutdown").collect();
