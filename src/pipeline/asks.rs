@@ -16,7 +16,6 @@ use crate::pipeline::trees::{Trees, last_tree};
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task};
 use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
 
-/// What the requests of a run are made from.
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a State,
     pub(crate) sources: &'a Sources,
@@ -25,7 +24,6 @@ pub(crate) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// The task of a call that is due.
     pub(crate) fn task(&self, call: &CallId) -> Task {
         match &call.purpose {
             Purpose::Review { round, shard } => self.review(call, *round, *shard),

@@ -27,7 +27,6 @@ use crate::protocol::secrets;
 use crate::rules::budget;
 use crate::workspace::Workspace;
 
-/// A call that is ready to be made.
 pub(crate) struct Call {
     pub(crate) id: CallId,
     pub(crate) agents: Agents,
@@ -51,11 +50,9 @@ pub(crate) struct Call {
     pub(crate) scope: Span,
 }
 
-/// What came of a call.
 #[derive(Debug)]
 pub(crate) struct Called {
     pub(crate) answer: CallAnswer,
-    /// What the lookout saw.
     pub(crate) sight: Option<Sight>,
     pub(crate) transcript: Option<Transcript>,
     pub(crate) millis: u64,
@@ -105,7 +102,6 @@ impl Call {
     }
 }
 
-/// Reads an answer, and cleans of secrets what is kept of the call.
 struct Clerk {
     request: Request,
     files: TranscriptFiles,
@@ -133,7 +129,6 @@ impl Clerk {
     }
 }
 
-/// A call that is not made.
 pub(crate) fn refused(error: String, hint: &str) -> Called {
     Called {
         answer: failed(error, Some(hint.to_owned())),
@@ -214,7 +209,6 @@ fn calls_left(settings: &Settings, spent: &Spent, at_work: usize) -> Option<u64>
     Some(settings.budget.caps().calls?.saturating_sub(used))
 }
 
-/// The caps of a call that begins beside those at work.
 pub(crate) fn limits(settings: &Settings, spent: &Spent, at_work: usize) -> Limits {
     let mut limits = settings.limits;
     if let Some(left) = calls_left(settings, spent, at_work) {

@@ -174,7 +174,6 @@ impl State {
         listed(content, "conflicts", conflicts.collect());
     }
 
-    /// Confidence changes and resolved conflicts of round 3.
     fn say_defended(&self, round: u32, content: &mut String) {
         let changes = self.defences(round).filter(|(_, said)| said.confidence_adjustment != 0);
         let changes = changes.map(|(_, said)| format!("{} {:+}", said.finding, said.confidence_adjustment));
@@ -187,7 +186,6 @@ impl State {
         listed(content, "resolved conflicts", resolved.collect());
     }
 
-    /// The round of a debate that is going on.
     pub(crate) fn debate_at_work(&self) -> Option<u32> {
         let round = self.round();
         let begun = self.debating() != DebateRounds::Off && self.debated(round).next().is_some();
@@ -249,7 +247,6 @@ impl Merged {
     }
 }
 
-/// What the reviewers of a round raised.
 fn raised(bench: &Bench<'_>) -> Vec<Raised> {
     let round = bench.round;
     let mut raised = bench.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));

@@ -14,47 +14,36 @@ use crate::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
 use crate::pipeline::state::{Call, State, TreeChange};
 use crate::rules::disputes::{Stance, stance};
 
-/// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     Ask(CallId),
-    /// Merge the answered reviews of a round into numbered findings.
     Merge {
         round: u32,
     },
-    /// Report that a round of the debate is complete.
     DebateRound {
         round: u32,
         debate_round: u32,
     },
-    /// Conclude the debate of a round.
     Conclude {
         round: u32,
     },
     /// Keep the tree before the coder's first byte.
     Keep,
-    /// Record what a call of the coder did to the tree.
     RecordTree(CallId),
-    /// Open the dispute about a finding.
     OpenDispute(FindingId),
-    /// Carry on the dispute of an earlier run that a finding repeats.
     CarryOn(FindingId),
-    /// Choose the way to settle a dispute.
     Choose(DisputeNumber),
     /// Send a dispute to the judge that the configuration leaves findings of its kind to, or to a person where there is
     /// none.
     Send(DisputeNumber),
     /// Check a judge's answer and turn it into a ruling.
     Rule(DisputeNumber),
-    /// Ask a person for the ruling.
     AskPerson(DisputeNumber),
     /// Settle a dispute whose end is decided.
     Settle(DisputeNumber),
-    /// Run the commands of `review.verify` that have not run on this tree.
     Verify {
         round: u32,
     },
-    /// Begin the next round on what changed.
     NextRound {
         round: u32,
     },
@@ -92,7 +81,6 @@ pub(crate) struct Policy {
     pub(crate) mode: Mode,
     pub(crate) recheck: bool,
     pub(crate) rounds: u32,
-    /// How many commands verify an edit.
     pub(crate) verify: usize,
     /// How often the coder is called again in a round because one of them fails.
     pub(crate) repairs: u32,
@@ -224,7 +212,6 @@ fn coder(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
     }
 }
 
-/// The findings that a dispute has to be opened about.
 pub(crate) fn unopened(state: &State) -> impl Iterator<Item = FindingId> {
     state
         .findings

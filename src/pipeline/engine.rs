@@ -29,7 +29,6 @@ use crate::pipeline::trees::{self, Trees};
 use crate::pipeline::{RunError, debate, merge, outcome, resolve};
 use crate::workspace::Since;
 
-/// A review at work.
 pub(crate) struct Engine {
     pub(crate) runner: Runner,
     pub(crate) sources: Sources,
@@ -43,11 +42,9 @@ pub(crate) struct Engine {
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     /// The disputes that have to be looked at; `None` where everything has to be.
     pub(crate) docket: Option<Docket>,
-    /// The round in the log, with its number.
     pub(crate) round: Option<(u32, Span)>,
 }
 
-/// What a step that takes time brings back.
 enum Done {
     Called { call: CallId, called: Box<Called> },
     Chosen { dispute: DisputeNumber, choice: Option<Choice>, decider: Box<dyn Decider> },
@@ -55,10 +52,8 @@ enum Done {
     Verified { round: u32, results: Vec<(String, Checked)> },
 }
 
-/// How the engine came to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// The run has ended.
     Ended,
     /// It was stopped from outside and can be carried on.
     Stopped,
@@ -69,7 +64,6 @@ pub enum Rest {
 type Work = Pin<Box<dyn Future<Output = (Step, Done)>>>;
 
 impl Engine {
-    /// Runs until the run ends or is stopped.
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
         let span = self.runner.span.clone();
         self.steps().instrument(span).await
@@ -122,7 +116,6 @@ impl Engine {
         }
     }
 
-    /// The round at work, in the log.
     fn scope(&mut self) -> Span {
         let now = self.state.round();
         if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
@@ -198,7 +191,6 @@ impl Engine {
         Ok(None)
     }
 
-    /// Records one event; otherwise as [`Self::append_all`].
     pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
         self.append_all([kind])
     }
@@ -392,12 +384,10 @@ impl Engine {
         self.append_all(events)
     }
 
-    /// Wall time of this sitting in milliseconds.
     pub(crate) fn millis(&self) -> u64 {
         call::millis(self.runner.started)
     }
 
-    /// The exit reason of what is known so far.
     pub(crate) fn exit(&self) -> ExitReason {
         self.state.ended.map_or_else(|| outcome::exit(&self.state, &self.runner.settings.review), |(exit, _)| exit)
     }

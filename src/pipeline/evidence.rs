@@ -13,14 +13,12 @@ use crate::pipeline::trees;
 use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::workspace::citation::inserted;
 
-/// How far the tree supports a citation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
     /// The place exists, and the coder did not write it in this run.
     Exists,
     /// The place exists because the coder wrote it in this run.
     Written,
-    /// There is no such place.
     Missing,
 }
 
@@ -59,7 +57,6 @@ impl Desk<'_> {
         }
     }
 
-    /// A file as the judge of a finding of this round is shown it.
     pub(crate) fn shown_text(&self, round: u32, path: &str) -> Option<String> {
         if round <= 1 || !self.is_changed(path) {
             return self.original_text(path);
@@ -102,7 +99,6 @@ impl Desk<'_> {
         self.text_at(tree, path)
     }
 
-    /// The tree at the beginning of a round.
     fn tree_of(&self, round: u32) -> Option<&String> {
         let earlier = self.state.tree_changes.iter().rev().find(|change| change.call.purpose.round() < Some(round));
         earlier.map(|change| &change.tree).or(self.state.before.as_ref().map(|(_, tree)| tree))

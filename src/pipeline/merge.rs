@@ -26,7 +26,6 @@ use crate::workspace::{Workspace, advisories, citation};
 /// Who raises what Glee itself has to say.
 const GLEE: &str = "glee";
 
-/// The configured words and the policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Lists {
     pub(crate) mandatory: Vec<String>,
@@ -35,14 +34,12 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Those of the settings in force.
     pub(crate) fn of(settings: &Settings) -> Self {
         let review = &settings.review;
         Self { mandatory: review.mandatory(), optional: review.optional(), policy: review.consensus.policy }
     }
 }
 
-/// What a round's reviews are merged with.
 pub(crate) struct Bench<'a> {
     pub(crate) state: &'a State,
     pub(crate) round: u32,
@@ -51,7 +48,6 @@ pub(crate) struct Bench<'a> {
     pub(crate) workspace: &'a Workspace,
 }
 
-/// A finding as one reviewer raised it.
 pub(crate) struct Raised {
     /// Where it was read: the call and the place in its answer.
     pub(crate) said: String,
@@ -80,7 +76,6 @@ impl Bench<'_> {
         std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
     }
 
-    /// What has not been merged yet.
     pub(crate) fn unmerged(&self) -> Vec<Raised> {
         let unmerged: BTreeSet<&CallId> = self.state.unmerged().collect();
         let mut raised = self.raised(|id| unmerged.contains(id));
@@ -122,19 +117,16 @@ impl Bench<'_> {
         }))
     }
 
-    /// What Glee itself raises.
     pub(crate) fn own(&self) -> Vec<Raised> {
         let (own, glee) = (self.state.plan.iter().flat_map(|plan| &plan.own).enumerate(), AgentName::from(GLEE));
         self.complete(own.map(|(index, raw)| (format!("{GLEE}/{index}"), &glee, raw)))
     }
 
-    /// A debate in which nobody has said anything yet.
     pub(crate) fn debate(&self) -> Debate {
         let reviewers = self.state.agents(Role::Reviewer).map(|agent| agent.name.0.clone()).collect();
         Debate { reviewers, ..Debate::default() }
     }
 
-    /// The paths under review.
     pub(crate) fn paths(&self) -> Vec<String> {
         let round = usize::try_from(self.round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = round.into_iter().flatten().flatten();
@@ -500,7 +492,6 @@ fn alike<'a>(
     pairs.into_iter()
 }
 
-/// What is bound so far: each finding by one dispute, and each dispute for one finding of a reviewer.
 struct Bound<'a> {
     findings: &'a [&'a Finding],
     by: BTreeMap<usize, &'a Binding>,

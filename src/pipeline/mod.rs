@@ -58,22 +58,16 @@ use crate::rules::consensus::{Extras, Policy};
 use crate::workspace::control::{Steers, steers};
 use crate::workspace::{Target, TreeId, Unfollowed, Workspace, WorkspaceError};
 
-/// Why a run broke off.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The history cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The tree cannot be read or kept.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// A prompt cannot be made.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// The code under review cannot be kept beside the journal, or read from there.
     #[error("failed to keep the code under review beside the history")]
     Sources(#[source] io::Error),
-    /// There is nothing to carry on.
     #[error("run {0} was never started")]
     NotStarted(RunId),
 }
@@ -99,7 +93,6 @@ impl Advice for RunError {
     }
 }
 
-/// The code of a run as it was reviewed.
 #[derive(Debug)]
 pub struct Reviewed(Sources);
 
@@ -112,24 +105,18 @@ impl Reviewed {
 
 #[derive(Debug)]
 pub struct Recorded {
-    /// Its outcome, as far as it got.
     pub outcome: Outcome,
-    /// The code under review.
     pub reviewed: Reviewed,
 }
 
-/// How a run came to rest.
 #[derive(Debug)]
 pub struct Ended {
-    /// The outcome, as far as it is known.
     pub outcome: Outcome,
-    /// The code under review.
     pub reviewed: Reviewed,
     /// Whether it came to its end; else it can be carried on.
     pub rest: Rest,
 }
 
-/// The id of a run that is about to start.
 pub fn new_run() -> RunId {
     RunId(uuid::Uuid::now_v7().to_string())
 }
@@ -211,7 +198,6 @@ pub async fn settle(
     Ok((settled.collect(), rest))
 }
 
-/// A run as it was left.
 fn reloaded(setup: Setup, decider: Box<dyn Decider>, run: RunId) -> Result<Engine, RunError> {
     let state = State::of(&setup.journal.events(&run)?);
     let Some(plan) = &state.plan else { return Err(RunError::NotStarted(run)) };

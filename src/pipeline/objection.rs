@@ -11,7 +11,6 @@ use crate::pipeline::resolve;
 use crate::pipeline::state::State;
 
 impl State {
-    /// The two sides of a dispute that is due.
     pub(crate) fn sides(&self, id: FindingId) -> Sides {
         let finding = self.finding(id).expect("a dispute is opened about a finding of the run");
         let (objection, objector) = match finding.reverses {
@@ -117,7 +116,6 @@ impl State {
     }
 }
 
-/// What one reviewer said of a finding.
 struct Said<'a> {
     /// The round of the debate, the review being the first.
     round: u32,

@@ -76,7 +76,6 @@ fn agent_failed(state: &State) -> bool {
         })
 }
 
-/// The last attempt of each call.
 fn last_calls(state: &State) -> Vec<(&CallId, &Call)> {
     let mut last = BTreeMap::new();
     for (id, call) in &state.calls {
@@ -158,7 +157,6 @@ fn notices(state: &State) -> Vec<String> {
 /// Files that are named in a notice.
 const NAMED: usize = 20;
 
-/// Which files could not be reviewed.
 fn not_reviewed(state: &State) -> Option<String> {
     let mut named: Vec<String> =
         unread(state).map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str())).collect();

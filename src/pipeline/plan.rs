@@ -10,45 +10,33 @@ use crate::rules::consensus::Policy;
 use crate::rules::selection;
 use crate::workspace::Target;
 
-/// Why a run cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// No connected agent has a role that the run needs.
     #[error("no agent has the role `{0}`")]
     MissingRole(Role),
-    /// Disputes are left to a judge, nobody can be asked, and there is none.
     #[error("no agent has the role `judge`, and disputes are left to it")]
     NoJudge,
     /// `agents.<name>.backup` names nobody who could answer in the agent's place.
     #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
     Backup {
         agent: AgentName,
-        /// The name of its backup.
         backup: AgentName,
         role: Role,
     },
-    /// `review.reviewers` names somebody who is not a connected reviewer.
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
     UnknownReviewer(String),
-    /// A panel is of three.
     #[error("a panel has three judges, and `review.judge.panel` names {0}")]
     Panel(usize),
-    /// `review.judge.panel` names somebody who is not a connected judge.
     #[error("`review.judge.panel` names `{0}`, which is not a connected judge")]
     UnknownJudge(String),
-    /// The code under review holds a private key.
     #[error("`{file}:{line}` holds a private key")]
     PrivateKey {
         file: String,
-        /// The line where it begins.
         line: u32,
     },
-    /// A quorum that cannot be reached.
     #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
     Quorum {
-        /// The quorum asked for.
         quorum: u32,
-        /// How many reviewers take part.
         reviewers: usize,
     },
 }

@@ -24,7 +24,6 @@ pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 /// The code around a finding, as it stood when it was reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The path inside the tree.
     pub file: String,
     /// The number of the first line of `text`, counted from 1.
     pub first_line: u32,
@@ -34,18 +33,14 @@ pub struct Excerpt {
     pub lines: (u32, u32),
 }
 
-/// The question how to settle a dispute.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The dispute with finding and objection.
     pub dispute: Dispute,
     /// The code, where the finding names a place that exists.
     pub excerpt: Option<Excerpt>,
-    /// The code that the objection cites.
     pub cited: Vec<Excerpt>,
     /// The name of the connected judge; without one the route `judge` is not offered.
     pub judge: Option<String>,
-    /// The route that is preselected.
     pub default: Route,
     /// `review.on_dispute.default`, or what the command line says instead.
     pub configured: Route,
@@ -67,23 +62,19 @@ pub trait Decider: Send {
     /// Chooses the way to settle a dispute. `None`: the person went away (interrupt), the run stops here, resumable.
     fn choose(&mut self, question: &Question) -> Option<Choice>;
 
-    /// Asks a person for the ruling itself.
     fn rule(&mut self, question: &Question) -> PersonWord<RulingWord>;
 }
 
-/// A stage's conflicts that nobody but a person can decide.
 #[derive(Clone, Debug)]
 pub struct Deadlock {
     pub stage: String,
     pub reason: String,
     pub conflicts: Vec<Untrusted>,
-    /// The answers of those who answered.
     pub positions: Vec<StagePosition>,
     /// What the arbiter would take, unsure as it is.
     pub arbiter: Option<Decision>,
 }
 
-/// What came of asking a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonWord<T> {
     /// The word, and why; the reason may be empty.
@@ -96,9 +87,7 @@ pub enum PersonWord<T> {
 
 /// The person who decides what agents cannot agree on. Its methods may block for as long as a person thinks.
 pub trait Person: Send {
-    /// Asks for the end of a deadlock.
     fn decide(&mut self, deadlock: &Deadlock) -> PersonWord<Approach>;
 
-    /// Asks a question of a checkpoint.
     fn answer(&mut self, question: &OpenQuestion) -> PersonWord<String>;
 }

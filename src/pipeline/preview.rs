@@ -14,15 +14,12 @@ use crate::protocol::prompts;
 use crate::protocol::request::Request;
 use crate::workspace::{Target, Workspace};
 
-/// One call of a reviewer that a run would make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     pub agent: AgentName,
     /// The shard, counted from 1.
     pub shard: u32,
-    /// The files it covers.
     pub files: Vec<Coverage>,
-    /// The size of the prompt in bytes.
     pub prompt_bytes: usize,
 }
 

@@ -9,7 +9,6 @@ use crate::pipeline::RunError;
 use crate::pipeline::state::State;
 use crate::workspace::{self, Needed, Prunable, TreeId, Workspace, WorkspaceError};
 
-/// What came of a prune.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pruned {
     /// How many runs had something to let go of.
@@ -59,7 +58,6 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// The trees that the events of a run name.
 fn trees(state: &State) -> Vec<TreeId> {
     let before = state.before.iter().map(|(_, tree)| tree);
     let after = state.tree_changes.iter().map(|change| &change.tree);

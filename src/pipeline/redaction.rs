@@ -13,7 +13,6 @@ use crate::event::{CallAnswer, EventKind, Plan};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
 
-/// Whether secrets are taken out, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Redaction {
     on: bool,
@@ -26,7 +25,6 @@ impl From<settings::Redaction> for Redaction {
 }
 
 impl Redaction {
-    /// Secrets are taken out.
     pub(crate) const ON: Self = Self { on: true };
 
     /// An event as it is recorded. Findings, of which there may be thousands, are gone through one by one, so that no
@@ -79,7 +77,6 @@ impl Redaction {
         }
     }
 
-    /// A plan as it is recorded. The root and the ids stay: the run finds its tree by them.
     fn plan(self, plan: Plan) -> Plan {
         if !self.on {
             return plan;
@@ -96,17 +93,14 @@ impl Redaction {
         Request { task: secrets::redact_value(request.task), ..request }
     }
 
-    /// A text as it is shown or kept.
     pub(crate) fn text(self, text: &str) -> String {
         if self.on { secrets::redact(text).into_owned() } else { text.to_owned() }
     }
 
-    /// Files as they are kept.
     pub(crate) fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
         if self.on { secrets::redact_value(files) } else { files }
     }
 
-    /// Changes as they are reported.
     pub(crate) fn changes(self, changes: Vec<FileChange>) -> Vec<FileChange> {
         if self.on { secrets::redact_value(changes) } else { changes }
     }

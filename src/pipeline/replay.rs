@@ -28,9 +28,7 @@ use crate::workspace::Workspace;
 /// A recorded run as it is decided now.
 #[derive(Debug)]
 pub struct Replayed {
-    /// What it comes to.
     pub outcome: Outcome,
-    /// The code under review.
     pub reviewed: Reviewed,
     /// What is decided otherwise than in the record, and what the record lacks to decide it; a line each.
     pub differences: Vec<String>,
@@ -118,7 +116,6 @@ fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> 
         .collect()
 }
 
-/// A command of `review.verify` that ran.
 struct Verdict {
     round: u32,
     /// How many calls of the coder had ended before.
@@ -126,7 +123,6 @@ struct Verdict {
     event: EventKind,
 }
 
-/// The commands of `review.verify` that ran, in order.
 fn verdicts(events: &[Event]) -> Vec<Verdict> {
     let mut after = 0;
     let mut verdicts = Vec::new();
@@ -142,7 +138,6 @@ fn verdicts(events: &[Event]) -> Vec<Verdict> {
     verdicts
 }
 
-/// The most often that the coder was called again in a round because its edits broke something.
 fn count_of_repairs(record: &State) -> u32 {
     let attempt = |call: &CallId| matches!(call.purpose, Purpose::Repair { .. }).then_some(call.attempt);
     record.calls.keys().filter_map(attempt).max().unwrap_or(0)

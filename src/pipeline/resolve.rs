@@ -14,12 +14,9 @@ use crate::pipeline::asks::Desk;
 use crate::pipeline::evidence::Support;
 use crate::rules::{mandatory, panel};
 
-/// A place that a text refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// A path, as written.
     pub(crate) path: String,
-    /// The lines, if any were named.
     pub(crate) lines: Option<(u32, u32)>,
 }
 
@@ -71,7 +68,6 @@ pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<Str
     if has { Support::Exists } else { Support::Missing }
 }
 
-/// The ruling on a dispute whose judges have answered.
 pub(crate) fn due(desk: &Desk<'_>, dispute: DisputeNumber, review: &ReviewSettings) -> Option<RulingRecord> {
     let state = desk.state;
     let purpose = Purpose::Judge { dispute };

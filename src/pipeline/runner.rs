@@ -19,14 +19,12 @@ use crate::pipeline::watch::{self, Found, Watch};
 use crate::protocol::request::Task;
 use crate::workspace::Workspace;
 
-/// Everything a run works with.
 pub struct Setup {
     pub workspace: Arc<Workspace>,
     /// Where Glee keeps what must outlive the tree.
     pub state_dir: PathBuf,
     pub journal: Journal,
     pub agents: Agents,
-    /// The settings in force.
     pub settings: Settings,
     pub sink: Box<dyn EventSink>,
     /// Ends the run early; it can be carried on.
@@ -47,7 +45,6 @@ pub(crate) struct Runner {
     pub(crate) stop: Stop,
     pub(crate) started: Instant,
     pub(crate) watch: Watch,
-    /// The run in the log.
     pub(crate) span: Span,
 }
 

@@ -22,7 +22,6 @@ const AROUND: u32 = 4;
 /// The file with the rules of selection.
 const RULES: &str = "selection.json";
 
-/// The sources of all rounds of a run.
 #[derive(Debug)]
 pub(crate) struct Sources {
     folder: PathBuf,
@@ -39,7 +38,6 @@ impl Sources {
         Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new(), shown: RefCell::default() }
     }
 
-    /// The files of a first round that are not kept anywhere.
     pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
         let rounds = BTreeMap::from([(1, by_name(Redaction::ON, files))]);
         Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds, shown: RefCell::default() }
@@ -87,12 +85,10 @@ impl Sources {
         self.folder.join(format!("sources-{round}.json"))
     }
 
-    /// A file as it was reviewed in a round.
     pub(crate) fn file(&self, round: u32, path: &str) -> Option<&SourceFile> {
         self.named(self.rounds.get(&round)?, path)
     }
 
-    /// A file as it was first reviewed.
     pub(crate) fn first(&self, path: &str) -> Option<&SourceFile> {
         self.rounds.values().find_map(|files| self.named(files, path))
     }
@@ -112,12 +108,10 @@ impl Sources {
         Some(clean.as_ref().unwrap_or(&file.text).clone())
     }
 
-    /// The files of a shard.
     pub(crate) fn shard(&self, round: u32, shard: &[Coverage]) -> Vec<SourceFile> {
         shard.iter().filter_map(|covered| self.file(round, &covered.file).cloned()).collect()
     }
 
-    /// The code around a finding as it was reviewed.
     pub(crate) fn excerpt(&self, finding: &crate::domain::Finding) -> Option<Excerpt> {
         let file = finding.raw.file.as_deref()?;
         let line = finding.raw.line?;

@@ -82,10 +82,8 @@ pub fn recorded(journal: &Journal, run: &RunId) -> Result<Outcome, RunError> {
     outcome::outcome(&state, run, 0).ok_or_else(|| RunError::NotStarted(run.clone()))
 }
 
-/// The last run of a stage or a checkpoint of some work.
 #[derive(Clone, Debug)]
 pub struct Last {
-    /// What it came to.
     pub outcome: Outcome,
     pub plan: StagePlan,
 }
@@ -128,22 +126,18 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Why a person's word on a stage or a question does not count.
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Nothing waits for a person there.
     #[error("{0} does not wait for a person")]
     NotWaiting(String),
-    /// The word is no approach.
     #[error("`{word}` is no decision; it is `hybrid`, or one of {}", .known.join(", "))]
     Word {
         word: String,
         /// The names of those who answered.
         known: Vec<String>,
     },
-    /// The question does not allow the answer.
     #[error("`{answer}` is no answer to `{question}`; it allows {}", .options.join(", "))]
     Option { answer: String, question: String, options: Vec<String> },
 }

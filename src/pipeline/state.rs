@@ -16,7 +16,6 @@ use crate::rules::consensus::Policy;
 /// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
 const RECHECKS: u32 = 2;
 
-/// A call that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call {
     pub(crate) answer: CallAnswer,
@@ -24,7 +23,6 @@ pub(crate) struct Call {
     pub(crate) usage: Usage,
 }
 
-/// What one call of the coder changed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TreeChange {
     pub(crate) call: CallId,
@@ -33,7 +31,6 @@ pub(crate) struct TreeChange {
     pub(crate) touched: BTreeSet<FindingId>,
 }
 
-/// A command of `review.verify` that has run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verified {
     pub(crate) round: u32,
@@ -42,11 +39,9 @@ pub(crate) struct Verified {
     pub(crate) tail: String,
 }
 
-/// The state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
     pub(crate) plan: Option<Plan>,
-    /// The settings that it was planned with.
     pub(crate) settings: Settings,
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
@@ -64,7 +59,6 @@ pub(crate) struct State {
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
     /// Whose last answer in a debate, for which purpose, leaves a finding out; also who gave none.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
-    /// Rounds whose debate is over.
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (DisputeNumber, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
@@ -82,7 +76,6 @@ pub(crate) struct State {
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
     /// Findings that a ruling gave a lower tag.
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
-    /// The last dispute about each finding.
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     /// Disputes that stayed open and were brought before whoever decides again.
     pub(crate) reopened: BTreeSet<DisputeNumber>,
@@ -92,7 +85,6 @@ pub(crate) struct State {
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     /// Judges that were called when disputes were reopened.
     pub(crate) called_judges: Vec<Agent>,
-    /// Disputes whose route a person chose.
     pub(crate) chosen: BTreeSet<DisputeNumber>,
     /// Commands of `review.verify` that ran on the tree as it stands now.
     pub(crate) verified: Vec<Verified>,
@@ -110,7 +102,6 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Folds all events of a run.
     pub(crate) fn of(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
@@ -119,7 +110,6 @@ impl State {
         state
     }
 
-    /// Takes one more event.
     pub(crate) fn apply(&mut self, event: &EventKind) {
         match event {
             EventKind::RunStarted { plan } => {
@@ -371,7 +361,6 @@ impl State {
         self.coder_session = session.map(|session| (who.clone(), session.clone(), used));
     }
 
-    /// Answered reviews that are not merged yet.
     pub(crate) fn unmerged(&self) -> impl Iterator<Item = &CallId> {
         self.calls
             .iter()
@@ -444,7 +433,6 @@ impl State {
         self.rounds.last().into_iter().flatten().flatten().any(|covered| covered.file == file)
     }
 
-    /// The agents of a role that take part.
     pub(crate) fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
         self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
     }
@@ -487,7 +475,6 @@ impl State {
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
     }
 
-    /// The finding with an id.
     pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {
         self.place(id).map(|index| &self.findings[index])
     }
@@ -502,7 +489,6 @@ impl State {
             .or_else(|| self.findings.iter().position(has_id))
     }
 
-    /// The dispute of this run about a finding.
     pub(crate) fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {
         self.disputes.get(self.disputed.get(&id)?)
     }

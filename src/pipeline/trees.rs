@@ -20,7 +20,6 @@ pub(crate) struct Trees<'a> {
 }
 
 impl Trees<'_> {
-    /// The bytes of a file in a recorded tree.
     pub(crate) fn read_at(&self, tree: &str, path: &str) -> Option<Vec<u8>> {
         self.workspace.read_at(&TreeId(tree.to_owned()), path, self.state_dir)
     }
@@ -135,7 +134,6 @@ pub(crate) fn told(state: &State, restaged: &Restaged) -> Vec<EventKind> {
     texts.into_iter().map(|text| EventKind::Notice { text }).collect()
 }
 
-/// The blocks of a changed file before and after a call of the coder.
 struct Versions<'a> {
     before: Option<Blocks<'a>>,
     now: Blocks<'a>,
@@ -149,7 +147,6 @@ fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>)
     !file.before.as_ref().is_none_or(|before| before.holds(anchor)) || !file.now.holds(anchor)
 }
 
-/// The tree as it was recorded last.
 pub(crate) fn last_tree(state: &State) -> Option<&String> {
     state.tree_changes.last().map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree))
 }

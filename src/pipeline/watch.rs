@@ -35,7 +35,6 @@ pub(crate) struct Lookout {
     earlier: Option<Arc<Look>>,
 }
 
-/// What was seen, and when the look began.
 #[derive(Debug)]
 pub(crate) struct Sight {
     look: Result<Look, WorkspaceError>,
@@ -49,7 +48,6 @@ impl Lookout {
     }
 }
 
-/// What the watch found when a call that may only read has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// What the agent may have done though it may only read.
@@ -125,7 +123,6 @@ impl Watch {
         Ok(seen.iter().filter_map(beyond).collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    /// Notes what changed since for everybody at work.
     fn take(&mut self, workspace: &Workspace, Sight { look, at }: Sight) -> Result<(), WorkspaceError> {
         let look = look?;
         if let Some((earlier, seen_at)) = &self.last {

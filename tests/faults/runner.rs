@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -101,7 +102,24 @@ fn args() -> Args {
     args
 }
 
+/// Whether SIGINT (bit 1 of the mask) is ignored; where there is no `/proc`, no.
+fn ignores_interrupts() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
+}
+
 pub(crate) fn main() -> ExitCode {
+    if ignores_interrupts() {
+        // A shell starts background jobs with SIGINT ignored, which every program of a case would inherit.
+        let error = Command::new("env")
+            .arg("--default-signal=INT,QUIT")
+            .args(std::env::current_exe())
+            .args(std::env::args_os().skip(1))
+            .exec();
+        tell(&format!("error: `env --default-signal` cannot be run: {error}\n"));
+        return ExitCode::FAILURE;
+    }
     let args = args();
     if let Some(kills) = args.long {
         return rows::kills::at_random(kills);

@@ -15,7 +15,6 @@ use crate::pipeline::due::{self, Policy, Step};
 /// Judges that work at the same time, where `review.jobs` does not say fewer.
 const JUDGES: usize = 16;
 
-/// The disputes that have to be looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Docket {
     /// Something happened to them since they were looked at.
@@ -45,7 +44,6 @@ impl Docket {
 }
 
 impl Engine {
-    /// Notes an event that was taken into the state.
     pub(super) fn note(&mut self, kind: &EventKind) {
         if self.docket.as_mut().is_some_and(|docket| docket.note(kind)) {
             self.docket = None;
@@ -131,13 +129,11 @@ impl Engine {
         }
     }
 
-    /// Whether one more judge may work.
     fn has_place(&self, running: &BTreeSet<Step>) -> bool {
         let asked = running.iter().filter(|step| matches!(step, Step::Ask(_))).count();
         asked < JUDGES && self.may_ask(asked)
     }
 
-    /// Whether one more agent may work beside those at work.
     fn may_ask(&self, asked: usize) -> bool {
         call::may_ask(&self.runner.settings, &self.state.spent, asked)
     }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::domain::Finding;
 
-/// Where the findings of a list were read.
 fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
     finding.consensus.iter().flat_map(|consensus| &consensus.positions).map(|position| position.said.as_str())
 }

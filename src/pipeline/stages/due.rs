@@ -7,18 +7,12 @@ use crate::rules::stages::{self, ARBITER_ATTEMPTS, ATTEMPTS, Arbitration};
 
 use super::state::State;
 
-/// One thing to do.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// An agent is asked.
     Ask(CallId),
-    /// Something follows from what is known.
     Record(Box<EventKind>),
-    /// A person is asked to end the deadlock.
     Decide,
-    /// A person is asked a question.
     Answer(String),
-    /// Nothing is left to do.
     Finish,
 }
 

@@ -22,7 +22,6 @@ use super::due::{self, Step};
 use super::outcome::{self, OpenQuestion, Outcome};
 use super::state::State;
 
-/// A stage or a checkpoint at work.
 pub(super) struct Engine {
     pub(super) runner: Runner,
     pub(super) state: State,
@@ -147,7 +146,6 @@ impl Engine {
         Ok(Box::pin(async move { (id, call.make().await) }))
     }
 
-    /// The task of a call that is due.
     fn task(&self, id: &CallId) -> Task {
         let plan = self.plan();
         let Purpose::Stage { part } = &id.purpose else { unreachable!("only parts of a stage are due") };

@@ -13,21 +13,16 @@ use crate::rules::stages;
 
 use super::state::State;
 
-/// What a stage or a checkpoint came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     pub run: RunId,
-    /// What the work is called.
     pub id: String,
-    /// The stage or the checkpoint.
     pub stage: String,
-    /// What it came to.
     #[serde(flatten)]
     pub step: Step,
     /// Those who were asked and gave no answer, each with why.
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
-    /// What there is to know beside.
     pub notices: Vec<String>,
     /// Whether it has ended; else it can be carried on.
     pub ended: bool,
@@ -47,14 +42,12 @@ fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializ
     }))
 }
 
-/// What came of what was asked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum Step {
     Stage {
         /// The state: ok too if a conflict was decided.
         status: Option<StageStatus>,
-        /// What the answers came to, before anybody decided.
         verdict: Option<Box<StageVerdict>>,
         synthesis: Option<Box<Synthesis>>,
         /// Why only a person can go on.
@@ -64,18 +57,14 @@ pub enum Step {
         /// What the arbiter would decide, and who it is, where that does not hold: it is not sure enough.
         #[serde(skip_serializing_if = "Option::is_none")]
         uncertain: Option<Box<(Decision, AgentName)>>,
-        /// Whether the next stage may go on with it.
         advances: bool,
     },
     Checkpoint {
-        /// The answers that hold, in the order of the questions.
         resolved: Vec<Resolved>,
-        /// What only a person can answer.
         open: Vec<OpenQuestion>,
     },
 }
 
-/// A question that has its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Resolved {
     /// The question in words; `question` is its id.
@@ -84,14 +73,12 @@ pub struct Resolved {
     pub resolution: Resolution,
 }
 
-/// A question that only a person can answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpenQuestion {
     #[serde(flatten)]
     pub question: Question,
     /// What the agents say, the most frequent first.
     pub opinions: Vec<Opinion>,
-    /// What the validator says against the majority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validator: Option<Untrusted>,
 }
@@ -107,7 +94,6 @@ fn status(state: &State) -> Option<StageStatus> {
     })
 }
 
-/// The exit reason of what is known so far: "could not ask" is never agreement.
 pub(super) fn exit(state: &State) -> ExitReason {
     let failed = state.calls.values().filter_map(|answer| match answer {
         CallAnswer::Failed { cause, .. } => Some(cause.as_ref()),
@@ -199,7 +185,6 @@ fn failures(state: &State) -> Vec<(AgentName, String)> {
     failures
 }
 
-/// A question that waits for a person, with what is said of it.
 pub(super) fn open_question(state: &State, id: &str) -> Option<OpenQuestion> {
     let question = state.questions().iter().find(|question| question.id == id)?;
     if state.resolutions.contains_key(id) {
@@ -224,7 +209,6 @@ impl StageAnswer {
 }
 
 impl Outcome {
-    /// `verdict.json`: the specification's verdict.
     pub fn verdict_json(&self) -> Option<Value> {
         let Step::Stage { status, verdict, deadlock, decision, uncertain, .. } = &self.step else { return None };
         let verdict = verdict.as_ref()?;

@@ -12,30 +12,22 @@ use crate::protocol::prompts::{self, PromptError};
 /// How many agents a checkpoint asks at least, by the specification.
 const AT_LEAST: usize = 3;
 
-/// Why a stage or a checkpoint cannot be planned.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PlanError {
-    /// As in a review.
     #[error(transparent)]
     Review(#[from] ReviewPlanError),
-    /// The stage's prompt is no template.
     #[error(transparent)]
     Prompt(Arc<PromptError>),
-    /// A named agent is not connected.
     #[error("`{0}` is not connected")]
     Unknown(String),
-    /// An embedded agent can only read code.
     #[error("`{0}` is embedded: it knows code and answers no questions")]
     Embedded(AgentName),
     #[error("{what} asks at least {at_least} agents, and {found} would be asked")]
     TooFew {
         what: &'static str,
-        /// How many there have to be.
         at_least: usize,
-        /// How many there are.
         found: usize,
     },
-    /// Whoever decides is a party.
     #[error("`{0}` would decide about its own answer")]
     Party(AgentName),
 }
@@ -62,16 +54,13 @@ impl From<PromptError> for PlanError {
     }
 }
 
-/// What is asked in a stage.
 #[derive(Clone, Debug)]
 pub struct Asking<'a> {
-    /// What the work is called.
     pub id: &'a str,
     /// The agents named on the command line; none for those of the stage.
     pub agents: &'a [String],
     /// What the person asks.
     pub prompt: String,
-    /// The synthesis of the stage before.
     pub input: Option<Untrusted>,
     /// What checkpoints have resolved.
     pub resolved: Option<Untrusted>,

@@ -26,7 +26,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Folds all events of a run.
     pub(super) fn of(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
@@ -71,7 +70,6 @@ impl State {
         self.calls.iter().filter(|(id, _)| id.agent == *agent && is_part(id)).collect()
     }
 
-    /// What an agent said last in a part.
     fn said(&self, agent: &AgentName, part: &Part) -> Option<&Said> {
         self.attempts(agent, part).into_iter().rev().find_map(|(_, answer)| match answer {
             CallAnswer::Stage { said } => Some(&**said),
@@ -111,7 +109,6 @@ impl State {
         }
     }
 
-    /// The questions of a checkpoint.
     pub(super) fn questions(&self) -> &[Question] {
         match self.plan.as_ref().map(|plan| &plan.subject) {
             Some(Subject::Checkpoint { questions }) => questions,

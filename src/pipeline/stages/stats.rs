@@ -29,7 +29,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The rate of deadlocks; `None` where no stage was run.
     pub fn rate(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "counts of stages are far below 2^52")]
         let rate = |part: u64, whole: u64| part as f64 / whole as f64;
@@ -66,7 +65,6 @@ impl Counts {
     }
 }
 
-/// How stages ended, over the history.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Deadlocks {
     pub all: Counts,
