@@ -19,7 +19,6 @@ pub(super) const HEAD: &str = "\
 version: 1
 ";
 
-/// One of the two files.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) owner: Owner,
@@ -50,7 +49,6 @@ impl Target {
         }
     }
 
-    /// The file's text, if there is one.
     pub(super) fn read(&self) -> Result<Option<String>, CommandError> {
         Ok(file::read(&self.path, self.links())?)
     }

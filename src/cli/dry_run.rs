@@ -10,7 +10,6 @@ use crate::pipeline::Preview;
 use crate::protocol::printable;
 use crate::report::Format;
 
-/// The plan in the form asked for.
 pub(crate) fn render(format: Format, plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
     match format {
         Format::Text => text(plan, settings, previews),

@@ -5,10 +5,8 @@ use std::fmt::Write as _;
 use crate::domain::{Advice, ExitReason};
 use crate::protocol::{printable, secrets};
 
-/// The result of a command: the reason behind its exit code.
 pub(crate) type CommandResult = Result<ExitReason, CommandError>;
 
-/// A failed command.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     source: anyhow::Error,
@@ -43,7 +41,6 @@ impl CommandError {
         self.exit
     }
 
-    /// The lines for stderr.
     pub(crate) fn render(&self, color: bool) -> String {
         let (red, cyan, reset) = if color { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
         let mut text = format!("{red}error{reset}: {}\n", printable::block(&self.source.to_string()));

@@ -96,7 +96,6 @@ fn ask(args: &Ask, globals: &Globals) -> CommandResult {
     Ok(exit)
 }
 
-/// The plan of a checkpoint.
 pub(super) fn plan(
     table: &Table<'_>,
     id: &str,

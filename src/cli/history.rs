@@ -70,7 +70,6 @@ pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandErro
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
 }
 
-/// The database around the command's folder.
 fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
     path(globals, || Ok(sitting::workspace(globals)?.history_key()))
 }

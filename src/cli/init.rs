@@ -147,7 +147,6 @@ impl Cast {
     }
 }
 
-/// The new file.
 fn text(cast: &Cast) -> String {
     let mut text = format!(
         "{HEAD}\n# Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"

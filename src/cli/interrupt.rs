@@ -27,10 +27,8 @@ const STEP: Duration = Duration::from_millis(30);
 /// How long the last words may take where nobody reads them.
 const WORDS: Duration = Duration::from_millis(150);
 
-/// A run that a signal stops.
 pub(crate) struct Run {
     pub(crate) stop: Arc<StopHandle>,
-    /// Takes the number of the signal.
     pub(crate) cause: Arc<AtomicU8>,
     pub(crate) terminal: Terminal,
     pub(crate) turning: Arc<Loop>,

@@ -13,11 +13,9 @@ use crate::domain::ExitReason;
 /// The folders and files that a command works with.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// The project's folder, absolute and without links.
     pub(crate) root: PathBuf,
     /// The user's configuration file, if there is a home for one.
     pub(crate) user_file: Option<PathBuf>,
-    /// The state folder.
     pub(crate) state: PathBuf,
 }
 

@@ -117,14 +117,12 @@ fn not_findings(why: &str) -> CommandError {
     CommandError::usage(format!("these are no findings: {why}")).hint("`glee merge --help` shows the form")
 }
 
-/// How an answer is written.
 #[derive(Clone, Copy)]
 enum Form {
     Pretty,
     Line,
 }
 
-/// What answers are made with.
 struct Bench {
     policy: Policy,
     tree: Tree,

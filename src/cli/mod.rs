@@ -97,17 +97,14 @@ pub(crate) enum Color {
 }
 
 impl Globals {
-    /// The folder the command works in.
     pub(crate) fn directory(&self) -> PathBuf {
         self.directory.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 
-    /// Whether stdout gets colours.
     pub(crate) fn color_stdout(&self) -> bool {
         self.color_on(std::io::stdout().is_terminal())
     }
 
-    /// Whether stderr gets colours.
     pub(crate) fn color_stderr(&self) -> bool {
         self.color_on(std::io::stderr().is_terminal())
     }
@@ -187,7 +184,6 @@ impl Command {
     }
 }
 
-/// Runs the program.
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().skip(1).collect();
     own_process::reset_signals();

@@ -55,7 +55,6 @@ enum Action {
     },
 }
 
-/// Reads a share between 0 and 1.
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),

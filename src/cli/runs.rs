@@ -164,7 +164,6 @@ fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandE
         .ok_or_else(|| CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"))
 }
 
-/// The history and the run that the user means.
 pub(super) fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
     let journal = journal(globals, workspace)?;
     let run = journal.find_run(text)?;

@@ -29,11 +29,9 @@ use crate::ui::stream;
 use crate::ui::terminal::Terminal;
 use crate::workspace::{Steering, Target, TreeLock, Workspace};
 
-/// One sitting at a run.
 pub(crate) struct Sitting<'a> {
     pub(crate) format: Format,
     pub(crate) mode: Mode,
-    /// The route that was named on the command line.
     pub(crate) chosen: Option<Route>,
     pub(crate) globals: &'a Globals,
 }

@@ -50,7 +50,6 @@ impl Asked {
     }
 }
 
-/// Everything that one command asks about stages.
 pub(super) struct Table<'a> {
     pub(super) globals: &'a Globals,
     pub(super) format: Format,
@@ -85,7 +84,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Carries on a run.
     pub(super) fn carry_on(&self, run: RunId, plan: &StagePlan) -> Result<Outcome, CommandError> {
         self.sit(run, plan, None)
     }

@@ -48,13 +48,11 @@ pub(crate) struct Args {
     facet_priority: Vec<(String, BTreeSet<Voter>)>,
 }
 
-/// `--rules`
 const RULES: Words<Version> = &[
     ("v1", Version::V1, "Majority and structural flips only"),
     ("v2", Version::V2, "With protected minorities, justified drops and telling reasons"),
 ];
 
-/// How votes are decided here.
 struct Ballot {
     version: Version,
     lists: Lists,
@@ -164,7 +162,6 @@ impl Ballot {
     }
 }
 
-/// One decision, as it is printed.
 #[derive(Serialize)]
 struct Decided<'a> {
     action_type: &'static str,

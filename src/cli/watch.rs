@@ -71,7 +71,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// The address of the watch of a work tree.
 pub(super) fn address(workspace: &Workspace) -> Result<PathBuf, CommandError> {
     Ok(socket::address(&sitting::state_dir()?, workspace.root()))
 }

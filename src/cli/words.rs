@@ -9,21 +9,18 @@ use crate::rules::consensus::Policy;
 /// The words of a flag, each with what it stands for and its line in the help, if it needs one.
 pub(super) type Words<T> = &'static [(&'static str, T, &'static str)];
 
-/// `--format`
 pub(super) const FORMATS: Words<Format> = &[
     ("text", Format::Text, "For people"),
     ("json", Format::Json, "The whole outcome as one JSON object"),
     ("jsonl", Format::Jsonl, "Every event as a line of JSON, as it happens"),
 ];
 
-/// `--on-dispute`
 pub(super) const ROUTES: Words<Route> = &[
     ("judge", Route::Judge, "Ask the AI judge"),
     ("human", Route::Human, "Leave it to a person"),
     ("discard", Route::Discard, "Discard the reviewer's opinion"),
 ];
 
-/// `--policy`
 pub(super) const POLICIES: Words<Policy> = &[
     ("panel", Policy::Panel, "Agreement ranks and gates, and never deletes"),
     ("specification", Policy::Specification, "The debate arbitrator's phases to the letter"),

@@ -33,7 +33,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// What is done in one step.
 enum Due {
     Stage(Stage),
     Gate(Gate, PathBuf),

@@ -55,7 +55,6 @@ const ENDED: Words<RulingFilter> = &[
     ("not-mandatory", RulingFilter::Disposition("not_mandatory"), ""),
 ];
 
-/// What `--json` prints.
 #[derive(Serialize)]
 struct Listing<'a> {
     schema: u32,
@@ -134,7 +133,6 @@ fn table(rows: &[DisputeRow], look: Look) -> String {
         .collect()
 }
 
-/// The cells of a dispute; all but the last take a bounded number of columns.
 fn cells(row: &DisputeRow, look: Look) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);

@@ -26,7 +26,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What `--json` prints.
 #[derive(Serialize)]
 struct Shown<'a> {
     schema: u32,
@@ -48,7 +47,6 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// The page under construction.
 struct Page {
     look: Look,
     text: String,

@@ -49,7 +49,6 @@ pub(super) struct Args {
     redo: bool,
 }
 
-/// The history that has the run, open for writing.
 struct Found {
     workspace: Workspace,
     journal: Journal,
@@ -121,7 +120,6 @@ fn chosen(globals: &Globals, conflicts: &[Conflict], redo: bool) -> Option<Force
     (!chosen.is_empty()).then_some(Forced::Only(chosen))
 }
 
-/// What was done, in one line.
 fn said(args: &Args, undone: &Undone, was_undone: bool) -> String {
     let count = |files: u64| draw::count(usize::try_from(files).unwrap_or(usize::MAX), "file");
     let rest = undone.conflicts.len() + undone.new.len();

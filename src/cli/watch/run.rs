@@ -126,7 +126,6 @@ fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     tasks.iter().map(job).collect()
 }
 
-/// Where events are read from.
 type Source = BufReader<Box<dyn io::Read + Send>>;
 
 fn open(path: &Path) -> Result<Source, CommandError> {
