@@ -14,7 +14,7 @@ use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
 use crate::report::json::pretty;
-use crate::rules::consensus::{self, Extras, Policy};
+use crate::rules::consensus::{self, Claim, Extras, Policy};
 use crate::ui::stream;
 use crate::workspace::blocks::Blocks;
 use crate::workspace::{Workspace, advisories, citation};
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
     drop(text);
-    bench.answer(&mut dossier, Form::Pretty, &mut io::stdout().lock())?;
+    bench.answer(&mut dossier, true, &mut io::stdout().lock())?;
     Ok(ExitReason::Clean)
 }
 
@@ -94,7 +94,7 @@ fn batch(bench: &mut Bench, file: &Path, globals: &Globals) -> Result<(), Comman
             continue;
         }
         let mut dossier = claims::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
-        if !bench.answer(&mut dossier, Form::Line, &mut out)? {
+        if !bench.answer(&mut dossier, false, &mut out)? {
             break;
         }
     }
@@ -117,12 +117,6 @@ fn not_findings(why: &str) -> CommandError {
     CommandError::usage(format!("these are no findings: {why}")).hint("`glee merge --help` shows the form")
 }
 
-#[derive(Clone, Copy)]
-enum Form {
-    Pretty,
-    Line,
-}
-
 struct Bench {
     policy: Policy,
     tree: Tree,
@@ -130,7 +124,12 @@ struct Bench {
 
 impl Bench {
     /// Writes the answer, and returns whether somebody still reads it.
-    fn answer(&mut self, dossier: &mut Dossier, form: Form, out: &mut dyn Write) -> Result<bool, CommandError> {
+    fn answer(
+        &mut self,
+        dossier: &mut Dossier,
+        is_pretty: bool,
+        out: &mut dyn Write,
+    ) -> Result<bool, CommandError> {
         for problem in &dossier.problems {
             stream::err(&format!("warning: {}\n", printable::line(problem)));
         }
@@ -138,55 +137,13 @@ impl Bench {
         let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
         let extras = Extras { id: dossier.id.as_deref() };
         let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
-        let mut lines = Lines { rest: Vec::new(), out };
-        let written = match form {
-            Form::Pretty => serde_json::to_writer_pretty(&mut lines, &answer),
-            Form::Line => serde_json::to_writer(&mut lines, &answer),
-        };
-        let written = written.map_err(io::Error::from).and_then(|()| lines.end());
+        let to_text = if is_pretty { serde_json::to_string_pretty } else { serde_json::to_string };
+        let text = to_text(&answer).map_err(io::Error::from)?;
+        let written = writeln!(out, "{}", printable::json(text)).and_then(|()| out.flush());
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             written => Ok(written.map(|()| true)?),
         }
-    }
-}
-
-/// The bytes of an answer that are held back at least.
-const PIECE: usize = 1 << 18;
-
-/// JSON on its way out, some whole lines at a time, made harmless for a terminal.
-struct Lines<'a> {
-    rest: Vec<u8>,
-    out: &'a mut dyn Write,
-}
-
-impl Lines<'_> {
-    fn put(&mut self, end: usize) -> io::Result<()> {
-        let rest = self.rest.split_off(end);
-        let text = String::from_utf8(std::mem::replace(&mut self.rest, rest)).map_err(io::Error::other)?;
-        self.out.write_all(printable::json(text).as_bytes())
-    }
-
-    fn end(mut self) -> io::Result<()> {
-        self.rest.push(b'\n');
-        self.put(self.rest.len())?;
-        self.out.flush()
-    }
-}
-
-impl Write for Lines<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.rest.extend_from_slice(bytes);
-        if self.rest.len() >= PIECE
-            && let Some(line) = bytes.iter().rposition(|byte| *byte == b'\n')
-        {
-            self.put(self.rest.len() - bytes.len() + line + 1)?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 
@@ -213,21 +170,17 @@ impl Tree {
     /// Checks the claims about files that exist here, and those that name packages against the advisories.
     fn check(&mut self, dossier: &mut Dossier) -> Result<(), CommandError> {
         let Some(workspace) = &self.workspace else { return Ok(()) };
-        let mut by_file: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, claim) in dossier.claims.iter().enumerate() {
-            if let Some(file) = &claim.file {
-                by_file.entry(file).or_default().push(index);
+        let mut by_file: HashMap<String, Vec<&mut Claim>> = HashMap::new();
+        for claim in &mut dossier.claims {
+            if let Some(file) = claim.file.clone() {
+                by_file.entry(file).or_default().push(claim);
             }
         }
-        let by_file: Vec<(String, Vec<usize>)> =
-            by_file.into_iter().map(|(file, claims)| (file.to_owned(), claims)).collect();
         for (file, claims) in by_file {
             let text = self.texts.entry(file.clone()).or_insert_with(|| workspace.read(&file));
             let Some(text) = text else { continue };
             let blocks = Blocks::of(&file, text);
-            for index in claims {
-                citation::check(&mut dossier.claims[index], text, &blocks);
-            }
+            claims.into_iter().for_each(|claim| citation::check(claim, text, &blocks));
         }
         Ok(advisories::check(&mut dossier.claims, workspace, &self.advisories)?)
     }

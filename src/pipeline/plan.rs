@@ -18,11 +18,7 @@ pub enum PlanError {
     NoJudge,
     /// `agents.<name>.backup` names nobody who could answer in the agent's place.
     #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
-    Backup {
-        agent: AgentName,
-        backup: AgentName,
-        role: Role,
-    },
+    Backup { agent: AgentName, backup: AgentName, role: Role },
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
     UnknownReviewer(String),
     #[error("a panel has three judges, and `review.judge.panel` names {0}")]
@@ -30,15 +26,9 @@ pub enum PlanError {
     #[error("`review.judge.panel` names `{0}`, which is not a connected judge")]
     UnknownJudge(String),
     #[error("`{file}:{line}` holds a private key")]
-    PrivateKey {
-        file: String,
-        line: u32,
-    },
+    PrivateKey { file: String, line: u32 },
     #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
-    Quorum {
-        quorum: u32,
-        reviewers: usize,
-    },
+    Quorum { quorum: u32, reviewers: usize },
 }
 
 impl Advice for PlanError {

@@ -23,11 +23,7 @@ pub enum PlanError {
     #[error("`{0}` is embedded: it knows code and answers no questions")]
     Embedded(AgentName),
     #[error("{what} asks at least {at_least} agents, and {found} would be asked")]
-    TooFew {
-        what: &'static str,
-        at_least: usize,
-        found: usize,
-    },
+    TooFew { what: &'static str, at_least: usize, found: usize },
     #[error("`{0}` would decide about its own answer")]
     Party(AgentName),
 }
