@@ -1,6 +1,6 @@
 //! `glee emit`: tells the watch of this work tree what an agent does.
 
-use std::io::{self, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +12,7 @@ use serde_json::json;
 use super::Globals;
 use super::change::is_earlier;
 use super::error::{CommandError, CommandResult};
+use super::input::Input;
 use super::watch::{self as watching};
 use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
 use crate::protocol::printable;
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Err(error) => return Err(error.into()),
     };
     match (&args.from, &args.kind) {
-        (Some(path), _) => all(client, path),
+        (Some(path), _) => all(client, path, globals),
         (None, Some(kind)) => one(client, args, kind, globals),
         (None, None) => Err(CommandError::usage("nothing is told")),
     }
@@ -139,14 +140,8 @@ fn decided(client: &mut Client) -> Result<Standing, CommandError> {
 }
 
 /// Tells every line of a file; the watch answers while it is still read.
-fn all(mut client: Client, path: &Path) -> CommandResult {
-    let mut source: Box<dyn io::Read + Send> = if path.as_os_str() == "-" {
-        Box::new(BufReader::new(io::stdin()))
-    } else {
-        let file = crate::files::input(path)
-            .map_err(|error| CommandError::usage(format!("cannot read `{}`: {error}", path.display())))?;
-        Box::new(BufReader::with_capacity(64 << 10, file))
-    };
+fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
+    let mut source = Input::open(globals, Some(path))?.reader;
     // A connection that says nothing for long is closed; the first line may be long in coming.
     watching::accepted(client.command(&Order::Status)?)?;
     let mut speaker = client.speaker()?;

@@ -1,15 +1,15 @@
 //! `glee merge`: findings of several reviewers into one answer, offline.
 
 use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, BufRead, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::{CommandError, CommandResult};
+use super::input::{Input, unreadable};
 use super::words::{POLICIES, one_of};
 use super::{Globals, load, runs, sitting};
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
-use crate::files;
 use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
@@ -62,9 +62,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut text = String::new();
     for file in files {
-        open(file, globals)
-            .and_then(|mut input| input.read_to_string(&mut text))
-            .map_err(|error| unreadable(file, error))?;
+        let Input { name, mut reader } = Input::open(globals, Some(file))?;
+        reader.read_to_string(&mut text).map_err(|error| unreadable(&name, error))?;
         text.push('\n');
     }
     let mut dossier = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
@@ -86,10 +85,10 @@ fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
 
 /// Answers line by line, as they come.
 fn batch(bench: &mut Bench, file: &Path, globals: &Globals) -> Result<(), CommandError> {
-    let input = open(file, globals).map_err(|error| unreadable(file, error))?;
+    let Input { name, reader } = Input::open(globals, Some(file))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
-    for (number, line) in (1_u64..).zip(input.lines()) {
-        let line = line.map_err(|error| unreadable(file, error))?;
+    for (number, line) in (1_u64..).zip(reader.lines()) {
+        let line = line.map_err(|error| unreadable(&name, error))?;
         if line.trim().is_empty() {
             continue;
         }
@@ -99,18 +98,6 @@ fn batch(bench: &mut Bench, file: &Path, globals: &Globals) -> Result<(), Comman
         }
     }
     Ok(())
-}
-
-fn open(file: &Path, globals: &Globals) -> io::Result<Box<dyn BufRead>> {
-    if file == Path::new("-") {
-        return Ok(Box::new(BufReader::new(io::stdin())));
-    }
-    Ok(Box::new(BufReader::new(files::input(&globals.directory().join(file))?)))
-}
-
-fn unreadable(file: &Path, error: io::Error) -> CommandError {
-    let name = if file == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", file.display()) };
-    CommandError::caused(format!("failed to read {name}"), error)
 }
 
 fn not_findings(why: &str) -> CommandError {

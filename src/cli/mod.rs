@@ -19,6 +19,7 @@ mod error;
 mod gate;
 mod history;
 mod init;
+mod input;
 mod internal;
 mod interrupt;
 mod load;

@@ -1,17 +1,17 @@
 //! `glee parse`: print what glee reads in an agent's answer. The tool of those who write adapters.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::input::{Input, unreadable};
 use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling, Untrusted};
 use crate::draw::{self, Look, Tone};
-use crate::files;
 use crate::protocol::review::ReviewAnswer;
 use crate::protocol::{printable, recheck, response, review, ruling};
 use crate::report::json::pretty;
@@ -81,19 +81,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Err(CommandError::usage("only a ruling is on a dispute").hint("add `--kind ruling`"));
     }
     let look = Look { color: globals.color_stdout(), unicode: screen::speaks_utf8(), width: 80 };
-    let text = match args.file.as_deref().filter(|file| *file != Path::new("-")) {
-        Some(file) => files::input(&globals.directory().join(file))
-            .and_then(|opened| read(BufReader::new(opened), args, look))
-            .map_err(|error| unreadable(&format!("`{}`", file.display()), error))?,
-        None => read(io::stdin().lock(), args, look).map_err(|error| unreadable("standard input", error))?,
-    };
-    stream::out(&text)?;
+    let text = Input::open(globals, args.file.as_deref())
+        .and_then(|Input { name, reader }| read(reader, args, look).map_err(|error| unreadable(&name, error)));
+    let hint = "name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`";
+    stream::out(&text.map_err(|error| error.hint(hint))?)?;
     Ok(ExitReason::Clean)
-}
-
-fn unreadable(what: &str, error: io::Error) -> CommandError {
-    CommandError::caused(format!("failed to read {what}"), error)
-        .hint("name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`")
 }
 
 fn read(input: impl BufRead, args: &Args, look: Look) -> io::Result<String> {

@@ -1,11 +1,11 @@
 //! `glee review`: review code, hand the findings to the coder, settle disputes.
 
-use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::input::Input;
 use super::sitting;
 use super::words::{FORMATS, ROUTES, one_of};
 use crate::config::settings::Settings;
@@ -117,7 +117,7 @@ impl Args {
         flags
     }
 
-    fn target(&self, workspace: &Workspace) -> Result<TargetSpec, CommandError> {
+    fn target(&self, workspace: &Workspace, globals: &Globals) -> Result<TargetSpec, CommandError> {
         if self.staged {
             return Ok(TargetSpec::Staged);
         }
@@ -128,7 +128,7 @@ impl Args {
             return Ok(TargetSpec::Commit(commit.clone()));
         }
         if let Some(diff) = &self.diff {
-            return read_diff(diff);
+            return read_diff(diff, globals);
         }
         match self.paths.as_slice() {
             [] => Ok(TargetSpec::Uncommitted),
@@ -139,7 +139,7 @@ impl Args {
 }
 
 /// Whether a lone argument is a range of commits rather than a path that exists.
-fn is_range(path: &std::path::Path, workspace: &Workspace) -> bool {
+fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()
         && text.contains("..")
@@ -148,27 +148,16 @@ fn is_range(path: &std::path::Path, workspace: &Workspace) -> bool {
         && !path.exists()
 }
 
-/// The bytes of a diff that are read at most: a device has no end.
-const DIFF_CAP: u64 = 64 << 20;
+/// The size of a diff that is read at most, in MiB.
+const DIFF_CAP: u64 = 64;
 
-fn read_diff(path: &std::path::Path) -> Result<TargetSpec, CommandError> {
-    let mut text = Vec::new();
-    let mut read = |source: &mut dyn std::io::Read| {
-        source.take(DIFF_CAP + 1).read_to_end(&mut text)?;
-        if text.len() as u64 > DIFF_CAP {
-            return Err(std::io::Error::other("it is larger than 64 MiB"));
-        }
-        Ok(())
+fn read_diff(path: &Path, globals: &Globals) -> Result<TargetSpec, CommandError> {
+    let name = match path.as_os_str() == "-" {
+        true => "a diff from standard input".to_owned(),
+        false => format!("the diff {}", path.display()),
     };
-    let (name, result) = if path.as_os_str() == "-" {
-        ("a diff from standard input".to_owned(), read(&mut std::io::stdin().lock()))
-    } else {
-        let opened = crate::files::input(path);
-        (format!("the diff {}", path.display()), opened.and_then(|mut file| read(&mut file)))
-    };
-    result.map_err(|error| {
-        CommandError::caused(format!("failed to read {name}"), error)
-            .hint("name a file with a unified diff, or pipe one in: `git diff | glee review --diff -`")
+    let text = Input::open(globals, Some(path)).and_then(|input| input.bytes(DIFF_CAP)).map_err(|error| {
+        error.hint("name a file with a unified diff, or pipe one in: `git diff | glee review --diff -`")
     })?;
     Ok(TargetSpec::Diff { name, text })
 }
@@ -179,7 +168,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .hint("add `--fix` or `--arbitrate`"));
     }
     let mut workspace = sitting::workspace(globals)?;
-    let spec = args.target(&workspace)?;
+    let spec = args.target(&workspace, globals)?;
     let steering = if is_ci() { workspace.steering_of(&spec)? } else { None };
     let (settings, scripts) = sitting::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::PathBuf;
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
+use super::input::{Input, unreadable};
 use super::words::{Words, one_of};
 use crate::domain::ExitReason;
-use crate::files;
 use crate::protocol::printable;
 use crate::rules::vote::{Action, Lists, Version, Vote, Voter, decide};
 
@@ -67,20 +67,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }
     }
     let ballot = Ballot { version: args.rules, lists };
-    match args.file.as_deref().filter(|file| *file != Path::new("-")) {
-        Some(file) => {
-            let name = format!("`{}`", file.display());
-            let opened = files::input(&globals.directory().join(file)).map_err(|error| unreadable(&name, error))?;
-            ballot.count(BufReader::new(opened), args.batch, &name)
-        }
-        None => ballot.count(io::stdin().lock(), args.batch, "standard input"),
-    }
+    let Input { name, reader } = Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
+    ballot.count(reader, args.batch, &name)
 }
 
-fn unreadable(what: &str, error: io::Error) -> CommandError {
-    CommandError::caused(format!("failed to read {what}"), error)
-        .hint("name a file with votes, or pipe one in: `glee vote < votes.json`")
-}
+const HINT: &str = "name a file with votes, or pipe one in: `glee vote < votes.json`";
 
 fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
     CommandError::usage(format!("{place} holds no votes: {}", printable::line(&error.to_string())))
@@ -102,8 +93,8 @@ impl Ballot {
             self.lines(input, &mut out, name)?
         } else {
             let mut text = Vec::new();
-            input.read_to_end(&mut text).map_err(|error| unreadable(name, error))?;
-            let input: Input = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
+            input.read_to_end(&mut text).map_err(|error| unreadable(name, error).hint(HINT))?;
+            let input: Request = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
             let decided = serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
             writeln!(out, "{decided}")
         };
@@ -116,7 +107,7 @@ impl Ballot {
     /// Decides line by line; what stands before a malformed line is written out whole.
     fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
-            let line = line.map_err(|error| unreadable(name, error))?;
+            let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
             if line.trim_ascii().is_empty() {
                 continue;
             }
@@ -134,7 +125,7 @@ impl Ballot {
         Ok(Ok(()))
     }
 
-    fn decide<'a>(&self, input: &'a Input) -> Vec<Decided<'a>> {
+    fn decide<'a>(&self, input: &'a Request) -> Vec<Decided<'a>> {
         let conflicts = input.conflict_flags.as_ref().map(Flags::by_tuple).unwrap_or_default();
         let decided = input.actions_by_tuple.0.iter().map(|(id, votes)| {
             let conflict = conflicts.get(id.as_str()).copied();
@@ -181,7 +172,7 @@ struct Decided<'a> {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct Request {
     actions_by_tuple: Tuples,
     conflict_flags: Option<Flags>,
 }

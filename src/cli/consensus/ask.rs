@@ -1,17 +1,18 @@
 //! `glee consensus ask`: one stage.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use crate::cli::Globals;
 use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::input::{Input, unreadable};
 use crate::cli::stage::{Asked, Table};
 use crate::config::stages as files;
 use crate::pipeline;
 use crate::pipeline::stages::{self, Asking};
 
-/// The bytes of a request that are read at most.
-const LARGEST: u64 = 1 << 20;
+/// The size of a request that is read at most, in MiB.
+const LARGEST: u64 = 1;
 
 /// Arguments of `glee consensus ask`.
 #[derive(Debug, clap::Args)]
@@ -30,7 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let prompt = prompt(args.prompt.as_deref(), args.file.as_deref())?;
+    let prompt = prompt(args.prompt.as_deref(), args.file.as_deref(), globals)?;
     let table = Table::new(globals, args.asked.format)?;
     let new = pipeline::new_run();
     let id = args.asked.id.as_deref().unwrap_or(new.short());
@@ -46,26 +47,16 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 /// The request from the command line, a file or standard input.
-pub(super) fn prompt(given: Option<&str>, file: Option<&Path>) -> Result<String, CommandError> {
-    let read = |name: String, source: std::io::Result<Box<dyn std::io::Read>>| {
-        let mut text = String::new();
-        let result = source.and_then(|source| source.take(LARGEST + 1).read_to_string(&mut text));
-        result.map_err(|error| CommandError::caused(format!("failed to read the request from {name}"), error))?;
-        if text.len() as u64 > LARGEST {
-            return Err(CommandError::usage(format!("the request from {name} is larger than 1 MiB")));
-        }
-        Ok(text)
-    };
-    let stdin = || read("standard input".to_owned(), Ok(Box::new(std::io::stdin())));
+pub(super) fn prompt(given: Option<&str>, file: Option<&Path>, globals: &Globals) -> Result<String, CommandError> {
     let text = match (given, file) {
-        (Some("-"), _) => stdin()?,
-        (Some(text), _) => text.to_owned(),
-        (None, Some(path)) => {
-            let opened = crate::files::input(path).map(|file| Box::new(file) as Box<dyn std::io::Read>);
-            read(format!("`{}`", path.display()), opened)?
+        (Some(text), _) if text != "-" => text.to_owned(),
+        (None, None) if std::io::stdin().is_terminal() => String::new(),
+        (given, file) => {
+            let input = Input::open(globals, file.filter(|_| given.is_none()))?;
+            let name = input.name.clone();
+            let text = String::from_utf8(input.bytes(LARGEST)?);
+            text.map_err(|error| unreadable(&name, std::io::Error::other(error)))?
         }
-        (None, None) if !std::io::stdin().is_terminal() => stdin()?,
-        (None, None) => String::new(),
     };
     if text.trim().is_empty() {
         return Err(CommandError::usage("nothing is asked")

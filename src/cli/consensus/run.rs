@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let path = globals.directory().join(&args.pipeline);
     let pipeline = files::pipeline(&path)?;
     let prompt = match (&args.prompt, &pipeline.prompt) {
-        (Some(prompt), _) => super::ask::prompt(Some(prompt), None)?,
+        (Some(prompt), _) => super::ask::prompt(Some(prompt), None, globals)?,
         (None, Some(prompt)) => prompt.clone(),
         (None, None) => {
             return Err(CommandError::usage("nothing is asked")

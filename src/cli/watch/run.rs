@@ -1,7 +1,6 @@
 //! The watch itself: settings, plan, socket, screen, and the loop until somebody ends it.
 
 use std::io::{self, BufRead as _, BufReader};
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,6 +10,7 @@ use super::{Watch, address};
 use crate::agents::own_process;
 use crate::cli::change::is_earlier;
 use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::input::Input;
 use crate::cli::sitting;
 use crate::cli::{Globals, history, load};
 use crate::domain::{Agent, ExitReason, Job};
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
     let agents = sitting::programs(&all, &plan.backups, workspace.root())?;
     let templates = load::Places::find(globals)?.root.join(".glee").join("prompts");
-    let events = args.events.as_deref().map(open).transpose()?;
+    let events = args.events.as_deref().map(|path| Input::open(globals, Some(path))).transpose()?;
     let journal = history::open(globals, &workspace)?;
     let path = address(&workspace)?;
     let terminal = Terminal::new(sitting::screen(globals));
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
             let drawing = shows.then(|| tokio::spawn(board::draw(terminal.clone(), stands, typing)));
             // Standard input is either events or keys.
             match events {
-                Some(source) => read_in(source, intake.clone()),
+                Some(events) => read_in(events.reader, intake.clone()),
                 None if shows => board::keys(&terminal, intake.clone(), own_name(), typed),
                 None => {}
             }
@@ -126,19 +126,8 @@ fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     tasks.iter().map(job).collect()
 }
 
-type Source = BufReader<Box<dyn io::Read + Send>>;
-
-fn open(path: &Path) -> Result<Source, CommandError> {
-    if path.as_os_str() == "-" {
-        return Ok(BufReader::new(Box::new(io::stdin())));
-    }
-    let file = crate::files::input(path)
-        .map_err(|error| CommandError::usage(format!("cannot read `{}`: {error}", path.display())))?;
-    Ok(BufReader::new(Box::new(file)))
-}
-
 /// Hands over the lines of a file or of standard input, in a thread of its own; at its end the watch goes on.
-fn read_in(mut source: Source, intake: Intake) {
+fn read_in(mut source: BufReader<Box<dyn io::Read + Send>>, intake: Intake) {
     let by = own_name();
     std::thread::spawn(move || {
         let mut ended = false;
