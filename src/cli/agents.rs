@@ -13,7 +13,7 @@ use super::Globals;
 use super::error::{CommandError, CommandResult};
 use crate::agents::adapter::AgentError;
 use crate::agents::schema::Form;
-use crate::agents::{AdapterKind, Agents, ProcessRunner};
+use crate::agents::{AdapterKind, Agents, ProcessRunner, own_process};
 use crate::domain::{Agent, AgentName, ExitReason, Role};
 use crate::draw;
 use crate::protocol::{printable, secrets};
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
     let (places, loaded) = super::load::settings(globals, Vec::new())?;
-    super::sitting::provide_open_files(loaded.settings.agents.len())?;
+    own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // What an untrusted project names is found, but not run.

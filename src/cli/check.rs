@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::agents::adapter::AgentError;
 use crate::agents::probe::{Files, Probed};
-use crate::agents::{AdapterKind, Agents, ProcessRunner};
+use crate::agents::{AdapterKind, Agents, ProcessRunner, own_process};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, ExitReason, Role};
 use crate::draw;
@@ -19,7 +19,7 @@ use super::error::CommandResult;
 pub(super) fn run(globals: &Globals) -> CommandResult {
     let (places, loaded) = super::load::runnable(globals, Vec::new(), None)?;
     let Settings { agents, limits, sandbox, .. } = &loaded.settings;
-    super::sitting::provide_open_files(1)?;
+    own_process::provide_open_files(1)?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut reason = ExitReason::Clean;

@@ -184,12 +184,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.steered_by = base;
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
-    let agents = sitting::agents(&plan, workspace.root())?;
+    let agents = sitting::programs(&plan.agents, &plan.backups, workspace.root())?;
     if args.dry_run {
         return dry_run(args, globals, &workspace, &settings, &plan, &target);
     }
     let sitting = sitting::Sitting { format: args.format, mode: args.mode(), chosen, globals };
-    sitting::start(&sitting, workspace, settings, agents, plan, target)
+    let run = pipeline::new_run();
+    sitting::sit(&sitting, workspace, settings, agents, &run.clone(), |setup, decider| {
+        pipeline::start(setup, decider, run, plan, target)
+    })
 }
 
 /// Whether this is a run of continuous integration, where nobody has seen what a change brings.

@@ -4,6 +4,8 @@ mod prune;
 mod replay;
 mod undo;
 
+use std::sync::Arc;
+
 use clap::Subcommand;
 
 use super::error::{CommandError, CommandResult};
@@ -228,7 +230,9 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
     let sitting = Sitting { format, mode: plan.mode, chosen, globals };
-    sitting::resume(&sitting, workspace, settings, agents, run, named, judges)
+    sitting::sit(&sitting, Arc::new(workspace), settings, agents, &run.clone(), |setup, decider| {
+        pipeline::resume(setup, decider, run, named, judges)
+    })
 }
 
 /// A recorded run with what it takes to go on.

@@ -15,7 +15,7 @@ use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, paths, scripts};
 use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RulingWord, RunId};
 use crate::draw::Look;
-use crate::event::{CallId, Event, Mode, Plan};
+use crate::event::{CallId, Event, Mode};
 use crate::log;
 use crate::pipeline::ports::{Choice, Decider, EventSink, PersonWord, Question};
 use crate::pipeline::{self, Ended, Rest, Reviewed, RunError, Setup};
@@ -27,7 +27,7 @@ use crate::ui::progress::Progress;
 use crate::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::ui::stream;
 use crate::ui::terminal::Terminal;
-use crate::workspace::{Steering, Target, TreeLock, Workspace};
+use crate::workspace::{Steering, TreeLock, Workspace};
 
 pub(crate) struct Sitting<'a> {
     pub(crate) format: Format,
@@ -114,23 +114,13 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)
 }
 
-/// The agents' programs, all of them found before anything costs money.
-pub(crate) fn agents(plan: &Plan, root: &Path) -> Result<Agents, CommandError> {
-    programs(&plan.agents, &plan.backups, root)
-}
-
 /// The programs of agents, all of them found, or those of their backups.
 pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
     let state = paths::state_dir()?;
-    provide_open_files(agents.len())?;
+    own_process::provide_open_files(agents.len())?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state);
     programs.check(agents, backups, root)?;
     Ok(programs)
-}
-
-/// Makes sure that enough files may be open for some agents side by side.
-pub(crate) fn provide_open_files(agents: usize) -> Result<(), CommandError> {
-    Ok(own_process::provide_open_files(agents)?)
 }
 
 /// Refuses what `sandbox: required` forbids, before anything costs money.
@@ -142,37 +132,6 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
         .hint("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`"));
     }
     Ok(())
-}
-
-/// Starts a run and reports how it ended.
-pub(crate) fn start(
-    sitting: &Sitting<'_>,
-    workspace: Arc<Workspace>,
-    settings: Settings,
-    agents: Agents,
-    plan: Plan,
-    target: Target,
-) -> CommandResult {
-    let run = pipeline::new_run();
-    sit(sitting, workspace, settings, agents, &run.clone(), |setup, decider| {
-        Box::pin(pipeline::start(setup, decider, run, plan, target))
-    })
-}
-
-/// Carries on a run and reports how it ended.
-pub(crate) fn resume(
-    sitting: &Sitting<'_>,
-    workspace: Workspace,
-    settings: Settings,
-    agents: Agents,
-    run: RunId,
-    named: Option<Route>,
-    judges: Vec<Agent>,
-) -> CommandResult {
-    let workspace = Arc::new(workspace);
-    sit(sitting, workspace, settings, agents, &run.clone(), |setup, decider| {
-        Box::pin(pipeline::resume(setup, decider, run, named, judges))
-    })
 }
 
 /// Settles disputes of a run that stayed open, and does nothing else. Returns them as they stand then, and whether a
@@ -217,15 +176,14 @@ fn decider(sitting: &Sitting<'_>, settings: &Settings, terminal: &Terminal) -> B
     }
 }
 
-type Running = std::pin::Pin<Box<dyn Future<Output = Result<Ended, RunError>>>>;
-
-fn sit(
+/// Starts a run or carries it on, as `run` does, and reports how it ended.
+pub(crate) fn sit<F: Future<Output = Result<Ended, RunError>>>(
     sitting: &Sitting<'_>,
     workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
     id: &RunId,
-    run: impl FnOnce(Setup, Box<dyn Decider>) -> Running,
+    run: impl FnOnce(Setup, Box<dyn Decider>) -> F,
 ) -> CommandResult {
     require_sandbox(&settings)?;
     // Before the lock, which would already lie there.
