@@ -214,10 +214,7 @@ impl Desk<'_> {
     }
 }
 
-/// Reads what an agent answered to a request.
-///
-/// # Errors
-/// When the kept output cannot be read.
+/// Reads what an agent answered to a request. Fails when the kept output cannot be read.
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {

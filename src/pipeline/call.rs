@@ -165,10 +165,8 @@ pub(crate) fn protected(workspace: &Workspace, state_dir: &Path, journal: &Journ
     protected
 }
 
-/// The span of a run, whose log is kept beside its raw answers from here on.
-///
-/// # Errors
-/// When the folder beside the journal cannot be made.
+/// The span of a run, whose log is kept beside its raw answers from here on. Fails when the folder beside the journal
+/// cannot be made.
 pub(crate) fn log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
     let span = info_span!("run", id = run.short());
     match log::keep_in(&journal.transcripts(run)?) {
@@ -179,10 +177,7 @@ pub(crate) fn log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> 
     Ok(span)
 }
 
-/// Where the raw output of a call is kept.
-///
-/// # Errors
-/// When the folder beside the journal cannot be made.
+/// Where the raw output of a call is kept. Fails when the folder beside the journal cannot be made.
 pub(crate) fn files(journal: &Journal, run: &RunId, stem: &str) -> Result<TranscriptFiles, JournalError> {
     let folder = journal.transcripts(run)?;
     Ok(TranscriptFiles {
@@ -217,10 +212,8 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent, at_work: usize) -> Limi
     limits
 }
 
-/// The request for a task, without secrets, with its prompt and the event that its call begins.
-///
-/// # Errors
-/// When the project's own template of the prompt cannot be used.
+/// The request for a task, without secrets, with its prompt and the event that its call begins. Fails when the
+/// project's own template of the prompt cannot be used.
 pub(crate) fn request(
     (settings, workspace, templates): (&Settings, &Workspace, &Path),
     call: &CallId,

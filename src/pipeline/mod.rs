@@ -121,10 +121,8 @@ pub fn new_run() -> RunId {
     RunId(uuid::Uuid::now_v7().to_string())
 }
 
-/// Starts a run over a target.
-///
-/// # Errors
-/// When the history or the tree fails; what was recorded until then can be carried on.
+/// Starts a run over a target. Fails when the history or the tree fails; what was recorded until then can be carried
+/// on.
 pub async fn start(
     setup: Setup,
     decider: Box<dyn Decider>,
@@ -157,11 +155,9 @@ pub async fn start(
 }
 
 /// Carries on a run that was interrupted, or whose disputes were settled meanwhile. Disputes that stayed open because
-/// nobody was there to settle them are brought before whoever decides now; `judges` are called for them where the run was
-/// planned without any. `named` is the route that was named for all of them.
-///
-/// # Errors
-/// As [`start`], and when the run was never started.
+/// nobody was there to settle them are brought before whoever decides now; `judges` are called for them where the run
+/// was planned without any. `named` is the route that was named for all of them. Fails as [`start`], and when the run
+/// was never started.
 pub async fn resume(
     setup: Setup,
     decider: Box<dyn Decider>,
@@ -179,10 +175,7 @@ pub async fn resume(
 }
 
 /// Brings disputes of a run that stayed open before whoever decides, and does nothing else: what is enforced is
-/// implemented when the run is carried on. Returns the disputes as they stand then.
-///
-/// # Errors
-/// As [`resume`].
+/// implemented when the run is carried on. Returns the disputes as they stand then. Fails as [`resume`].
 pub async fn settle(
     setup: Setup,
     decider: Box<dyn Decider>,
@@ -208,10 +201,7 @@ fn reloaded(setup: Setup, decider: Box<dyn Decider>, run: RunId) -> Result<Engin
     Ok(engine)
 }
 
-/// A recorded run, read from its events alone.
-///
-/// # Errors
-/// When the history or the recorded trees cannot be read.
+/// A recorded run, read from its events alone. Fails when the history or the recorded trees cannot be read.
 pub fn recorded(
     workspace: &Workspace,
     state_dir: &Path,
@@ -238,11 +228,9 @@ pub fn recorded(
     Ok(Recorded { outcome, reviewed: Reviewed(sources) })
 }
 
-/// Decides a recorded run again by another policy, from its events and the code kept beside them: one answer a round, in
-/// the form of the specification. No agent is asked and nothing is recorded.
-///
-/// # Errors
-/// When the history or the kept code cannot be read, or the run was never started.
+/// Decides a recorded run again by another policy, from its events and the code kept beside them: one answer a round,
+/// in the form of the specification. No agent is asked and nothing is recorded. Fails when the history or the kept
+/// code cannot be read, or the run was never started.
 pub fn decided_again(
     workspace: &Workspace,
     journal: &Journal,

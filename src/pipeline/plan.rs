@@ -66,9 +66,7 @@ impl Advice for PlanError {
 ///
 /// `asks` says whether a person can be asked; without one, a route `judge` needs a judge. A judge takes part where
 /// disputes are settled, where it validates findings, and where the policy `specification` leaves judgement to it.
-///
-/// # Errors
-/// When a role is missing or the configured reviewers cannot be met.
+/// Fails when a role is missing or the configured reviewers cannot be met.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -173,10 +171,7 @@ pub(super) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
     Ok(found)
 }
 
-/// The panel, or the first judge, or nobody.
-///
-/// # Errors
-/// When `review.judge.panel` does not name three connected judges.
+/// The panel, or the first judge, or nobody. Fails when `review.judge.panel` does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, PlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;

@@ -23,10 +23,7 @@ pub struct Preview {
     pub prompt_bytes: usize,
 }
 
-/// The reviews of the first round, as they would be asked for.
-///
-/// # Errors
-/// When a prompt cannot be made.
+/// The reviews of the first round, as they would be asked for. Fails when a prompt cannot be made.
 pub fn preview(
     workspace: &Workspace,
     plan: &Plan,

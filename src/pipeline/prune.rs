@@ -17,11 +17,8 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-/// Lets go of what these runs kept. `others` are all the other runs of the history: what they need stays.
-///
-/// # Errors
-/// When the history cannot be read or written, or git or the state folder fails; pruning again goes on where it broke
-/// off.
+/// Lets go of what these runs kept. `others` are all the other runs of the history: what they need stays. Fails when
+/// the history cannot be read or written, or git or the state folder fails; pruning again goes on where it broke off.
 pub fn prune(
     workspace: &Workspace,
     state_dir: &Path,

@@ -105,10 +105,8 @@ impl Redaction {
         if self.on { secrets::redact_value(changes) } else { changes }
     }
 
-    /// Takes the secrets out of a kept file, which is replaced at once or not at all.
-    ///
-    /// # Errors
-    /// When it cannot be read or replaced.
+    /// Takes the secrets out of a kept file, which is replaced at once or not at all. Fails when it cannot be read or
+    /// replaced.
     pub(crate) fn file(self, path: &Path) -> io::Result<()> {
         if !self.on {
             return Ok(());

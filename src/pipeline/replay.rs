@@ -34,10 +34,8 @@ pub struct Replayed {
     pub differences: Vec<String>,
 }
 
-/// Decides a recorded run again.
-///
-/// # Errors
-/// When the history or the code under review cannot be read; the code is gone once the run was pruned.
+/// Decides a recorded run again. Fails when the history or the code under review cannot be read; the code is gone
+/// once the run was pruned.
 pub fn replay(
     workspace: &Workspace,
     state_dir: &std::path::Path,

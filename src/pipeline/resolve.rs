@@ -136,10 +136,7 @@ fn ruling(
     }
 }
 
-/// A judge's ruling as far as the tree bears it out.
-///
-/// # Errors
-/// Why there is no ruling, in one line.
+/// A judge's ruling as far as the tree bears it out. The error says in one line why there is no ruling.
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,

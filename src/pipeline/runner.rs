@@ -49,10 +49,7 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// Opens the log of the run.
-    ///
-    /// # Errors
-    /// When the folder beside the journal cannot be made.
+    /// Opens the log of the run. Fails when the folder beside the journal cannot be made.
     pub(crate) fn new(setup: Setup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
         let Setup { workspace, state_dir, journal, agents, settings, sink, stop } = setup;
         let (span, sink) = (call::log(&journal, &run)?, Arc::new(Mutex::new(sink)));
@@ -78,10 +75,7 @@ impl Runner {
     }
 
     /// Records events that belong together, and those of other runs that go with them: all of them or, with an error,
-    /// none. Returns the events of this run.
-    ///
-    /// # Errors
-    /// When the history cannot be written.
+    /// none. Returns the events of this run. Fails when the history cannot be written.
     pub(crate) fn record(
         &mut self,
         kinds: Vec<EventKind>,
@@ -102,10 +96,8 @@ impl Runner {
         events.iter().for_each(|event| sink.event(event));
     }
 
-    /// The call that puts a task to an agent, and the event that has to be recorded before it is made.
-    ///
-    /// # Errors
-    /// When the project's own template of the prompt cannot be used, or the folder beside the journal cannot be made.
+    /// The call that puts a task to an agent, and the event that has to be recorded before it is made. Fails when the
+    /// project's own template of the prompt cannot be used, or the folder beside the journal cannot be made.
     pub(crate) fn call<'a>(
         &self,
         id: &CallId,
@@ -139,11 +131,9 @@ impl Runner {
         Ok((started, call))
     }
 
-    /// What is recorded of a call that has ended, after a look at what else its agent did. A call that a stop cut off has not
-    /// answered; it is made again when the run is carried on. `covers` tells the files under review.
-    ///
-    /// # Errors
-    /// When what the coder did to the tree cannot be looked at.
+    /// What is recorded of a call that has ended, after a look at what else its agent did. A call that a stop cut off
+    /// has not answered; it is made again when the run is carried on. `covers` tells the files under review. Fails
+    /// when what the coder did to the tree cannot be looked at.
     pub(crate) fn ended(
         &mut self,
         id: CallId,

@@ -33,10 +33,8 @@ use crate::rules::stages;
 use engine::Engine;
 use state::State;
 
-/// Starts a stage or a checkpoint.
-///
-/// # Errors
-/// When the history or the tree fails; what was recorded until then can be carried on.
+/// Starts a stage or a checkpoint. Fails when the history or the tree fails; what was recorded until then can be
+/// carried on.
 pub async fn start(
     setup: Setup,
     templates: PathBuf,
@@ -54,10 +52,8 @@ pub async fn start(
     engine.rest().await
 }
 
-/// Carries on a stage or a checkpoint that was interrupted, or waits for a person.
-///
-/// # Errors
-/// As [`start`], and when it was never started.
+/// Carries on a stage or a checkpoint that was interrupted, or waits for a person. Fails as [`start`], and when it
+/// was never started.
 pub async fn resume(
     setup: Setup,
     templates: PathBuf,
@@ -73,10 +69,7 @@ pub async fn resume(
     engine.rest().await
 }
 
-/// What a recorded stage or checkpoint came to.
-///
-/// # Errors
-/// When the history cannot be read, or the run is none.
+/// What a recorded stage or checkpoint came to. Fails when the history cannot be read, or the run is none.
 pub fn recorded(journal: &Journal, run: &RunId) -> Result<Outcome, RunError> {
     let state = State::of(&journal.events(run)?);
     outcome::outcome(&state, run, 0).ok_or_else(|| RunError::NotStarted(run.clone()))
@@ -104,10 +97,8 @@ impl Last {
     }
 }
 
-/// The last run of a stage or a checkpoint of some work; `None` if there is none.
-///
-/// # Errors
-/// When the history cannot be read.
+/// The last run of a stage or a checkpoint of some work; `None` if there is none. Fails when the history cannot be
+/// read.
 pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, RunError> {
     let Some(run) = journal.last_stage(id, stage)? else { return Ok(None) };
     let state = State::of(&journal.events(&run)?);
@@ -115,10 +106,8 @@ pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, Ru
     Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
 }
 
-/// What of some work waits for a person: the last run of each of its stages and checkpoints that does.
-///
-/// # Errors
-/// When the history cannot be read.
+/// What of some work waits for a person: the last run of each of its stages and checkpoints that does. Fails when the
+/// history cannot be read.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
     let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
@@ -152,10 +141,8 @@ impl Advice for SettleError {
     }
 }
 
-/// Ends a stage's deadlock by a person's word.
-///
-/// # Errors
-/// When the stage does not wait for a person, when the word is no approach, and when the history fails.
+/// Ends a stage's deadlock by a person's word. Fails when the stage does not wait for a person, when the word is no
+/// approach, and when the history fails.
 pub fn decide(
     journal: &mut Journal,
     run: &RunId,
@@ -183,10 +170,8 @@ pub fn decide(
     settle(journal, run, state, EventKind::StageDecided { decision, by: Settler::Human })
 }
 
-/// Answers a question of a checkpoint by a person's word.
-///
-/// # Errors
-/// When the question does not wait for a person, when it does not allow the answer, and when the history fails.
+/// Answers a question of a checkpoint by a person's word. Fails when the question does not wait for a person, when it
+/// does not allow the answer, and when the history fails.
 pub fn answer(
     journal: &mut Journal,
     run: &RunId,

@@ -14,10 +14,8 @@ use crate::domain::StageAnswer;
 /// The folder, below that of the project.
 pub const FOLDER: &str = ".glee/stages-out";
 
-/// The folder of a stage or a checkpoint, which need not be there yet.
-///
-/// # Errors
-/// When a link stands in the way, by which Glee would write elsewhere.
+/// The folder of a stage or a checkpoint, which need not be there yet. Fails when a link stands in the way, by which
+/// Glee would write elsewhere.
 pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> {
     let mut folder = root.to_owned();
     for part in FOLDER.split('/').chain([id, stage]) {
@@ -29,10 +27,7 @@ pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> 
     Ok(folder)
 }
 
-/// Writes the files.
-///
-/// # Errors
-/// When a file cannot be written, or a link stands in the way.
+/// Writes the files. Fails when a file cannot be written, or a link stands in the way.
 pub fn write(root: &Path, outcome: &Outcome) -> Result<(), FileError> {
     let folder = folder(root, &outcome.id, &outcome.stage)?;
     let ignore = root.join(FOLDER).join(".gitignore");

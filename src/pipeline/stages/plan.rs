@@ -62,10 +62,7 @@ pub struct Asking<'a> {
     pub resolved: Option<Untrusted>,
 }
 
-/// Plans a stage.
-///
-/// # Errors
-/// When a role is missing, an agent is not connected, or there are too few.
+/// Plans a stage. Fails when a role is missing, an agent is not connected, or there are too few.
 pub fn stage(settings: &Settings, root: &Path, stage: &Stage, asking: Asking<'_>) -> Result<StagePlan, PlanError> {
     let named = if asking.agents.is_empty() { stage.agents.as_deref() } else { Some(asking.agents) };
     let agents = answering(settings, named, &stage.roles)?;
@@ -86,10 +83,7 @@ pub fn stage(settings: &Settings, root: &Path, stage: &Stage, asking: Asking<'_>
     whole(settings, root, asking.id, &stage.name, subject, agents, Some(aggregator), arbiter)
 }
 
-/// Plans a checkpoint.
-///
-/// # Errors
-/// As [`stage`].
+/// Plans a checkpoint. Fails as [`stage`].
 pub fn checkpoint(
     settings: &Settings,
     root: &Path,

@@ -73,10 +73,7 @@ pub struct Deadlocks {
     pub by_agent: BTreeMap<String, Counts>,
 }
 
-/// Counts how the stages of a history ended. Checkpoints are none.
-///
-/// # Errors
-/// When the history cannot be read.
+/// Counts how the stages of a history ended. Checkpoints are none. Fails when the history cannot be read.
 pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
     let mut found = Deadlocks::default();
     for row in journal.stages()? {
