@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
-use super::input::{Input, unreadable};
+use super::input::{self, unreadable};
 use super::words::{Words, one_of};
 use crate::domain::ExitReason;
 use crate::protocol::printable;
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }
     }
     let ballot = Ballot { version: args.rules, lists };
-    let Input { name, reader } = Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
+    let input::Input { name, reader } =
+        input::Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
     ballot.count(reader, args.batch, &name)
 }
 
@@ -94,7 +95,7 @@ impl Ballot {
         } else {
             let mut text = Vec::new();
             input.read_to_end(&mut text).map_err(|error| unreadable(name, error).hint(HINT))?;
-            let input: Request = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
+            let input: Input = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
             let decided = serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
             writeln!(out, "{decided}")
         };
@@ -125,7 +126,7 @@ impl Ballot {
         Ok(Ok(()))
     }
 
-    fn decide<'a>(&self, input: &'a Request) -> Vec<Decided<'a>> {
+    fn decide<'a>(&self, input: &'a Input) -> Vec<Decided<'a>> {
         let conflicts = input.conflict_flags.as_ref().map(Flags::by_tuple).unwrap_or_default();
         let decided = input.actions_by_tuple.0.iter().map(|(id, votes)| {
             let conflict = conflicts.get(id.as_str()).copied();
@@ -172,7 +173,7 @@ struct Decided<'a> {
 }
 
 #[derive(Deserialize)]
-struct Request {
+struct Input {
     actions_by_tuple: Tuples,
     conflict_flags: Option<Flags>,
 }
