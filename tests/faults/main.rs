@@ -3,7 +3,8 @@
 //! Each row of the table is a file's worth of cases over the whole program with a scripted agent. Without arguments a
 //! sample of every row runs; `--full` runs the cases of all rows, of long rows every so many, and tells how many of each
 //! held; `--all` leaves none out; `--again` tries what did not hold once more, when the machine has less to do; `--long`
-//! kills Glee at random until told otherwise. A word runs the rows whose names contain it.
+//! kills Glee at random until told otherwise. A word runs the rows whose names contain it. The variable
+//! `FAULTS_ARGS` holds further arguments.
 
 #[cfg(unix)]
 mod agent;

@@ -80,7 +80,10 @@ struct Args {
 
 fn args() -> Args {
     let mut args = Args::default();
-    let mut words = std::env::args().skip(1).peekable();
+    // `cargo test` passes its arguments to every target, so those for this one alone come in a variable.
+    let own = std::env::var("FAULTS_ARGS").unwrap_or_default();
+    let own = own.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mut words = own.into_iter().chain(std::env::args().skip(1)).peekable();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--full" => args.full = true,
