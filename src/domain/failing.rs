@@ -116,7 +116,6 @@ impl FailureKind {
         }
     }
 
-    /// The kind in a word or two.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotInstalled => "not installed",

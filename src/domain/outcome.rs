@@ -1,13 +1,12 @@
 //! How a run ended, with the proof of what was reviewed.
 
 use std::fmt;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Answer, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
+    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
     Severity, Usage,
 };
 
@@ -45,7 +44,6 @@ pub enum AnswerStatus {
 }
 
 impl AnswerStatus {
-    /// Whether the reviewer answered completely.
     pub fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::Clean)
     }
@@ -192,7 +190,6 @@ pub enum ExitReason {
 }
 
 impl ExitReason {
-    /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -226,7 +223,6 @@ impl ExitReason {
         }
     }
 
-    /// The strongest of several reasons.
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
         if other.rank() < self.rank() { other } else { self }
@@ -263,11 +259,6 @@ impl SettledFinding {
     /// Whether it keeps the run from ending clean.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()
-    }
-
-    /// Whether the coder says it is done.
-    pub fn is_implemented(&self) -> bool {
-        self.response.as_ref().is_some_and(|response| response.answer == Answer::Implemented)
     }
 }
 
@@ -336,13 +327,7 @@ impl Outcome {
     /// How the notice ends that names a command of `review.verify` that failed.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
-    /// The finding with an id.
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {
         self.findings.iter().find(|finding| finding.finding.id == id)
-    }
-
-    /// The run's wall time.
-    pub fn elapsed(&self) -> Duration {
-        Duration::from_millis(self.proof.millis)
     }
 }

@@ -253,8 +253,7 @@ impl Word for ExaminationWord {
     }
 
     fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
-        let word = answer.word()?;
-        Self::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(&word))
+        Self::parse(&answer.word()?)
     }
 }
 
@@ -270,8 +269,7 @@ impl Word for DefenceWord {
     }
 
     fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
-        let word = answer.word()?;
-        Self::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(&word))
+        Self::parse(&answer.word()?)
     }
 }
 

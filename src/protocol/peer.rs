@@ -6,6 +6,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use jiff::Timestamp;
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::stage::{self, StageError};
@@ -62,7 +63,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     let Some(Value::Object(payload)) = object.get("payload") else {
         return Err(wrong("payload", "has to be an object with `verdict`, `summary` and `issues`"));
     };
-    let verdict = payload.get("verdict").and_then(Value::as_str).and_then(Verdict::parse);
+    let verdict = payload.get("verdict").and_then(|word| Verdict::deserialize(word).ok());
     let verdict = verdict.ok_or(wrong("verdict", "has to be `approved`, `concerns` or `blocker`"))?;
     let text = |fields: &Map<String, Value>, name: &str| -> Option<Untrusted> {
         let text = fields.get(name)?.as_str()?.trim();

@@ -9,7 +9,6 @@ mod union;
 
 use std::io::{self, BufRead};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::draft::Draft;
@@ -21,7 +20,7 @@ pub use super::place::{Paths, split};
 use crate::domain::{AnswerStatus, RawFinding};
 
 /// What was read in a reviewer's answer. Serialises to the form that `glee parse` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewAnswer {
     /// Whether the answer can be relied on.
     pub status: AnswerStatus,
