@@ -57,133 +57,39 @@ pub struct Challenge {
 
 /// Words that begin a condition under which something happens.
 static CONDITIONS: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "when",
-        "if",
-        "after",
-        "passing",
-        "given",
-        "whenever",
-        "once",
-        "during",
-        "while",
-        "unless",
-        "by",
-        "e.g",
-        "example",
-        "because",
-        "second",
-        "concurrent",
-        "input",
-        "every",
-        "until",
-        "any",
-    ])
+    Phrases::of(
+        "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, because, \
+         second, concurrent, input, every, until, any",
+    )
 });
 
 /// Beginnings of words for what goes wrong then.
 static CONSEQUENCES: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "rais",
-        "throw",
-        "crash",
-        "panic",
-        "leak",
-        "overflow",
-        "underflow",
-        "inject",
-        "fail",
-        "exception",
-        "error",
-        "lost",
-        "lose",
-        "corrupt",
-        "deadlock",
-        "hang",
-        "block",
-        "bypass",
-        "exec",
-        "overwrit",
-        "return",
-        "cause",
-        "result",
-        "break",
-        "null",
-        "undefined",
-        "infinite",
-        "denial",
-        "expos",
-        "never",
-        "wrong",
-        "stale",
-        "duplicate",
-        "race",
-        "skip",
-    ])
+    Phrases::of(
+        "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, lost, lose, \
+         corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, result, break, null, undefined, \
+         infinite, denial, expos, never, wrong, stale, duplicate, race, skip",
+    )
 });
 
 /// Phrases of known vulnerability patterns and practices.
 static KNOWN_PATTERNS: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "injection",
-        "xss",
-        "cross-site",
-        "csrf",
-        "ssrf",
-        "traversal",
-        "deserializ",
-        "hardcoded",
-        "hard-coded",
-        "md5",
-        "sha1",
-        "use after free",
-        "use-after-free",
-        "double free",
-        "buffer overflow",
-        "race condition",
-        "deadlock",
-        "off-by-one",
-        "off by one",
-        "null pointer",
-        "null dereference",
-        "memory leak",
-        "resource leak",
-        "mutable default",
-        "toctou",
-        "open redirect",
-        "integer overflow",
-        "swallow",
-        "eval(",
-        "weak hash",
-        "plaintext",
-        "timing attack",
-        "n+1 quer",
-        "not awaited",
-        "never awaited",
-        "unvalidated",
-        "unsanitized",
-        "privilege escalation",
-    ])
+    Phrases::of(
+        "injection, xss, cross-site, csrf, ssrf, traversal, deserializ, hardcoded, hard-coded, md5, sha1, \
+         use after free, use-after-free, double free, buffer overflow, race condition, deadlock, off-by-one, \
+         off by one, null pointer, null dereference, memory leak, resource leak, mutable default, toctou, \
+         open redirect, integer overflow, swallow, eval(, weak hash, plaintext, timing attack, n+1 quer, \
+         not awaited, never awaited, unvalidated, unsanitized, privilege escalation",
+    )
 });
 
 /// What no established practice asks for.
 static AGAINST_PRACTICE: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "disable certificate",
-        "disable tls",
-        "verify=false",
-        "disable verification",
-        "ignore the error",
-        "ignore errors",
-        "swallow the exception",
-        "catch all exceptions and",
-        "use eval",
-        "use md5",
-        "disable authentication",
-        "skip validation",
-        "hardcode the password",
-        "store the password in plain",
-    ])
+    Phrases::of(
+        "disable certificate, disable tls, verify=false, disable verification, ignore the error, ignore errors, \
+         swallow the exception, catch all exceptions and, use eval, use md5, disable authentication, \
+         skip validation, hardcode the password, store the password in plain",
+    )
 });
 
 /// What can be said of a claim's evidence.
@@ -217,7 +123,7 @@ impl Evidence {
             cites: line || (names_code(&claim.description) || names_code(&claim.title)) && !refuted,
             line,
             trigger: has(&|text| CONDITIONS.are_words_of(text))
-                && has(&|text| CONSEQUENCES.begins_word(text).is_some()),
+                && has(&|text| CONSEQUENCES.begin_a_word(text)),
             known: confirmed || has(&|text| KNOWN_PATTERNS.are_in(text)),
             against: AGAINST_PRACTICE.are_in(&claim.suggestion),
             suggests: !claim.suggestion.trim().is_empty(),

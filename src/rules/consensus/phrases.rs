@@ -6,8 +6,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
 pub(super) struct Phrases(AhoCorasick);
 
 impl Phrases {
-    pub(super) fn of<'a>(phrases: impl IntoIterator<Item = &'a str>) -> Self {
-        let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases);
+    /// Phrases with commas between them.
+    pub(super) fn of(phrases: &str) -> Self {
+        let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases.split(", "));
         Self(built.expect("a few short phrases"))
     }
 
@@ -22,9 +23,9 @@ impl Phrases {
         self.beginnings(text).any(|found| !goes_on(found.end()))
     }
 
-    /// The first in the list of those that begin a word of the text, by its index.
-    pub(super) fn begins_word(&self, text: &str) -> Option<usize> {
-        self.beginnings(text).map(|found| found.pattern().as_usize()).min()
+    /// Whether any of them begins a word of the text.
+    pub(super) fn begin_a_word(&self, text: &str) -> bool {
+        self.beginnings(text).next().is_some()
     }
 
     /// Where they stand at the beginning of a word.
