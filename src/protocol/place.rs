@@ -144,9 +144,7 @@ pub(super) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
 
 /// What ends a word: blanks, quotes, and punctuation that no path has.
 fn is_boundary(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
+    c.is_whitespace() || c.is_control() || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
 }
 
 /// Where the scheme of a URL begins in a word.
@@ -344,6 +342,9 @@ fn is_path(word: &str) -> bool {
     match extension {
         _ if nested => true,
         Some(extension) => !HOSTS.contains(&extension),
-        None => NAMES.split(' ').any(|known| known == name) || (name.ends_with("file") && name.starts_with(char::is_uppercase)),
+        None => {
+            NAMES.split(' ').any(|known| known == name)
+                || (name.ends_with("file") && name.starts_with(char::is_uppercase))
+        }
     }
 }

@@ -15,8 +15,7 @@ use crate::domain::RawFinding;
 const FINDINGS_CAP: usize = 6 << 20;
 
 /// Names of lists of findings.
-const LISTS: &str =
-    "findings issues problems comments violations vulnerabilities defects bugs review_comments";
+const LISTS: &str = "findings issues problems comments violations vulnerabilities defects bugs review_comments";
 
 /// Names of what may stand around a review.
 const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
@@ -164,7 +163,9 @@ impl JsonResult {
                     self.take(value, Place::Wrapped, file);
                     has_payload = std::mem::replace(&mut self.in_form, form);
                 }
-                name if LISTS.split(' ').any(|list| list == name) => has_list |= self.take(value, Place::List, file),
+                name if LISTS.split(' ').any(|list| list == name) => {
+                    has_list |= self.take(value, Place::List, file)
+                }
                 name if WRAPPERS.contains(&name) && place != Place::Item => {
                     let form = self.in_form;
                     self.take(value, Place::Wrapped, file);

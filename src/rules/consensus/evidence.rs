@@ -122,8 +122,7 @@ impl Evidence {
         Self {
             cites: line || (names_code(&claim.description) || names_code(&claim.title)) && !refuted,
             line,
-            trigger: has(&|text| CONDITIONS.are_words_of(text))
-                && has(&|text| CONSEQUENCES.begin_a_word(text)),
+            trigger: has(&|text| CONDITIONS.are_words_of(text)) && has(&|text| CONSEQUENCES.begin_a_word(text)),
             known: confirmed || has(&|text| KNOWN_PATTERNS.are_in(text)),
             against: AGAINST_PRACTICE.are_in(&claim.suggestion),
             suggests: !claim.suggestion.trim().is_empty(),

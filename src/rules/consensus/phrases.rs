@@ -41,10 +41,10 @@ mod tests {
 
     #[test]
     fn the_first_of_the_list_that_begins_a_word() {
-        let phrases = Phrases::of(["secur", "injection", "test"]);
-        assert_eq!(phrases.begins_word("A Test of SECURITY"), Some(0));
-        assert_eq!(phrases.begins_word("insecure: latest injection"), Some(1));
-        assert_eq!(phrases.begins_word("latest"), None);
+        let begins = |text| ["secur", "injection", "test"].map(|phrase| Phrases::of(phrase).begin_a_word(text));
+        assert_eq!(begins("A Test of SECURITY"), [true, false, true]);
+        assert_eq!(begins("insecure: latest injection"), [false, true, false]);
+        assert!(!Phrases::of("secur, injection, test").begin_a_word("latest"));
         assert!(phrases.are_in("latest"));
         assert!(phrases.are_words_of("a test.") && !phrases.are_words_of("tests, security"));
     }
