@@ -14,7 +14,7 @@ use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
 use crate::report::json::pretty;
-use crate::rules::consensus::{self, Extras, Policy};
+use crate::rules::consensus::{self, Policy};
 use crate::ui::stream;
 use crate::workspace::blocks::Blocks;
 use crate::workspace::{Workspace, advisories, citation};
@@ -138,8 +138,7 @@ impl Bench {
         }
         self.tree.check(dossier)?;
         let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
-        let extras = Extras { id: dossier.id.as_deref() };
-        let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
+        let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, dossier.id.as_deref());
         let mut lines = Lines { rest: Vec::new(), out };
         let written = match form {
             Form::Pretty => serde_json::to_writer_pretty(&mut lines, &answer),

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 pub use debate::{Debate, Defence, DefenceWord, Examination, ExaminationWord};
 pub use evidence::{Challenge, Checked, Criteria};
 pub use normal::{Category, category, vendor};
-pub use output::{Answer, Extras};
+pub use output::Answer;
 pub use tally::Statistics;
 
 use crate::domain::{Tag, words};
