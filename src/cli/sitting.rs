@@ -239,7 +239,7 @@ fn sit(
     let terminal = Terminal::new(screen(sitting.globals));
     let decider = decider(sitting, &settings, &terminal);
     let sink: Box<dyn EventSink> = match sitting.format {
-        Format::Jsonl => Box::new(JsonLines::new()),
+        Format::Jsonl => Box::new(JsonLines::default()),
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
     };
     let (wall, state_dir) = (settings.budget.duration, state_dir()?);

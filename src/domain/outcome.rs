@@ -88,15 +88,7 @@ impl SkipReason {
 
     /// Whether content was there to be reviewed, and nobody asked to leave it out.
     pub fn is_unread(self) -> bool {
-        match self {
-            Self::Binary
-            | Self::Generated
-            | Self::Oversized
-            | Self::Unreadable
-            | Self::NotAFile
-            | Self::Partial => true,
-            Self::Deleted | Self::Ignored => false,
-        }
+        !matches!(self, Self::Deleted | Self::Ignored)
     }
 }
 

@@ -22,7 +22,6 @@ pub(super) struct Walk<'a, R> {
     in_data: bool,
 }
 
-/// One line of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'a> {
     pub(super) text: &'a str,
@@ -98,7 +97,6 @@ pub(super) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
     expected.map_or(!given.is_empty(), |expected| expected == given)
 }
 
-/// The closing lines of one kind of answer.
 #[derive(Debug)]
 pub(super) struct Closing<'a> {
     name: &'static str,
@@ -151,7 +149,6 @@ impl<'a> Closing<'a> {
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
-    /// What is wrong with a line that begins like a closing line.
     fn wrong(&self, line: &str) -> Option<&'static str> {
         let rest = line.strip_prefix(self.name)?;
         let nonce = rest.strip_prefix(" nonce=").and_then(|rest| rest.split_whitespace().next());
@@ -162,7 +159,6 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// What is wrong with the closing line, if no line counts as one.
     pub(super) fn problem(&self) -> Option<String> {
         match self.announced {
             None => Some(format!("the closing line `{}` {}", self.name, self.astray.unwrap_or("is missing"))),
@@ -176,7 +172,6 @@ impl<'a> Closing<'a> {
         self.announced.and_then(Result::ok)
     }
 
-    /// Whether there is a closing line.
     pub(super) fn is_given(&self) -> bool {
         self.announced.is_some()
     }

@@ -27,14 +27,11 @@ const PROBLEMS_CAP: usize = 20;
 
 /// The words of one kind of answer.
 pub(super) trait Word: Copy + Eq + std::fmt::Debug + 'static {
-    /// The words as they are written.
     const WORDS: &'static [(&'static str, Self)];
-    /// The name of the closing line.
     const CLOSING: &'static str;
-    /// The name of the list in JSON.
     const LIST: &'static str;
     /// Whether `Evidence:` lines are told apart from the text.
-    const EVIDENCE: bool;
+    const EVIDENCE: bool = false;
 
     /// Whether what the word says is compared with the tree afterwards. Of words that contradict each other outside of the
     /// signed end the one at the end then counts; otherwise there is none.
@@ -60,13 +57,11 @@ pub(super) trait Word: Copy + Eq + std::fmt::Debug + 'static {
         Self::WORDS.iter().find(|(_, word)| *word == self).map_or("", |(name, _)| name)
     }
 
-    /// The words as a problem names them.
     fn names() -> String {
         Self::WORDS.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// An answer to one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry<W> {
     pub(super) finding: FindingId,
@@ -77,7 +72,6 @@ pub(super) struct Entry<W> {
     pub(super) more: More,
 }
 
-/// Fields of a debate's answer in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct More {
     pub(super) adjustment: Option<String>,
@@ -337,7 +331,6 @@ fn merge<W: Word>(block: Vec<Placed<W>>, others: &[Placed<W>]) -> (Vec<Entry<W>>
     (entries, conflicts)
 }
 
-/// Gathers answers in prose.
 struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
@@ -367,7 +360,6 @@ impl<W: Word> Prose<W> {
         self.mode = Mode::Closed;
     }
 
-    /// Takes a closing line.
     fn sign(&mut self) {
         self.gathered.signed = Some(self.gathered.entries.len());
         self.apart = true;

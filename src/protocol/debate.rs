@@ -16,10 +16,8 @@ use crate::domain::{
 use crate::rules::consensus::{Claim, Level};
 use crate::rules::mandatory;
 
-/// What begins a new observation.
 const NEW: &str = "[NEW ";
 
-/// What begins a revised text.
 const REVISED: &str = "Revised:";
 
 /// The names of findings: `path:line:title`, as the specification's messages call them. A name that two findings have
@@ -42,9 +40,7 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
 }
 
 /// Reads an answer of round 2 on the findings `asked`, which JSON may call by their names; and what nobody had raised.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn examine(
     mut input: impl BufRead,
     nonce: Option<&str>,
@@ -68,9 +64,7 @@ pub fn examine(
 }
 
 /// Reads an answer of round 3 on the findings `asked`, which JSON may call by their names.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn defend(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -208,7 +202,6 @@ impl Word for ExaminationWord {
     ];
     const CLOSING: &'static str = "GLEE-EXAMINE-END";
     const LIST: &'static str = "responses";
-    const EVIDENCE: bool = false;
 
     fn keeps_open(self) -> bool {
         self == Self::Agree
@@ -220,7 +213,6 @@ impl Word for DefenceWord {
         &[("DEFEND", Self::Defend), ("CONCEDE", Self::Concede), ("MODIFY", Self::Modify)];
     const CLOSING: &'static str = "GLEE-DEFEND-END";
     const LIST: &'static str = "defenses";
-    const EVIDENCE: bool = false;
 
     fn keeps_open(self) -> bool {
         self == Self::Defend

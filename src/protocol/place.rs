@@ -15,9 +15,7 @@ pub(super) struct Place {
     pub(super) file: String,
     /// The first line, from 1.
     pub(super) line: u32,
-    /// The last line of a range.
     pub(super) end_line: Option<u32>,
-    /// The bytes it takes up.
     pub(super) range: Range<usize>,
 }
 

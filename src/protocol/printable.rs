@@ -24,7 +24,6 @@ mod written {
     use super::Untrusted;
 
     pub trait Text {
-        /// The text as it is written.
         fn text(&self) -> &str;
     }
 

@@ -9,9 +9,7 @@ use crate::domain::{FindingId, Recheck};
 
 /// Reads a reviewer's word on the findings `asked`; without a list, for looking at an answer, on any finding. Without a
 /// nonce any well-formed closing line counts.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -27,7 +25,6 @@ impl Word for bool {
         &[("RESOLVED", true), ("UNRESOLVED", false), ("NOT RESOLVED", false), ("NOT_RESOLVED", false)];
     const CLOSING: &'static str = "GLEE-RECHECK-END";
     const LIST: &'static str = "checks";
-    const EVIDENCE: bool = false;
 
     fn keeps_open(self) -> bool {
         !self

@@ -8,9 +8,7 @@ use crate::domain::{Answer, FindingId, Response, Untrusted};
 
 /// Reads a coder's answer to the findings `asked`; without a list, for looking at an answer, to any finding. Without a
 /// nonce any well-formed closing line counts.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

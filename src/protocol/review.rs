@@ -22,7 +22,6 @@ use crate::domain::{AnswerStatus, RawFinding};
 /// What was read in a reviewer's answer. Serialises to the form that `glee parse` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewAnswer {
-    /// Whether the answer can be relied on.
     pub status: AnswerStatus,
     /// The findings, in the order of the answer; equal ones are all kept.
     pub findings: Vec<RawFinding>,
@@ -47,17 +46,13 @@ pub struct ReviewAnswer {
 /// All JSON results and all tagged prose count; what is said in both forms counts once. A result directly before the
 /// closing line stands for what precedes it where its number is the one announced (see `union`). Time is linear in the
 /// size of the answer, memory bounded.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
     parse_of(input, nonce, &Paths::default())
 }
 
 /// As [`parse`]; paths under review are recognised in prose as they are, blanks in them included.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io::Result<ReviewAnswer> {
     let mut walk = Walk::with(input, nonce, Scope::Lists);
     let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);

@@ -25,7 +25,6 @@ const KEY: usize = 32 << 10;
 /// The rule that recognises private keys.
 const PRIVATE_KEY: &str = "private-key";
 
-/// Replaces the secrets in a text.
 pub fn redact(text: &str) -> Cow<'_, str> {
     match redact_bytes(text.as_bytes()) {
         Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),

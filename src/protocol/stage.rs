@@ -26,22 +26,17 @@ const LIST_CAP: usize = 1000;
 /// Why an answer is none; its text is sent back to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StageError {
-    /// There is neither an object nor a closing line with the nonce.
     #[error("the answer has no JSON object with the `nonce` that was given")]
     Missing,
     /// What was to be the object is no JSON: what the parser says, with line and column.
     #[error("{0}")]
     Malformed(String),
-    /// There are several, and they differ.
     #[error("the answer has several JSON objects with the `nonce`, and they differ")]
     Several,
-    /// Text follows an object that has to come last.
     #[error("text follows the JSON object, which has to be the last thing in the answer")]
     TextBehind,
-    /// An object was too large to be read.
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,
-    /// A field is absent or of the wrong form.
     #[error("`{field}` {expected}")]
     Field {
         field: &'static str,
@@ -51,9 +46,7 @@ pub enum StageError {
 }
 
 /// Reads the answer to a task of a stage or a checkpoint.
-///
-/// # Errors
-/// The outer result: only those of reading `input`. The inner one says why the answer is none.
+/// The outer result fails only where `input` cannot be read; the inner one says why the answer is none.
 ///
 /// # Panics
 /// For a task of a review.
@@ -99,7 +92,6 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
     })
 }
 
-/// What an answer holds.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     objects: Vec<Map<String, Value>>,

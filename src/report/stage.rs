@@ -25,7 +25,6 @@ pub fn state(outcome: &Outcome) -> String {
     }
 }
 
-/// An outcome for people.
 pub fn text(look: Look, outcome: &Outcome) -> String {
     let mut out = String::new();
     let (glyph, tone) = match outcome.exit {
@@ -144,8 +143,8 @@ fn waiting(out: &mut String, look: Look, id: &str, open: &OpenQuestion) {
     let line = format!("{}: {}", printable::line(&question.id), printable::line(&question.question));
     paragraph(out, look, &format!("  {} ", look.glyph(Glyph::Attention)), &line);
     for opinion in &open.opinions {
-        let by: Vec<String> = opinion.by.iter().map(|name| printable::line(&name.0)).collect();
-        paragraph(out, look, "    - ", &format!("{} ({})", printable::line(&opinion.answer), by.join(", ")));
+        let line = format!("{} ({})", printable::line(&opinion.answer), draw::names(&opinion.by));
+        paragraph(out, look, "    - ", &line);
     }
     if let Some(reason) = &open.validator {
         paragraph(out, look, "    validator: ", &printable::line(reason));

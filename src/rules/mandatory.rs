@@ -36,7 +36,6 @@ pub fn normalise(word: &str) -> Option<Tag> {
     })
 }
 
-/// A word as it stands in the table.
 fn known(word: &str) -> Option<Tag> {
     let listed = || VOCABULARY.iter().find(|(_, words)| words.split(' ').any(|other| other == word));
     Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))

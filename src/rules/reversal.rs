@@ -12,9 +12,7 @@ const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessa
 /// What the coder changed for an earlier finding at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The path inside the tree.
     pub file: String,
-    /// The lines taken out.
     pub removed: Vec<String>,
     /// The lines put in, with their numbers in the file after the edit.
     pub added: Vec<(u32, String)>,

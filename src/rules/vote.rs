@@ -50,7 +50,6 @@ impl Voter {
 /// A vote that was cast; `V` is what a FLIP would set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
-    /// What the voter wants.
     pub action: Action,
     /// Why, as one of the known codes or any other word.
     pub reason: Option<Cow<'a, str>>,
@@ -84,7 +83,6 @@ pub enum FlagReason {
 /// The type of conflict in which one finding's place contains another's.
 pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
-/// The lists that the rules consult.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists {
     /// `_FACET_PRIORITY`: for a type of conflict, the voters whose lone voice is not outvoted.

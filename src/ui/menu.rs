@@ -19,7 +19,6 @@ pub(super) struct Menu<'a> {
     pub(super) escape: &'static str,
 }
 
-/// What a key did.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     /// The cursor stands on another line, or the key means nothing.

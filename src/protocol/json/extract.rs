@@ -17,7 +17,6 @@ pub(in crate::protocol) struct Object<'a> {
     pub(in crate::protocol) text: &'a str,
     /// The caller's mark of the line it began with: the opening line of a fence, or its own first line.
     pub(in crate::protocol) mark: usize,
-    /// Whether it stands in a fence.
     pub(in crate::protocol) fenced: bool,
 }
 
@@ -31,7 +30,6 @@ pub(in crate::protocol) enum State<'a> {
     Found(Object<'a>),
 }
 
-/// Follows the lines of an answer.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Extractor {
     candidate: Option<Candidate>,
@@ -40,7 +38,6 @@ pub(in crate::protocol) struct Extractor {
     too_large: bool,
     /// Whether something with findings was begun that is no JSON.
     broken: bool,
-    /// The lines that were read.
     lines: u64,
     /// What is wrong with the first document that was begun as an answer and is no JSON.
     fault: Option<String>,
@@ -164,17 +161,14 @@ impl Extractor {
         self.lend()
     }
 
-    /// Whether an object was passed over because of its size.
     pub(in crate::protocol) fn passed_over(&self) -> bool {
         self.too_large
     }
 
-    /// Whether something with findings was passed over because it is no JSON.
     pub(in crate::protocol) fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// What is wrong with the first document that was to be an answer and is no JSON, with its line and column.
     pub(in crate::protocol) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }

@@ -45,7 +45,6 @@ pub(super) fn closing(request: &Request) -> String {
     }
 }
 
-/// All values for a request.
 pub(super) fn context(request: &Request) -> Context {
     let fence = Fence { nonce: &request.nonce };
     let mut values = Context::from([

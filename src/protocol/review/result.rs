@@ -20,7 +20,6 @@ const LISTS: &str = "findings issues problems comments violations vulnerabilitie
 /// Names of what may stand around a review.
 const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
 
-/// A review in JSON.
 #[derive(Debug, Default)]
 pub(super) struct JsonResult {
     pub(super) findings: Vec<RawFinding>,
@@ -102,7 +101,6 @@ pub(super) fn read(text: &str) -> Option<JsonResult> {
     (result.in_form || result.count > 0 || result.malformed).then_some(result)
 }
 
-/// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// The document, or an item of it.

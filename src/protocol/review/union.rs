@@ -17,7 +17,6 @@ use super::result::{self, JsonResult};
 use crate::domain::{AnswerStatus, RawFinding, Tag};
 use crate::rules::mandatory;
 
-/// The JSON results of an answer.
 #[derive(Debug)]
 pub(super) struct Results<'a> {
     nonce: Option<&'a str>,
@@ -61,7 +60,6 @@ impl<'a> Results<'a> {
         self.is_within_prose |= step.is_prose() && step.text.contains('{') && step.text.contains("\"severity\"");
     }
 
-    /// Takes a closing line.
     pub(super) fn close(&mut self) {
         self.is_signed_end = self.is_last;
     }
@@ -203,7 +201,6 @@ impl<'a> Results<'a> {
     }
 }
 
-/// All findings of an answer.
 struct All {
     findings: Vec<RawFinding>,
     notes: String,

@@ -18,7 +18,6 @@ pub struct Checked {
     pub identifiers: Option<bool>,
     /// Whether an embedded rule found the same.
     pub confirmed: bool,
-    /// What a database of advisories says of it.
     pub advisory: Advised,
 }
 
@@ -44,7 +43,6 @@ impl Criteria {
 /// A challenge: the question put to a finding and how it stands up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Challenge {
-    /// The finding in one line.
     pub finding: String,
     /// What is weakest about its evidence.
     pub weakest: String,
@@ -97,7 +95,6 @@ static AGAINST_PRACTICE: LazyLock<Phrases> = LazyLock::new(|| {
 pub(super) struct Evidence {
     /// It cites code: a line that is not known to be missing, or names from the code.
     pub(super) cites: bool,
-    /// It cites a line.
     pub(super) line: bool,
     /// It says what has to happen for it to go wrong.
     pub(super) trigger: bool,

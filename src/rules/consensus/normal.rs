@@ -18,7 +18,6 @@ const LATE: u8 = 10;
 /// Lines that still count as one place.
 pub(super) const NEAR: u32 = 5;
 
-/// The categories of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// A weakness that can be exploited.
@@ -31,7 +30,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// The word of the specification.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Security => "security",
@@ -112,18 +110,15 @@ pub fn vendor(model: &str) -> String {
 pub(super) struct Entry {
     /// The claim by its index in the input.
     pub(super) claim: usize,
-    /// Repeats by the same reviewer.
     pub(super) repeats: Vec<usize>,
     /// The reviewer, as a number.
     pub(super) model: u32,
     /// The file, as a number.
     pub(super) file: Option<u32>,
-    /// First and last line.
     pub(super) lines: Option<(u32, u32)>,
     pub(super) block: Option<(u32, u32)>,
     pub(super) category: Category,
     pub(super) severity: Level,
-    /// How sure the reviewer is, where it says so.
     pub(super) confidence: Option<u8>,
 }
 

@@ -10,7 +10,6 @@ use super::{Claim, Class, Consensus, Debate, Decision, Level, Policy, Standing, 
 /// The consensus of the specification.
 #[derive(Debug, Serialize)]
 pub struct Answer<'a> {
-    /// The id of the run, which is given back.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     model: &'static str,
