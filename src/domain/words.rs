@@ -1,7 +1,7 @@
 //! The words of enums: those of their JSON form.
 
 use super::{
-    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Role, Route,
+    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Grounds, Role, Route,
     RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus,
 };
 
@@ -41,6 +41,7 @@ words!(
     Effort,
     EventType,
     ExaminationWord,
+    Grounds,
     Role,
     Route,
     RulingWord,

@@ -17,7 +17,7 @@ use super::markdown::{Kind, Structure};
 pub(super) struct Walk<'a, R> {
     lines: Lines<R>,
     structure: Structure,
-    json: Extractor,
+    pub(super) json: Extractor,
     nonce: Option<&'a str>,
     in_data: bool,
 }
@@ -68,21 +68,6 @@ impl<'a, R: BufRead> Walk<'a, R> {
             State::Found(object) => Some(object),
             State::Outside | State::Inside => None,
         }
-    }
-
-    /// Whether a JSON object was too large to be read.
-    pub(super) fn passed_over(&self) -> bool {
-        self.json.passed_over()
-    }
-
-    /// What is wrong with JSON that was to be an answer, with its line and column.
-    pub(super) fn fault(&self) -> Option<&str> {
-        self.json.fault()
-    }
-
-    /// Whether something that was to be findings is no JSON.
-    pub(super) fn is_broken(&self) -> bool {
-        self.json.is_broken()
     }
 }
 

@@ -142,11 +142,8 @@ pub(super) fn read<W: Word>(
     if let Some(object) = walk.end() {
         take(object.text, &mut signed);
     }
-    let passed_over = walk.passed_over();
-    let fault = walk.fault().map(str::to_owned);
-    drop(walk);
-    let mut answers = settle(prose.finish(), signed, &closing, passed_over, asked);
-    if let Some(fault) = fault.filter(|_| !answers.complete) {
+    let mut answers = settle(prose.finish(), signed, &closing, walk.json.too_large, asked);
+    if let Some(fault) = walk.json.fault.filter(|_| !answers.complete) {
         // What cannot be read is why the rest is missing.
         answers.problems.insert(0, fault);
     }

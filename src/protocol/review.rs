@@ -78,13 +78,10 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
     if let Some(object) = walk.end() {
         results.take(object, &mut draft);
     }
-    let (passed_over, is_broken) = (walk.passed_over(), walk.is_broken());
-    let fault = walk.fault().map(str::to_owned);
-    drop(walk);
     results.leave_out_prompt(&mut draft, closing.number());
-    let mut answer = results.unite(draft, &closing, passed_over, is_broken);
+    let mut answer = results.unite(draft, &closing, walk.json.too_large, walk.json.broken);
     if !answer.status.is_complete() {
-        answer.problem = Some(problem(&answer, fault, &closing));
+        answer.problem = Some(problem(&answer, walk.json.fault, &closing));
     }
     Ok(answer)
 }

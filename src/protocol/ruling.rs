@@ -107,12 +107,12 @@ pub fn parse<R: BufRead>(
     {
         docket.take(claim, object.fenced);
     }
-    if walk.passed_over() {
+    if walk.json.too_large {
         return Ok(Err(RulingError::TooLarge));
     }
     let decided = docket.decide().map(|claimed| reasons.complete(claimed));
-    Ok(decided.map_err(|error| match (error, walk.fault()) {
-        (RulingError::Missing, Some(fault)) => RulingError::Malformed(fault.to_owned()),
+    Ok(decided.map_err(|error| match (error, walk.json.fault) {
+        (RulingError::Missing, Some(fault)) => RulingError::Malformed(fault),
         (error, _) => error,
     }))
 }

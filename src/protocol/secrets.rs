@@ -1,9 +1,10 @@
 //! Secrets: values that a rule set recognises are replaced by stable placeholders before a text leaves the machine or
 //! is kept.
 //!
-//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`). A placeholder names the rule
-//! and four digits of the value's hash: enough to see that two are the same, too little to guess the value by. It keeps
-//! the value's line ends, so that line numbers stay what they are, and is not itself taken for a secret.
+//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two more (`own.toml`). A
+//! placeholder names the rule and four digits of the value's hash: enough to see that two are the same, too little to
+//! guess the value by. It keeps the value's line ends, so that line numbers stay what they are, and is not itself taken
+//! for a secret.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
