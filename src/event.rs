@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
@@ -21,33 +20,26 @@ use crate::domain::{
     WatchPlan, WatchStatus,
 };
 
-/// One thing that happened in a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// The run it belongs to.
     pub run: RunId,
     /// Its place within the run, counted from 1 without gaps.
     pub seq: u64,
-    /// When it was written.
-    #[schemars(with = "String")]
     pub at: Timestamp,
-    /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
 /// Everything that was decided before the first agent was asked; enough to carry the run on later.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The absolute root of the work tree.
     pub root: String,
     /// What is reviewed, in words.
     pub target: String,
-    /// The commit under review, if there is one.
     pub commit: Option<String>,
     /// The id of the reviewed content: a git tree id, or `blake3:...` outside git.
     pub tree: String,
-    /// What the run may do.
     pub mode: Mode,
     /// All agents that take part, by role: all reviewers, at most one coder, at most one judge.
     pub agents: Vec<Agent>,
@@ -56,7 +48,6 @@ pub struct Plan {
     pub backups: Vec<Agent>,
     /// The shards: for each, the files that one call of a reviewer covers.
     pub shards: Vec<Vec<Coverage>>,
-    /// Files that are not reviewed.
     pub skipped: Vec<Skip>,
     /// The settings in force, as `glee config list` prints them (dotted key to value).
     pub settings: BTreeMap<String, serde_json::Value>,
@@ -66,7 +57,6 @@ pub struct Plan {
     /// What Glee itself has to say of the change; it is merged with what the reviewers raise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<RawFinding>,
-    /// What is done about the index after the coder's edits, where what is staged is under review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Staged>,
     /// The route that was named on the command line for every dispute (`--on-dispute`).
@@ -75,7 +65,7 @@ pub struct Plan {
 }
 
 /// What is done about the index where what is staged is under review.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Staged {
     /// It is left as it is; the run tells which files it holds without the coder's edits.
@@ -85,7 +75,7 @@ pub enum Staged {
 }
 
 /// How far a run may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Only review: no file changes.
@@ -97,117 +87,87 @@ pub enum Mode {
 }
 
 /// How a dispute is settled without or after a judge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settlement {
-    /// What became of the finding.
     pub disposition: Disposition,
-    /// Who decided.
     pub by: Ruler,
-    /// Why.
     pub reason: Untrusted,
 }
 
-/// The kinds of events.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
-    /// A run begins.
     RunStarted {
-        /// The plan.
         plan: Box<Plan>,
     },
     /// A run is carried on after an interruption or after a person settled a dispute.
     RunResumed,
-    /// A later round begins on what changed.
+    /// A later round (from 2) begins on what changed.
     RoundStarted {
-        /// The round, from 2.
         round: u32,
-        /// The shards of this round.
         shards: Vec<Vec<Coverage>>,
-        /// Files of this round that are not reviewed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<Skip>,
     },
-    /// An agent is asked.
+    /// An agent is asked; its answer has to repeat the nonce.
     CallStarted {
-        /// The call.
         call: CallId,
-        /// Its role.
         role: Role,
-        /// The size of the prompt or request in bytes.
         prompt_bytes: u64,
-        /// The nonce the answer has to repeat.
         nonce: String,
     },
     /// An agent has answered, or its process has ended otherwise.
     CallFinished {
-        /// The call.
         call: CallId,
-        /// What was read in its output.
         #[serde(flatten)]
         answer: CallAnswer,
-        /// What its process left behind; absent if it could not be started.
+        /// Absent if the process could not be started.
         transcript: Option<Transcript>,
-        /// Wall time in milliseconds.
+        /// Wall time.
         millis: u64,
         /// Tokens and money, where known; of all tries together.
         usage: Box<Usage>,
-        /// What the program told of the call.
         #[serde(default, skip_serializing_if = "Told::is_empty")]
         told: Box<Told>,
     },
     /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
     /// nothing.
     ReadOnlyViolated {
-        /// The call.
         call: CallId,
-        /// What changed, one line each.
         changes: Vec<String>,
     },
-    /// What databases of advisories say of findings that name a package or an advisory (phase 6).
+    /// What databases of advisories say of findings that name a package or an advisory (phase 6), by where the finding
+    /// was read: the call and the number in its answer.
     AdvisoriesAsked {
-        /// The answers, by the place where the finding was read: the call and the number in its answer.
         answers: BTreeMap<String, Advised>,
     },
     /// The findings of a round are merged and numbered.
     FindingsMerged {
-        /// The round.
         round: u32,
-        /// The findings, in the order of their ids.
         findings: Vec<Finding>,
     },
-    /// A round of the debate is complete.
+    /// A round of the debate (`debate_round`, 2 or 3) is complete.
     DebateRound {
-        /// The round of the run.
         round: u32,
-        /// The round of the debate: 2 or 3.
         debate_round: u32,
-        /// What it brought.
         message: DebateMessage,
     },
-    /// The debate about a round's findings is over.
+    /// The debate about a round's findings is over. `findings` are those of the round as they are now, and what was
+    /// observed in the debate; `silent` were asked and did not answer.
     DebateConcluded {
-        /// The round of the run.
         round: u32,
-        /// The findings as they stand now, by id; new ones were observed in the debate.
         findings: Vec<Finding>,
-        /// Who was asked and did not answer.
         silent: Vec<AgentName>,
-        /// The final report.
         report: DebateMessage,
     },
     /// The debate was told to end, and answered.
     DebateShutdown {
-        /// The request and the answer.
         messages: Vec<DebateMessage>,
     },
     /// A finding is covered by a ruling or disposition of an earlier dispute.
     AlreadyRuled {
-        /// The finding.
         finding: FindingId,
-        /// The earlier dispute.
         dispute: DisputeNumber,
-        /// How it was settled.
         disposition: Disposition,
         /// The tag that the ruling gave it and that is optional in this run: the finding is open under it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,206 +175,151 @@ pub enum EventKind {
     },
     /// A finding repeats one whose dispute still waits for a person; no second dispute is opened.
     StillDisputed {
-        /// The finding.
         finding: FindingId,
-        /// The earlier dispute.
         dispute: DisputeNumber,
     },
     /// The tree is kept as it stood before the coder's first byte.
     BeforeImage {
         /// The place of its note below the state folder. Of older runs a git ref, or the path of the note.
         kept_as: String,
-        /// The tree id.
         tree: String,
     },
-    /// What a call of the coder changed in the tree.
+    /// What a call of the coder changed: `tree` is the id of the content after it, `touched` are the findings at whose
+    /// anchor the code changed.
     TreeChanged {
-        /// The coder's call.
         call: CallId,
-        /// The id of the tree's content after the call.
         tree: String,
-        /// The changes of this call.
         changes: Vec<FileChange>,
-        /// Findings at whose anchor the code changed.
         touched: Vec<FindingId>,
     },
     /// A disagreement on a mandatory finding.
     DisputeOpened {
-        /// The dispute, as it stands at its beginning.
         dispute: Box<Dispute>,
     },
     /// Disputes that stayed open are brought again before whoever decides.
     DisputesReopened {
-        /// The disputes.
         disputes: Vec<DisputeNumber>,
         /// Judges that were not a part of the run's plan.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats one whose dispute stayed open in an earlier run: the dispute goes on here, under its number.
+    /// A finding repeats one whose dispute stayed open in the run `from`: the dispute goes on here, under its number, and
+    /// how it ends is recorded there as well.
     DisputeCarriedOn {
-        /// The dispute, about the finding of this run.
         dispute: Box<Dispute>,
-        /// The run that it was opened in; how it ends is recorded there as well.
         from: RunId,
     },
-    /// The way to settle a dispute is chosen.
+    /// A person chose how to settle a dispute, or the configured default was taken.
     RouteChosen {
-        /// The dispute.
         dispute: DisputeNumber,
-        /// The way.
         route: Route,
-        /// Whether a person chose it; otherwise the configured default was taken.
         by_person: bool,
     },
     /// A ruling, by a judge or a person.
     RulingGiven {
-        /// The dispute.
         dispute: DisputeNumber,
-        /// The ruling.
         ruling: RulingRecord,
     },
-    /// A dispute has ended.
     DisputeSettled {
-        /// The dispute.
         dispute: DisputeNumber,
-        /// How.
         #[serde(flatten)]
         settlement: Settlement,
     },
-    /// A command of `review.verify` has run on the coder's edits.
+    /// A command of `review.verify` has run on the coder's edits; `tail` is the end of what it printed.
     Verified {
-        /// The round.
         round: u32,
-        /// The command line.
         command: String,
-        /// Whether it passed.
         passed: bool,
-        /// The end of what it printed.
         tail: String,
     },
     /// Something a reader has to know, in one line.
     Notice {
-        /// The line.
         text: String,
     },
     /// A stage or a checkpoint begins.
     StageStarted {
-        /// Everything that was decided before.
         plan: Box<StagePlan>,
     },
     /// Everybody has answered a stage or cannot, and the aggregator has spoken.
     StageJudged {
-        /// What it comes to.
         verdict: StageVerdict,
     },
     /// A stage's conflicts cannot be decided without a person.
     StageDeadlocked {
-        /// Why.
         reason: String,
     },
     /// A stage's conflicts are decided, bindingly.
     StageDecided {
-        /// How.
         decision: Decision,
-        /// By whom.
         by: Settler,
     },
     /// A question of a checkpoint has its answer.
     QuestionResolved {
-        /// The answer.
         resolution: Resolution,
     },
     /// A watch begins, or is started again.
     WatchStarted {
-        /// What it goes by from now on.
         plan: Box<WatchPlan>,
     },
     /// An agent, or a person, told a watch something.
     EventReceived {
-        /// What.
         #[serde(flatten)]
         said: AgentEvent,
     },
-    /// A review cycle of a watch begins.
+    /// A review cycle of a watch begins; the first is 1.
     CycleStarted {
-        /// Its number, from 1.
         cycle: u32,
-        /// Why.
         triggers: BTreeSet<Trigger>,
     },
-    /// The reviewers of a cycle are about to be asked.
+    /// The reviewers of a cycle are about to be asked. `tree` is absent where the content could not be recorded.
     ReviewRequested {
-        /// The cycle.
         cycle: u32,
-        /// What each reviewer is sent.
         requests: Vec<ReviewRequest>,
-        /// The id of the tree's content; absent where it could not be recorded.
         tree: Option<String>,
     },
-    /// A review cycle has ended.
+    /// A review cycle has ended; `status` stays paused where a person or a blocker paused the work.
     CycleDecided {
-        /// Its number.
         cycle: u32,
-        /// What is done.
         action: Action,
-        /// How the work stands now: what a person or a blocker stopped, no review lets go on.
         status: WatchStatus,
-        /// What each reviewer brought.
         ballots: Vec<Ballot>,
     },
     /// The agents concerned are asked to clear up what reviewers do not agree with.
     ClarificationAsked {
-        /// The cycle.
         cycle: u32,
-        /// Who is asked.
         agents: Vec<AgentName>,
-        /// What they are asked.
         prompt: Untrusted,
     },
-    /// A person pauses the work of a watch.
+    /// A person pauses the work of a watch; the reason may be empty.
     WatchPaused {
-        /// Who.
         by: Untrusted,
-        /// Why; may be empty.
         reason: Untrusted,
     },
-    /// A person lets the work of a watch go on, whatever paused it.
+    /// A person lets the work of a watch go on, whatever paused it; the reason may be empty.
     WatchResumed {
-        /// Who.
         by: Untrusted,
-        /// Why; may be empty.
         reason: Untrusted,
     },
-    /// A person closes an issue of a watch.
+    /// A person closes an issue of a watch; the reason may be empty.
     IssueClosed {
-        /// Its number.
         issue: u32,
-        /// Who.
         by: Untrusted,
-        /// Why; may be empty.
         reason: Untrusted,
     },
-    /// The run has ended.
     RunEnded {
-        /// Why it ends so.
         exit: ExitReason,
-        /// Wall time in milliseconds.
         millis: u64,
     },
     /// `glee runs undo` took back what the coder had done.
     RunUndone {
-        /// How many files were written or removed.
         files: u64,
     },
     /// `glee runs undo --redo` brought back what an undo had replaced.
     RunRedone {
-        /// How many files were written or removed.
         files: u64,
     },
-    /// `glee runs prune` let go of the trees, the code and the raw answers of the run.
+    /// `glee runs prune` deleted the trees, the code and the raw answers of the run.
     RunPruned {
-        /// The bytes that became free.
         bytes: u64,
     },
 }

@@ -17,10 +17,10 @@ libfuzzer_sys::fuzz_target!(|answer: &[u8]| {
             assert!(again.status.is_complete());
         }
         let asked = [FindingId(1), FindingId(2)];
-        let answers = response::parse(answer, nonce, &asked).expect("bytes can be read");
-        assert_eq!(answers.responses.len() + answers.missing.len(), asked.len());
-        let checks = recheck::parse(answer, nonce, &asked).expect("bytes can be read");
-        assert_eq!(checks.checks.len() + checks.missing.len(), asked.len());
+        let answers = response::parse(answer, nonce, Some(&asked)).expect("bytes can be read");
+        assert_eq!(answers.entries.len() + answers.missing.len(), asked.len());
+        let checks = recheck::parse(answer, nonce, Some(&asked)).expect("bytes can be read");
+        assert_eq!(checks.entries.len() + checks.missing.len(), asked.len());
         let ruled = ruling::parse(answer, nonce, DisputeNumber(1)).expect("bytes can be read");
         drop(ruled.map_err(|error| error.to_string()));
     }

@@ -9,7 +9,7 @@ use super::load::{self, Places};
 use crate::config::{self, Loaded, Origin, Place, Setting, edit, renamed, schema};
 use crate::domain::ExitReason;
 use crate::protocol::secrets;
-use crate::ui::ask::{self, AskError, Look};
+use crate::ui::ask::{self, AskError};
 use crate::ui::stream;
 
 /// Arguments of `glee config`.
@@ -259,8 +259,8 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
         };
         if globals.interactive() {
             stream::err(&error.render(globals.color_stderr()));
-            let look = if globals.color_stderr() { Look::Color } else { Look::Plain };
-            match ask::confirm(look, "Edit it again?", true) {
+            let color = globals.color_stderr();
+            match ask::confirm(color, "Edit it again?", true) {
                 Ok(true) => continue,
                 Ok(false) | Err(AskError::Cancelled | AskError::Interrupted | AskError::Terminal(_)) => {}
             }

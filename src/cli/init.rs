@@ -10,7 +10,7 @@ use super::load::{self, Places};
 use crate::agents::locate;
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use crate::domain::{ExitReason, Role};
-use crate::ui::ask::{self, AskError, Look};
+use crate::ui::ask::{self, AskError};
 
 /// Arguments of `glee init`.
 #[derive(Debug, clap::Args)]
@@ -113,7 +113,7 @@ fn suggest(installed: &[&str]) -> Cast {
 
 /// Asks for each role, the suggestion preselected.
 fn choose(globals: &Globals, installed: &[&str], suggested: &Cast) -> Result<Cast, AskError> {
-    let look = if globals.color_stderr() { Look::Color } else { Look::Plain };
+    let color = globals.color_stderr();
     let candidates = |role: Role| -> Vec<String> {
         let builtins = BUILTINS.iter().filter(|(_, its)| *its == role).map(|(name, _)| format!("builtin:{name}"));
         installed.iter().map(|&name| name.to_owned()).chain(builtins).collect()
@@ -122,7 +122,7 @@ fn choose(globals: &Globals, installed: &[&str], suggested: &Cast) -> Result<Cas
         let mut items = candidates(role);
         let preselected = items.iter().position(|item| Some(item) == suggested.as_ref()).unwrap_or(items.len());
         items.push("nobody".to_owned());
-        let chosen = ask::select(look, prompt, &items, preselected)?;
+        let chosen = ask::select(color, prompt, &items, preselected)?;
         Ok((chosen + 1 < items.len()).then(|| items.swap_remove(chosen)))
     };
     let coder = one(Role::Coder, "Who writes code?", &suggested.coder)?;
@@ -130,7 +130,7 @@ fn choose(globals: &Globals, installed: &[&str], suggested: &Cast) -> Result<Cas
         .into_iter()
         .map(|item| (item.clone(), suggested.reviewers.contains(&item)))
         .collect();
-    let reviewers = ask::multi_select(look, "Who reviews? (space selects, enter goes on)", &items)?
+    let reviewers = ask::multi_select(color, "Who reviews? (space selects, enter goes on)", &items)?
         .into_iter()
         .map(|index| items[index].0.clone())
         .collect();

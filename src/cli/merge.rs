@@ -14,7 +14,7 @@ use crate::pipeline;
 use crate::protocol::claims::{self, Dossier};
 use crate::protocol::printable;
 use crate::report::json::pretty;
-use crate::rules::consensus::{self, Claim, Extras, Policy};
+use crate::rules::consensus::{self, Claim, Policy};
 use crate::ui::stream;
 use crate::workspace::blocks::Blocks;
 use crate::workspace::{Workspace, advisories, citation};
@@ -122,8 +122,7 @@ impl Bench {
         }
         self.tree.check(dossier)?;
         let merged = consensus::merge(&dossier.claims, &dossier.debate, &[], self.policy);
-        let extras = Extras { id: dossier.id.as_deref() };
-        let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, extras);
+        let answer = merged.answer(&dossier.claims, &dossier.debate, self.policy, dossier.id.as_deref());
         let to_text = if is_pretty { serde_json::to_string_pretty } else { serde_json::to_string };
         let text = to_text(&answer).map_err(io::Error::from)?;
         let written = writeln!(out, "{}", printable::json(text)).and_then(|()| out.flush());

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::json;
 
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::input::{Input, unreadable};
 use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling, Untrusted};
 use crate::draw::{self, Look, Tone};
+use crate::protocol::response::Answers;
 use crate::protocol::review::ReviewAnswer;
 use crate::protocol::{printable, recheck, response, review, ruling};
 use crate::report::json::pretty;
@@ -92,14 +94,12 @@ fn read(input: impl BufRead, args: &Args, look: Look) -> io::Result<String> {
     let nonce = args.nonce.as_deref();
     match args.kind {
         Kind::Review => show(&review::parse(input, nonce)?, args.format, look, review_text),
-        Kind::Response => show(&response::parse_any(input, nonce)?, args.format, look, |read, look| {
-            let rows = read.responses.iter().map(response_row).collect();
-            answers_text(rows, read.complete, &read.problems, look)
-        }),
-        Kind::Recheck => show(&recheck::parse_any(input, nonce)?, args.format, look, |read, look| {
-            let rows = read.checks.iter().map(recheck_row).collect();
-            answers_text(rows, read.complete, &read.problems, look)
-        }),
+        Kind::Response => {
+            Ok(answers(&response::parse(input, nonce, None)?, "responses", response_row, args.format, look))
+        }
+        Kind::Recheck => {
+            Ok(answers(&recheck::parse(input, nonce, None)?, "checks", recheck_row, args.format, look))
+        }
         Kind::Ruling => {
             let answer = match ruling::parse(input, nonce, args.dispute.map(DisputeNumber))? {
                 Ok(ruling) => RulingAnswer::Ruling(ruling),
@@ -168,10 +168,21 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-fn answers_text(rows: Vec<Row<'_>>, complete: bool, problems: &[String], look: Look) -> String {
-    let (status, tone) = if complete { ("complete", Tone::Good) } else { ("incomplete", Tone::Warn) };
-    let mut text = format!("{}: {}\n", look.paint(tone, status), draw::count(rows.len(), "answer"));
-    for (finding, word, tone, said, evidence) in rows {
+/// Answers to findings, which JSON has under `name`.
+fn answers<T: Serialize>(
+    read: &Answers<T>,
+    name: &str,
+    row: fn(&T) -> Row<'_>,
+    format: Format,
+    look: Look,
+) -> String {
+    let Answers { entries, complete, missing, problems } = read;
+    if format == Format::Json {
+        return pretty(&json!({ name: entries, "complete": complete, "missing": missing, "problems": problems }));
+    }
+    let (status, tone) = if *complete { ("complete", Tone::Good) } else { ("incomplete", Tone::Warn) };
+    let mut text = format!("{}: {}\n", look.paint(tone, status), draw::count(entries.len(), "answer"));
+    for (finding, word, tone, said, evidence) in entries.iter().map(row) {
         let _ = writeln!(text, "  [{finding}] {}", look.paint(tone, word));
         indented(&mut text, "      ", said);
         for line in evidence {

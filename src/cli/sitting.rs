@@ -196,7 +196,7 @@ pub(crate) fn sit<F: Future<Output = Result<Ended, RunError>>>(
     let terminal = Terminal::new(screen(sitting.globals));
     let decider = decider(sitting, &settings, &terminal);
     let sink: Box<dyn EventSink> = match sitting.format {
-        Format::Jsonl => Box::new(JsonLines::new()),
+        Format::Jsonl => Box::new(JsonLines::default()),
         Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
     };
     let (wall, state_dir) = (settings.budget.duration, state_dir()?);

@@ -98,7 +98,7 @@ impl<'a> Table<'a> {
         let journal = self.journal()?;
         let terminal = Terminal::new(sitting::screen(self.globals));
         let sink: Box<dyn EventSink> = match self.format {
-            Format::Jsonl => Box::new(JsonLines::new()),
+            Format::Jsonl => Box::new(JsonLines::default()),
             Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
         };
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;

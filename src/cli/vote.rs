@@ -83,7 +83,7 @@ fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
 fn priority(text: &str) -> Result<(String, BTreeSet<Voter>), String> {
     let (conflict, voters) =
         text.split_once('=').ok_or("not of the form TYPE=VOTERS, like REDUNDANT_UPPER_REF=C")?;
-    let voters: Option<BTreeSet<Voter>> = voters.split(',').map(Voter::parse).collect();
+    let voters: Option<BTreeSet<Voter>> = voters.split(',').map(|voter| Voter::parse(voter.trim())).collect();
     Ok((conflict.to_owned(), voters.ok_or("the voters are A, B and C, separated by commas")?))
 }
 
@@ -244,7 +244,7 @@ impl TryFrom<Value> for MaybeVote {
         let given: Given = serde_json::from_value(value).map_err(|error| error.to_string())?;
         let action = given.action_type.map_or(Ok(Action::Keep), |word| {
             let unknown = || format!("unknown action `{word}`, expected KEEP, DROP, FLIP, FLAG or MERGE");
-            Action::parse(&word).ok_or_else(unknown)
+            Action::parse(word.trim()).ok_or_else(unknown)
         })?;
         Ok(Self(Some(Vote { action, reason: given.reason_code.map(Into::into), new_value: given.new_value })))
     }

@@ -107,7 +107,7 @@ fn short(hash: &str) -> &str {
 
 /// The templates of a project by path, each with the hash of its bytes. One that is no file is refused where it is used.
 fn templates(project: &Path) -> BTreeMap<String, String> {
-    let found = prompts::NAMES.iter().filter_map(|name| {
+    let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
         let path = format!(".glee/prompts/{name}");
         let place = project.join(&path);
         place.symlink_metadata().ok()?;

@@ -1,10 +1,9 @@
 //! What is known about a finding from outside: databases of security advisories.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a database of advisories says of a finding (phase 6).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "word", rename_all = "snake_case")]
 pub enum Advised {
     /// The finding names no package and no advisory, or there is no database.
@@ -12,26 +11,13 @@ pub enum Advised {
     Unasked,
     /// Nothing, which does not mean that it is safe.
     Nothing,
-    /// The version in the lock file is affected.
-    Confirmed {
-        /// The advisory.
-        id: String,
-        /// The package and its version.
-        version: String,
-    },
-    /// The version in the lock file has the fix.
-    Patched {
-        /// The advisory.
-        id: String,
-        /// The package and its version.
-        version: String,
-        /// The version that brought the fix.
-        fixed: String,
-    },
+    /// The version in the lock file is affected; `version` is the package with its version.
+    Confirmed { id: String, version: String },
+    /// The version in the lock file has the fix, which `fixed` brought.
+    Patched { id: String, version: String, fixed: String },
 }
 
 impl Advised {
-    /// What to know of it, in one line.
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Unasked | Self::Nothing => None,
@@ -42,7 +28,6 @@ impl Advised {
         }
     }
 
-    /// Which of two says more.
     fn rank(&self) -> u8 {
         match self {
             Self::Unasked => 0,

@@ -61,11 +61,9 @@ pub enum Effort {
 }
 
 /// An agent as it is connected: who it is, what it may do, and what runs when it is asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// Its unique name.
     pub name: AgentName,
-    /// The one role it has.
     pub role: Role,
     /// The program and its fixed arguments; `["builtin:rules"]` for an embedded agent.
     pub command: Vec<String>,
@@ -77,10 +75,8 @@ pub struct Agent {
     /// What a reviewer looks for.
     #[serde(default)]
     pub focus: Vec<String>,
-    /// The model to ask for, where the program has a choice.
     #[serde(default)]
     pub model: Option<String>,
-    /// How hard the program's model is to think, where the program can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     /// Environment variables set for it, on top of its adapter's allow-list; in the history only their names.

@@ -53,20 +53,15 @@ pub struct Examined {
 }
 
 /// A reviewer's answer to what others say of its finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Defended {
-    /// The finding.
     pub finding: FindingId,
-    /// The word.
     pub action: DefenceWord,
     /// How much its confidence is to change, -30 to 30; counts with `modify`.
     pub confidence_adjustment: i32,
-    /// Why.
     pub reasoning: Untrusted,
-    /// The severity it should have instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_severity: Option<Severity>,
-    /// The text it should have instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_description: Option<Untrusted>,
 }
@@ -82,30 +77,22 @@ pub struct Challenge {
 }
 
 /// A message of the debate, in the specification's form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum DebateMessage {
-    /// A report.
+    /// A report: a text, or the consensus as JSON.
     Message {
-        /// To whom.
         recipient: String,
-        /// The text, or the consensus as JSON.
         content: String,
-        /// In one line.
         summary: String,
     },
-    /// The debate is to end.
     ShutdownRequest {
-        /// What the answer has to name.
         request_id: String,
     },
-    /// Whether it may.
+    /// Whether the debate may end, and what is missing otherwise.
     ShutdownResponse {
-        /// The request.
         request_id: String,
-        /// Whether nothing is missing.
         approve: bool,
-        /// What is missing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
     },

@@ -97,7 +97,6 @@ pub enum Objector {
 }
 
 impl Objector {
-    /// Whether it is the coder.
     pub fn is_coder(&self) -> bool {
         *self == Self::Coder
     }
@@ -165,7 +164,6 @@ pub struct Dispute {
 }
 
 impl Dispute {
-    /// Whether nobody has settled it yet.
     pub fn is_open(&self) -> bool {
         self.disposition.is_none()
     }

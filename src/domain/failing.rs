@@ -58,44 +58,13 @@ pub enum FailureKind {
 impl FailureKind {
     /// Whether the same question may be answered a little later.
     pub fn is_transient(self) -> bool {
-        match self {
-            Self::RateLimited { .. } | Self::Unavailable | Self::Empty => true,
-            Self::NotInstalled
-            | Self::BadFlags
-            | Self::NotLoggedIn
-            | Self::OverQuota { .. }
-            | Self::RefusedTool
-            | Self::MaxTurns
-            | Self::TooLong
-            | Self::Truncated
-            | Self::TimedOut
-            | Self::Killed
-            | Self::Stopped
-            | Self::Crashed
-            | Self::Protocol => false,
-        }
+        matches!(self, Self::RateLimited { .. } | Self::Unavailable | Self::Empty)
     }
 
     /// Whether the agent may answer when it is asked once more: it ended by accident, or what it printed was no answer.
     pub fn may_pass(self) -> bool {
-        match self {
-            Self::Unavailable
-            | Self::MaxTurns
-            | Self::Truncated
-            | Self::Empty
-            | Self::Killed
-            | Self::Crashed
-            | Self::Protocol => true,
-            Self::NotInstalled
-            | Self::BadFlags
-            | Self::NotLoggedIn
-            | Self::RateLimited { .. }
-            | Self::OverQuota { .. }
-            | Self::RefusedTool
-            | Self::TooLong
-            | Self::TimedOut
-            | Self::Stopped => false,
-        }
+        matches!(self, Self::Unavailable | Self::MaxTurns | Self::Truncated | Self::Empty)
+            || matches!(self, Self::Killed | Self::Crashed | Self::Protocol)
     }
 
     /// Whether it is a matter of how much the agent was used: it answers again later, or for more money.
@@ -116,7 +85,6 @@ impl FailureKind {
         }
     }
 
-    /// The kind in a word or two.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotInstalled => "not installed",

@@ -16,12 +16,10 @@ use super::{AgentName, Class, Corroboration, Disposition, DisputeNumber, Locatio
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// Clamps a number into the range 0 to 100.
     pub fn clamped(value: i64) -> Self {
         Self(u8::try_from(value.clamp(0, 100)).unwrap_or(100))
     }
 
-    /// The number, 0 to 100.
     pub fn get(self) -> u8 {
         self.0
     }

@@ -1,13 +1,12 @@
 //! How a run ended, with the proof of what was reviewed.
 
 use std::fmt;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Answer, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
+    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
     Severity, Usage,
 };
 
@@ -45,7 +44,6 @@ pub enum AnswerStatus {
 }
 
 impl AnswerStatus {
-    /// Whether the reviewer answered completely.
     pub fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::Clean)
     }
@@ -90,15 +88,7 @@ impl SkipReason {
 
     /// Whether content was there to be reviewed, and nobody asked to leave it out.
     pub fn is_unread(self) -> bool {
-        match self {
-            Self::Binary
-            | Self::Generated
-            | Self::Oversized
-            | Self::Unreadable
-            | Self::NotAFile
-            | Self::Partial => true,
-            Self::Deleted | Self::Ignored => false,
-        }
+        !matches!(self, Self::Deleted | Self::Ignored)
     }
 }
 
@@ -192,7 +182,6 @@ pub enum ExitReason {
 }
 
 impl ExitReason {
-    /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -226,7 +215,6 @@ impl ExitReason {
         }
     }
 
-    /// The strongest of several reasons.
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
         if other.rank() < self.rank() { other } else { self }
@@ -263,11 +251,6 @@ impl SettledFinding {
     /// Whether it keeps the run from ending clean.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()
-    }
-
-    /// Whether the coder says it is done.
-    pub fn is_implemented(&self) -> bool {
-        self.response.as_ref().is_some_and(|response| response.answer == Answer::Implemented)
     }
 }
 
@@ -336,13 +319,7 @@ impl Outcome {
     /// How the notice ends that names a command of `review.verify` that failed.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
-    /// The finding with an id.
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {
         self.findings.iter().find(|finding| finding.finding.id == id)
-    }
-
-    /// The run's wall time.
-    pub fn elapsed(&self) -> Duration {
-        Duration::from_millis(self.proof.millis)
     }
 }

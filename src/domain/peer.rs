@@ -10,15 +10,13 @@ use std::collections::BTreeMap;
 
 use super::{Agent, AgentName, Untrusted};
 
-/// What an agent's event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventType {
     /// A major task is complete.
     Milestone,
     /// The agent is stuck or confused.
     Blocker,
-    /// It asks for feedback.
     RequestReview,
     /// Its user asks for a review.
     UserManual,
@@ -32,23 +30,15 @@ impl EventType {
     /// All types, in the order of the specification.
     pub const ALL: [Self; 6] =
         [Self::Milestone, Self::Blocker, Self::RequestReview, Self::UserManual, Self::Note, Self::Done];
-
-    /// The type of this word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == word)
-    }
 }
 
-/// One thing that an agent tells while it works.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentEvent {
-    /// What it is about.
     #[serde(rename = "type")]
     pub kind: EventType,
     /// Who tells; absent where a person does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// What there is to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Untrusted>,
     /// The files it is about, as paths inside the tree.
@@ -60,16 +50,12 @@ pub struct AgentEvent {
 }
 
 /// Why a cycle begins: the five of the specification, and the review after a clarification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Trigger {
-    /// An agent has completed a major task.
     Milestone,
-    /// An agent is stuck.
     Blocker,
-    /// An agent asks for feedback.
     RequestReview,
-    /// A person asks for a review.
     UserManual,
     /// Nothing was heard from any agent for a long time.
     TimeoutFallback,
@@ -111,7 +97,6 @@ pub struct OpenConcern {
 }
 
 impl ReviewRequest {
-    /// The word in `type`.
     pub const FORM: &str = "review_request";
 }
 
@@ -127,13 +112,6 @@ pub enum Verdict {
     Blocker,
 }
 
-impl Verdict {
-    /// The verdict of this word, which has to be the whole of it.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Approved, Self::Concerns, Self::Blocker].into_iter().find(|known| known.as_str() == word)
-    }
-}
-
 /// One issue of a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerIssue {
@@ -147,33 +125,27 @@ pub struct PeerIssue {
 }
 
 /// The payload of a `review_result`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerReview {
-    /// The verdict.
     pub verdict: Verdict,
-    /// The review in a few sentences.
     pub summary: Untrusted,
     /// The issues; there is one at least unless the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
     /// When the reviewer says it was made, or when Glee got it.
-    #[schemars(with = "String")]
     pub timestamp: Timestamp,
 }
 
-/// What one reviewer brought to a cycle.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ballot {
-    /// Who was asked.
     pub reviewer: AgentName,
     /// The verdict; without one the reviewer is *absent*, which is never `approved`.
     pub verdict: Option<Verdict>,
-    /// Why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<Untrusted>,
 }
 
 /// What is done about the verdicts of a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Rule 1.
@@ -200,7 +172,6 @@ impl Action {
         }
     }
 
-    /// Whether the work pauses.
     pub fn pauses(self) -> bool {
         match self {
             Self::StopAndEscalate | Self::PauseAndClarify | Self::NotReviewed => true,
@@ -209,8 +180,7 @@ impl Action {
     }
 }
 
-/// Where a watch stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum WatchStatus {
     /// Agents work.
@@ -221,16 +191,14 @@ pub enum WatchStatus {
 }
 
 /// What an agent is asked to do, in the words of a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Who.
     pub agent: AgentName,
-    /// What.
     pub task: String,
 }
 
 /// Everything that a watch goes by; recorded when it begins and each time it is started again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchPlan {
     /// The absolute root of the work tree.
     pub root: String,
@@ -239,7 +207,6 @@ pub struct WatchPlan {
     /// What those of them are asked to do whose program answers a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
-    /// Who reviews.
     pub reviewers: Vec<Agent>,
     /// Who rules on what a clarification did not settle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -247,7 +214,6 @@ pub struct WatchPlan {
     /// Agents that answer in the place of those that name them as their backup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
-    /// What reviewers look at.
     pub focus_areas: Vec<String>,
     /// How long a summary may be, in words.
     pub max_words: u32,

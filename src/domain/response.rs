@@ -17,15 +17,6 @@ pub enum Answer {
     Disagree,
 }
 
-impl Answer {
-    /// Reads one of the three words, in any case.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Implemented, Self::Discarded, Self::Disagree]
-            .into_iter()
-            .find(|answer| answer.as_str().eq_ignore_ascii_case(word))
-    }
-}
-
 /// A coder's answer to one finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Response {

@@ -19,15 +19,6 @@ pub enum RulingWord {
     Escalate,
 }
 
-impl RulingWord {
-    /// Reads one of the three words, in any case.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Enforce, Self::Dismiss, Self::Escalate]
-            .into_iter()
-            .find(|ruling| ruling.as_str().eq_ignore_ascii_case(word))
-    }
-}
-
 /// Why a finding is dismissed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -74,7 +65,6 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    /// A ruling that is nothing but its word.
     pub fn bare(ruling: RulingWord) -> Self {
         Self {
             ruling,

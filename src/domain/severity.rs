@@ -31,11 +31,6 @@ pub enum Tag {
 impl Tag {
     /// All tags, most severe first.
     pub const ALL: [Self; 6] = [Self::Critical, Self::Must, Self::High, Self::Should, Self::Medium, Self::Low];
-
-    /// Reads one of the six words, in any case.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tag| tag.as_str().eq_ignore_ascii_case(word.trim()))
-    }
 }
 
 /// How severe a finding is: the tag, if the word could be read as one, and the word as the reviewer wrote it.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Agent, AgentName, Untrusted};
 
 /// Everything that was decided before the first agent of a stage or a checkpoint was asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     /// The absolute root of the work tree.
     pub root: String,
@@ -18,12 +18,10 @@ pub struct StagePlan {
     pub id: String,
     /// The stage or the checkpoint.
     pub stage: String,
-    /// What is asked.
     #[serde(flatten)]
     pub subject: Subject,
     /// Those who answer, side by side; all may only read.
     pub agents: Vec<Agent>,
-    /// Who synthesises the answers to a stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,
     /// Who decides a stage's conflicts, or is asked whether a majority is right.
@@ -35,21 +33,18 @@ pub struct StagePlan {
 }
 
 impl StagePlan {
-    /// All agents that may be asked.
     pub fn all(&self) -> impl Iterator<Item = &Agent> {
         self.agents.iter().chain(&self.aggregator).chain(&self.arbiter)
     }
 }
 
-/// What a plan asks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum Subject {
     /// One thing, to be agreed on.
     Stage {
         /// What the stage is for, in the words of its file.
         instructions: String,
-        /// What the person asks.
         prompt: String,
         /// The synthesis of the stage before, as JSON.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,9 +55,7 @@ pub enum Subject {
         /// The fields that every answer and the synthesis must have.
         required_fields: Vec<String>,
     },
-    /// A list of questions.
     Checkpoint {
-        /// The questions.
         questions: Vec<Question>,
     },
 }
@@ -80,56 +73,46 @@ pub struct Question {
 }
 
 /// What an agent said in a stage or at a checkpoint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Said {
-    /// An answer to a stage.
     Position(StageAnswer),
-    /// The synthesis of all answers.
     Synthesis(Synthesis),
-    /// The arbiter's decision.
     Decision(Decision),
-    /// Answers to questions.
     Answers {
         /// The answers; a question that is missing here was not answered.
         answers: Vec<QuestionAnswer>,
     },
-    /// Whether a majority is right.
     Validation(Validation),
 }
 
-/// An answer to a stage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageAnswer {
     /// The answer: a JSON object as text, or prose.
     pub content: Untrusted,
     /// Whether it is a JSON object.
     pub json: bool,
-    /// The required fields that it does not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_fields: Vec<String>,
 }
 
 /// What the aggregator makes of all answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
     /// Whether its own word for the state is `conflict`.
     pub conflict: bool,
     /// The summary; blank is none.
     pub summary: Untrusted,
-    /// What all agree on.
     pub agreements: Vec<Untrusted>,
     /// What they do not agree on; authoritative.
     pub conflicts: Vec<Untrusted>,
     /// The whole answer, a JSON object as text.
     pub content: Untrusted,
-    /// The required fields that it does not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_fields: Vec<String>,
 }
 
-/// The state of a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StageStatus {
     /// All agree, or a conflict was decided.
@@ -141,17 +124,13 @@ pub enum StageStatus {
 }
 
 /// What is known when everybody has answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageVerdict {
-    /// The state.
     pub status: StageStatus,
-    /// Those who were asked and gave no answer.
     pub missing_agents: Vec<AgentName>,
     /// Whether every answer and the synthesis have the required fields.
     pub required_fields_ok: bool,
-    /// What all agree on.
     pub agreements: Vec<Untrusted>,
-    /// What they do not agree on.
     pub conflicts: Vec<Untrusted>,
 }
 
@@ -167,15 +146,7 @@ pub enum Certainty {
     Low,
 }
 
-impl Certainty {
-    /// Reads one of the three words, in any case.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::High, Self::Medium, Self::Low].into_iter().find(|known| known.as_str().eq_ignore_ascii_case(word))
-    }
-}
-
-/// Whose approach is taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approach {
     /// That of one agent.
@@ -194,30 +165,24 @@ impl fmt::Display for Approach {
 }
 
 /// A binding decision of a stage's conflicts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Whose approach.
     pub decision: Approach,
-    /// Why.
     pub rationale: Untrusted,
-    /// What changes in it.
     pub modifications: Vec<Untrusted>,
-    /// How sure whoever decided is.
     pub confidence: Certainty,
 }
 
 /// Who decided a stage's conflicts or a question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Settler {
     /// Nobody had to: all agree.
     Agents,
     /// An agent: the arbiter of a stage, the validator of a checkpoint.
     Arbiter {
-        /// Its name.
         name: AgentName,
     },
-    /// A person.
     Human,
 }
 
@@ -254,16 +219,11 @@ pub struct Validation {
 }
 
 /// The answer that holds for a question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// The question's id.
     pub question: String,
-    /// The answer.
     pub answer: Untrusted,
-    /// Who decided.
     pub by: Settler,
-    /// How sure it is.
     pub confidence: Certainty,
-    /// Why.
     pub reason: Untrusted,
 }

@@ -22,7 +22,6 @@ impl Untrusted {
         &self.0
     }
 
-    /// Without white space around it.
     #[must_use]
     pub fn trimmed(&self) -> Self {
         Self(self.0.trim().to_owned())
@@ -38,7 +37,6 @@ impl Untrusted {
         Self(self.0.chars().take(characters).collect())
     }
 
-    /// One text of several.
     pub fn joined(texts: &[Self], between: &str) -> Self {
         let texts: Vec<&str> = texts.iter().map(Self::as_written).collect();
         Self(texts.join(between))
@@ -49,7 +47,6 @@ impl Untrusted {
         self.0.trim().is_empty()
     }
 
-    /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

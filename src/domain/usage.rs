@@ -66,13 +66,11 @@ impl Usage {
 }
 
 /// Dollars for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
     /// Of input that was not cached.
     pub input: f64,
-    /// Of input from a cache.
     pub cached: f64,
-    /// Of output.
     pub output: f64,
 }
 
@@ -102,17 +100,14 @@ pub struct Caps {
     pub calls: Option<u64>,
 }
 
-/// What a run has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
     /// Calls of agents, each repeated try counted; those at work included.
     pub calls: u64,
-    /// Tokens and money, where known.
     pub usage: Usage,
 }
 
 impl Caps {
-    /// Whether nothing is bounded.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -128,12 +123,11 @@ impl Spent {
 }
 
 /// What a program told of a call beside its answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// The session, which a later call may carry on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The model that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The tools that were refused to it, by name, each once.
@@ -145,7 +139,6 @@ pub struct Told {
     /// Why the agent itself did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
-    /// How often it was tried again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
 }
@@ -156,7 +149,6 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Told {
-    /// Whether nothing was told.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

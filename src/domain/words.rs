@@ -1,17 +1,24 @@
 //! The words of enums: those of their JSON form.
 
 use super::{
-    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Role, Route,
+    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Grounds, Role, Route,
     RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus,
 };
 
-/// Gives enums without fields `as_str` and `Display`.
+/// Gives enums without fields `as_str`, `parse` and `Display`; all words of one are in capitals or all in small letters.
 macro_rules! words {
     ($($type:ident),+ $(,)?) => {
         $(impl $type {
             /// The word of the JSON form.
             pub fn as_str(self) -> &'static str {
                 serde_variant::to_variant_name(&self).expect("a variant without fields has a name")
+            }
+
+            /// Reads a word in any letter case.
+            pub fn parse(word: &str) -> Option<Self> {
+                type Word<'a> = serde::de::value::StrDeserializer<'a, serde::de::value::Error>;
+                let cases = [word.to_ascii_uppercase(), word.to_ascii_lowercase()];
+                cases.iter().find_map(|word| serde::Deserialize::deserialize(Word::new(word)).ok())
             }
         }
 
@@ -34,6 +41,7 @@ words!(
     Effort,
     EventType,
     ExaminationWord,
+    Grounds,
     Role,
     Route,
     RulingWord,

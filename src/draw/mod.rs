@@ -16,7 +16,7 @@ use console::{measure_text_width, truncate_str};
 use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use crate::domain::{Settler, Severity, Tag};
+use crate::domain::{AgentName, RulingWord, Settler, Severity, Tag};
 use crate::protocol::printable;
 
 /// How text may look where it is shown.
@@ -52,6 +52,14 @@ impl Tone {
             Some(Tag::Critical | Tag::Must | Tag::High) | None => Self::Bad,
             Some(Tag::Should | Tag::Medium) => Self::Warn,
             Some(Tag::Low) => Self::Minor,
+        }
+    }
+
+    pub fn of_ruling(word: RulingWord) -> Self {
+        match word {
+            RulingWord::Enforce => Self::Bad,
+            RulingWord::Dismiss => Self::Good,
+            RulingWord::Escalate => Self::Warn,
         }
     }
 
@@ -195,9 +203,20 @@ pub fn paragraph(out: &mut String, look: Look, head: &str, text: &str) {
 }
 
 /// `1 finding`, `2 findings`.
-pub fn count(number: usize, noun: &str) -> String {
+pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", thousands(number as u64))
+    format!("{} {noun}{plural}", thousands(number))
+}
+
+/// Names with commas between them.
+pub fn names<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> String {
+    names.into_iter().map(|name| printable::line(&name.0)).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns of the longest name, as far as columns are kept free for names.
+pub fn names_width<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> usize {
+    names.into_iter().map(|name| columns(&printable::line(&name.0))).max().unwrap_or(0).min(24)
 }
 
 /// A number with commas between thousands.

@@ -21,7 +21,7 @@ pub struct Code<'a> {
     /// The path of its file, as it came.
     pub file: &'a str,
     pub text: &'a str,
-    /// The number of the first of them, counted from 1.
+    /// The number of the first line of `text`, counted from 1.
     pub first_line: u32,
     /// The marked lines, both included; what lies outside the text is left out.
     pub lines: (u32, u32),
@@ -32,11 +32,9 @@ pub struct Code<'a> {
 /// A line below the code: `= name: text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What the text is.
     pub name: &'static str,
     /// The text, as it came.
     pub text: String,
-    /// The tone of the name.
     pub tone: Tone,
 }
 

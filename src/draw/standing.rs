@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::{Glyph, Look, Tone, columns, count, duration, pad, wrap};
+use super::{Glyph, Look, Tone, count, duration, names, names_width, pad, wrap};
 use crate::domain::WatchStatus;
 use crate::protocol::printable;
 use crate::watch::standing::{AgentStanding, AgentState, IssueStanding, Standing};
 
-/// How it stands in one line.
 pub fn line(look: Look, standing: &Standing) -> String {
     let (glyph, tone) = match (standing.status, standing.flagged) {
         (WatchStatus::Paused, _) => (Glyph::Failed, Tone::Bad),
@@ -70,12 +69,6 @@ pub fn agent(look: Look, standing: &AgentStanding, width: usize, now: Timestamp)
     look.cut(&line, look.width.saturating_sub(1))
 }
 
-/// The width of the longest name.
-pub fn width(standing: &Standing) -> usize {
-    let names = standing.agents.iter().map(|agent| columns(&printable::line(&agent.name.0)));
-    names.max().unwrap_or(0).min(24)
-}
-
 /// How it stands, for people; `runs` is false where it does not run and this is how it stood.
 pub fn text(look: Look, standing: &Standing, runs: bool) -> String {
     let mut out = line(look, standing);
@@ -83,13 +76,12 @@ pub fn text(look: Look, standing: &Standing, runs: bool) -> String {
         out.push_str("  (not running: `glee watch` carries it on)");
     }
     out.push('\n');
-    let now = Timestamp::now();
+    let (now, width) = (Timestamp::now(), names_width(standing.agents.iter().map(|agent| &agent.name)));
     for standing_agent in &standing.agents {
-        let _ = writeln!(out, "  {}", agent(look, standing_agent, width(standing), now));
+        let _ = writeln!(out, "  {}", agent(look, standing_agent, width, now));
     }
     if let Some(asked) = &standing.clarification {
-        let names: Vec<String> = asked.waiting.iter().map(|name| printable::line(&name.0)).collect();
-        let _ = writeln!(out, "\nwaiting for {} to clarify cycle {}:", names.join(", "), asked.cycle);
+        let _ = writeln!(out, "\nwaiting for {} to clarify cycle {}:", names(&asked.waiting), asked.cycle);
         for line in printable::block(&asked.prompt).lines() {
             let _ = writeln!(out, "  {}", look.paint(Tone::Faint, line));
         }

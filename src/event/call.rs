@@ -1,6 +1,5 @@
 //! Calls of agents: what for, which attempt, what was read in the answer and what the process left behind.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
@@ -9,67 +8,35 @@ use crate::domain::{
 };
 
 /// What a call of an agent is for; together with the agent it identifies the call within a run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
 pub enum Purpose {
-    /// A reviewer reads one shard.
-    Review {
-        /// The round, counted from 1.
-        round: u32,
-        /// The shard's index, counted from 0.
-        shard: u32,
-    },
+    /// A reviewer reads one shard; rounds count from 1, shards from 0.
+    Review { round: u32, shard: u32 },
     /// A reviewer examines what others raised (round 2 of a debate).
-    Examine {
-        /// The round of the run.
-        round: u32,
-    },
+    Examine { round: u32 },
     /// A reviewer defends its challenged findings (round 3 of a debate).
-    Defend {
-        /// The round of the run.
-        round: u32,
-    },
+    Defend { round: u32 },
     /// The coder answers the findings of a round.
-    Respond {
-        /// The round.
-        round: u32,
-    },
+    Respond { round: u32 },
     /// The coder is called again with binding rulings.
-    Enforce {
-        /// The round.
-        round: u32,
-    },
+    Enforce { round: u32 },
     /// The coder is called again because commands of `review.verify` fail on its edits.
-    Repair {
-        /// The round.
-        round: u32,
-    },
+    Repair { round: u32 },
     /// A judge rules on a dispute.
-    Judge {
-        /// The dispute.
-        dispute: DisputeNumber,
-    },
+    Judge { dispute: DisputeNumber },
     /// A reviewer looks at the changes made for its findings.
-    Recheck {
-        /// The round.
-        round: u32,
-    },
+    Recheck { round: u32 },
     /// A part in a stage or at a checkpoint.
-    Stage {
-        /// Which.
-        part: Part,
-    },
+    Stage { part: Part },
     /// An agent does what a person asked it to when a watch began.
     Work,
     /// A reviewer is sent the review request of a watch's cycle.
-    Peer {
-        /// The cycle.
-        cycle: u32,
-    },
+    Peer { cycle: u32 },
 }
 
 /// What an agent is asked for in a stage or at a checkpoint.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// An agent answers a stage.
@@ -81,10 +48,7 @@ pub enum Part {
     /// An agent answers the questions of a checkpoint.
     Questions,
     /// A validator is asked whether a majority is right.
-    Validate {
-        /// The question's id.
-        question: String,
-    },
+    Validate { question: String },
 }
 
 impl Purpose {
@@ -109,11 +73,9 @@ impl Purpose {
 }
 
 /// One call: an agent, what it is asked for, and which attempt this is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId {
-    /// The agent.
     pub agent: AgentName,
-    /// What for.
     #[serde(flatten)]
     pub purpose: Purpose,
     /// The attempt, counted from 1; in a review a call is repeated at most once, for a missing or invalid answer.
@@ -153,7 +115,7 @@ fn plain(name: &str) -> String {
 }
 
 /// What an agent's process left behind: sizes, hashes and the exit, never the bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transcript {
     /// All bytes written to stdout, also those beyond the cap.
     pub stdout_bytes: u64,
@@ -161,24 +123,18 @@ pub struct Transcript {
     pub stdout_hash: String,
     /// All bytes written to stderr.
     pub stderr_bytes: u64,
-    /// The exit code, if the program ended by itself.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
     pub signal: Option<i32>,
     /// Whether the sandbox held it back from writing.
     #[serde(default)]
     pub held: bool,
 }
 
-/// What was read in the answer to a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum CallAnswer {
-    /// A review.
     Review {
-        /// Whether it can be relied on.
         status: AnswerStatus,
-        /// What it raises.
         findings: Vec<RawFinding>,
         /// Text that belongs to no finding.
         notes: String,
@@ -186,62 +142,47 @@ pub enum CallAnswer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// A reviewer's words on the findings of others; a missing one is no agreement.
+    /// A reviewer's words on the findings of others, a missing one is no agreement; and what nobody had raised.
     Examine {
-        /// The words.
         examinations: Vec<Examined>,
-        /// What nobody had raised.
         observations: Vec<RawFinding>,
     },
     /// A reviewer's words on its own challenged findings; a missing one is no concession.
     Defend {
-        /// The words.
         defences: Vec<Defended>,
     },
-    /// A coder's answers; findings that are missing here were not answered.
+    /// A coder's answers; findings that are missing here were not answered. `complete`: the signature was right.
     Respond {
-        /// The answers.
         responses: Vec<Response>,
-        /// Whether the closing line or the nonce was right.
         complete: bool,
     },
-    /// A judge's ruling.
     Judge {
-        /// The ruling.
         ruling: Ruling,
     },
-    /// A reviewer's word on changes.
+    /// A reviewer's words on changes; findings that are missing here were not checked.
     Recheck {
-        /// The words; findings that are missing here were not checked.
         checks: Vec<Recheck>,
     },
     /// What an agent says in a stage or at a checkpoint.
     Stage {
-        /// The words.
         said: Box<Said>,
     },
-    /// What an agent says of the work that it was asked for.
+    /// What an agent says of the work that it was asked for, cut where it is long.
     Work {
-        /// Its words, cut where they are long.
         said: Untrusted,
     },
     /// A reviewer's `review_result` in a cycle of a watch.
     Peer {
-        /// The review.
         review: Box<PeerReview>,
     },
     /// The process ended well, but its answer is not one.
     Invalid {
-        /// What is wrong with it, in one line.
         error: String,
     },
     /// The process did not end well.
     Failed {
-        /// What happened, in one line.
         error: String,
-        /// What to do about it.
         hint: Option<String>,
-        /// The kind of failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<FailureKind>,
     },

@@ -229,28 +229,29 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
             }
         }
         Task::Examine { findings, .. } => {
-            let read = debate::examine(answer, nonce, &request.task.findings(), &debate::names(findings))?;
-            if read.examinations.is_empty() || !read.complete {
+            let names = debate::names(findings);
+            let (read, observations) = debate::examine(answer, nonce, &request.task.findings(), &names)?;
+            if read.entries.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
-                CallAnswer::Examine { examinations: read.examinations, observations: read.observations }
+                CallAnswer::Examine { examinations: read.entries, observations }
             }
         }
         Task::Defend { challenged, .. } => {
             let names = debate::names(challenged.iter().map(|item| &item.finding));
             let read = debate::defend(answer, nonce, &request.task.findings(), &names)?;
-            if read.defences.is_empty() || !read.complete {
+            if read.entries.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
-                CallAnswer::Defend { defences: read.defences }
+                CallAnswer::Defend { defences: read.entries }
             }
         }
         Task::Respond { .. } => {
-            let read = response::parse(answer, nonce, &request.task.findings())?;
+            let read = response::parse(answer, nonce, Some(&request.task.findings()))?;
             if !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no answer to any finding was read") }
             } else {
-                CallAnswer::Respond { responses: read.responses, complete: read.complete }
+                CallAnswer::Respond { responses: read.entries, complete: read.complete }
             }
         }
         Task::Judge { dispute, .. } => match ruling::parse(answer, nonce, dispute.number)? {
@@ -258,11 +259,11 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
             Err(error) => CallAnswer::Invalid { error: error.to_string() },
         },
         Task::Recheck { .. } => {
-            let read = recheck::parse(answer, nonce, &request.task.findings())?;
-            if read.checks.is_empty() || !read.complete {
+            let read = recheck::parse(answer, nonce, Some(&request.task.findings()))?;
+            if read.entries.is_empty() || !read.complete {
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
-                CallAnswer::Recheck { checks: read.checks }
+                CallAnswer::Recheck { checks: read.entries }
             }
         }
         task @ (Task::Stage { .. }

@@ -12,7 +12,7 @@ use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::merge::{self, Bench, Raised};
 use crate::pipeline::state::State;
-use crate::rules::consensus::{self, Claim, Consensus, Debate, Defence, Examination, Extras, Level, Policy};
+use crate::rules::consensus::{self, Claim, Consensus, Debate, Defence, Examination, Level, Policy};
 use crate::rules::mandatory;
 
 /// Who reads the debate's messages.
@@ -241,8 +241,8 @@ impl Merged {
     }
 
     /// The answer as JSON in the form of the specification.
-    pub(crate) fn json(&self, policy: Policy, extras: Extras<'_>) -> serde_json::Value {
-        let answer = self.consensus.answer(&self.claims, &self.debate, policy, extras);
+    pub(crate) fn json(&self, policy: Policy, run: Option<&str>) -> serde_json::Value {
+        let answer = self.consensus.answer(&self.claims, &self.debate, policy, run);
         serde_json::to_value(answer).expect("an answer is plain data")
     }
 }
@@ -286,7 +286,7 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
     });
     findings.sort_by_key(|finding| finding.id);
     let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);
-    let content = merged.json(bench.lists.policy, Extras::default()).to_string();
+    let content = merged.json(bench.lists.policy, None).to_string();
     let count = |class| consensus.decisions.iter().filter(|decision| decision.class == class).count();
     let summary = format!(
         "Debate consensus: {} confirmed, {} dismissed, {} disputed",

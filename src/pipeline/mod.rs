@@ -54,7 +54,7 @@ use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::Watch;
 use crate::private;
 use crate::protocol::prompts::PromptError;
-use crate::rules::consensus::{Extras, Policy};
+use crate::rules::consensus::Policy;
 use crate::workspace::control::{Steers, steers};
 use crate::workspace::{Target, TreeId, Unfollowed, Workspace, WorkspaceError};
 
@@ -246,7 +246,7 @@ pub fn decided_again(
     let lists = merge::Lists { policy, ..merge::Lists::of(&state.settings) };
     let decided = (1..=state.round()).map(|round| {
         let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };
-        debate::Merged::of(&bench).json(policy, Extras { id: Some(&run.0) })
+        debate::Merged::of(&bench).json(policy, Some(&run.0))
     });
     Ok(decided.collect())
 }

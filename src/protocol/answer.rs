@@ -17,12 +17,11 @@ use super::markdown::{Kind, Structure};
 pub(super) struct Walk<'a, R> {
     lines: Lines<R>,
     structure: Structure,
-    json: Extractor,
+    pub(super) json: Extractor,
     nonce: Option<&'a str>,
     in_data: bool,
 }
 
-/// One line of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'a> {
     pub(super) text: &'a str,
@@ -70,21 +69,6 @@ impl<'a, R: BufRead> Walk<'a, R> {
             State::Outside | State::Inside => None,
         }
     }
-
-    /// Whether a JSON object was too large to be read.
-    pub(super) fn passed_over(&self) -> bool {
-        self.json.passed_over()
-    }
-
-    /// What is wrong with JSON that was to be an answer, with its line and column.
-    pub(super) fn fault(&self) -> Option<&str> {
-        self.json.fault()
-    }
-
-    /// Whether something that was to be findings is no JSON.
-    pub(super) fn is_broken(&self) -> bool {
-        self.json.is_broken()
-    }
 }
 
 /// Whether a line begins or ends data of the prompt.
@@ -98,7 +82,6 @@ pub(super) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
     expected.map_or(!given.is_empty(), |expected| expected == given)
 }
 
-/// The closing lines of one kind of answer.
 #[derive(Debug)]
 pub(super) struct Closing<'a> {
     name: &'static str,
@@ -151,7 +134,6 @@ impl<'a> Closing<'a> {
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
-    /// What is wrong with a line that begins like a closing line.
     fn wrong(&self, line: &str) -> Option<&'static str> {
         let rest = line.strip_prefix(self.name)?;
         let nonce = rest.strip_prefix(" nonce=").and_then(|rest| rest.split_whitespace().next());
@@ -162,7 +144,6 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// What is wrong with the closing line, if no line counts as one.
     pub(super) fn problem(&self) -> Option<String> {
         match self.announced {
             None => Some(format!("the closing line `{}` {}", self.name, self.astray.unwrap_or("is missing"))),
@@ -176,7 +157,6 @@ impl<'a> Closing<'a> {
         self.announced.and_then(Result::ok)
     }
 
-    /// Whether there is a closing line.
     pub(super) fn is_given(&self) -> bool {
         self.announced.is_some()
     }

@@ -27,14 +27,11 @@ const PROBLEMS_CAP: usize = 20;
 
 /// The words of one kind of answer.
 pub(super) trait Word: Copy + Eq + std::fmt::Debug + 'static {
-    /// The words as they are written.
     const WORDS: &'static [(&'static str, Self)];
-    /// The name of the closing line.
     const CLOSING: &'static str;
-    /// The name of the list in JSON.
     const LIST: &'static str;
     /// Whether `Evidence:` lines are told apart from the text.
-    const EVIDENCE: bool;
+    const EVIDENCE: bool = false;
 
     /// Whether what the word says is compared with the tree afterwards. Of words that contradict each other outside of the
     /// signed end the one at the end then counts; otherwise there is none.
@@ -45,21 +42,26 @@ pub(super) trait Word: Copy + Eq + std::fmt::Debug + 'static {
         false
     }
 
-    /// Reads the word of an item in JSON: the value of `answer`, and of `resolved`.
-    fn from_json(answer: &Loose, resolved: &Loose) -> Option<Self>;
+    /// Reads the word of an item in JSON: the value of `answer`, or for some of `resolved`.
+    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
+        Self::from_word(answer)
+    }
+
+    fn from_word(answer: &Loose) -> Option<Self> {
+        let word = answer.word()?;
+        Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
+    }
 
     /// The first way the word is written.
     fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, word)| *word == self).map_or("", |(name, _)| name)
     }
 
-    /// The words as a problem names them.
     fn names() -> String {
         Self::WORDS.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// An answer to one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry<W> {
     pub(super) finding: FindingId,
@@ -70,7 +72,6 @@ pub(super) struct Entry<W> {
     pub(super) more: More,
 }
 
-/// Fields of a debate's answer in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct More {
     pub(super) adjustment: Option<String>,
@@ -81,12 +82,23 @@ pub(super) struct More {
 /// What was read.
 ///
 /// The entries are for relying on only where `complete` is set; otherwise they show what an unsigned answer says.
-#[derive(Debug)]
-pub(super) struct Answers<W> {
-    pub(super) entries: Vec<Entry<W>>,
-    pub(super) complete: bool,
-    pub(super) missing: Vec<FindingId>,
-    pub(super) problems: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers<T> {
+    /// One a finding, in the order of the answer.
+    pub entries: Vec<T>,
+    /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
+    pub complete: bool,
+    /// The findings asked about that have no usable answer, in the order they were asked.
+    pub missing: Vec<FindingId>,
+    /// What is wrong with the answer, one line each; fit to be sent back.
+    pub problems: Vec<String>,
+}
+
+impl<T> Answers<T> {
+    pub(super) fn map<U>(self, entry: impl FnMut(T) -> U) -> Answers<U> {
+        let Self { entries, complete, missing, problems } = self;
+        Answers { entries: entries.into_iter().map(entry).collect(), complete, missing, problems }
+    }
 }
 
 /// Findings by `path:line:title`, as answers in JSON may name them.
@@ -97,22 +109,14 @@ pub(super) fn name(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads answers to the findings `asked`; without a list to any finding.
-pub(super) fn read<W: Word, R: BufRead>(
-    input: R,
-    nonce: Option<&str>,
-    asked: Option<&[FindingId]>,
-) -> io::Result<Answers<W>> {
-    read_of(input, nonce, asked, &Names::new())
-}
-
-/// As [`read`]; an item in JSON may name its finding by one of `names`.
-pub(super) fn read_of<W: Word, R: BufRead>(
-    input: R,
+/// Reads answers to the findings `asked`, without a list to any finding; an item in JSON may name its finding by one of
+/// `names`.
+pub(super) fn read<W: Word>(
+    input: impl BufRead,
     nonce: Option<&str>,
     asked: Option<&[FindingId]>,
     names: &Names,
-) -> io::Result<Answers<W>> {
+) -> io::Result<Answers<Entry<W>>> {
     let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new(W::CLOSING, "answers", nonce);
     let mut prose = Prose::new();
@@ -138,11 +142,8 @@ pub(super) fn read_of<W: Word, R: BufRead>(
     if let Some(object) = walk.end() {
         take(object.text, &mut signed);
     }
-    let passed_over = walk.passed_over();
-    let fault = walk.fault().map(str::to_owned);
-    drop(walk);
-    let mut answers = Said { prose: prose.finish(), json: signed, closing, passed_over }.settle(asked);
-    if let Some(fault) = fault.filter(|_| !answers.complete) {
+    let mut answers = settle(prose.finish(), signed, &closing, walk.json.too_large, asked);
+    if let Some(fault) = walk.json.fault.filter(|_| !answers.complete) {
         // What cannot be read is why the rest is missing.
         answers.problems.insert(0, fault);
     }
@@ -224,91 +225,80 @@ impl<W> Placed<W> {
     }
 }
 
-/// All that an answer says.
-struct Said<'a, W> {
+/// Puts together what an answer says; `json` are the items of all JSON objects with the nonce.
+fn settle<W: Word>(
     prose: Gathered<W>,
-    /// The items of all JSON objects with the nonce.
     json: Option<Gathered<W>>,
-    closing: Closing<'a>,
+    closing: &Closing<'_>,
     passed_over: bool,
-}
-
-impl<W: Word> Said<'_, W> {
-    fn settle(self, asked: Option<&[FindingId]>) -> Answers<W> {
-        let Self { prose, json, closing, passed_over } = self;
-        let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
-        let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
-        let truncated = passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
-        let is_json = json.is_some();
-        let (block, others, mut problems, read) = match json {
-            Some(json) => {
-                let (read, mut problems) = (json.count(json.entries.len()), json.problems);
-                problems.extend(prose.problems);
-                (json.entries, prose.entries, problems, read)
-            }
-            None => {
-                let end = prose.signed.unwrap_or(prose.entries.len());
-                let read = prose.count(end);
-                let start = prose.block(closing.number().unwrap_or(read).min(read), end);
-                let mut block = prose.entries;
-                let behind = block.split_off(end);
-                let mut others: Vec<Placed<W>> = block.drain(..start).collect();
-                others.extend(behind);
-                (block, others, prose.problems, read)
-            }
-        };
-        let ids: HashSet<FindingId> = block.iter().map(Placed::id).collect();
-        // The closing line announces fewer answers than there are to findings that were asked about.
-        let left_over: BTreeSet<FindingId> =
-            others.iter().map(Placed::id).filter(|id| is_asked(id) && !ids.contains(id)).collect();
-        let is_signed = is_json || prose.signed.is_some();
-        let is_counted = match closing.number() {
-            Some(number) => number == ids.len() as u64,
-            None => is_json && !closing.is_given(),
-        };
-        for id in ids.iter().filter(|id| !is_asked(id)).take(PROBLEMS_CAP) {
-            problems.insert(format!("{id} was not asked about"));
+    asked: Option<&[FindingId]>,
+) -> Answers<Entry<W>> {
+    let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
+    let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
+    let truncated = passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
+    let is_json = json.is_some();
+    let (block, others, mut problems, read) = match json {
+        Some(json) => {
+            let (read, mut problems) = (json.count(json.entries.len()), json.problems);
+            problems.extend(prose.problems);
+            (json.entries, prose.entries, problems, read)
         }
-        let Merged { mut entries, conflicts } = merge(block, &others);
-        for (id, [one, other]) in conflicts.iter().filter(|(id, _)| is_asked(id)).take(PROBLEMS_CAP) {
-            problems.insert(format!("{id} has two answers, {} and {}", one.name(), other.name()));
+        None => {
+            let end = prose.signed.unwrap_or(prose.entries.len());
+            let read = prose.count(end);
+            let start = prose.block(closing.number().unwrap_or(read).min(read), end);
+            let mut block = prose.entries;
+            let behind = block.split_off(end);
+            let mut others: Vec<Placed<W>> = block.drain(..start).collect();
+            others.extend(behind);
+            (block, others, prose.problems, read)
         }
-        if !W::CHECKED && !conflicts.is_empty() {
-            problems.insert("text that is quoted has to stand in a code fence".to_owned());
-        }
-        entries.retain(|entry| is_asked(&entry.finding));
-        let is_consistent = left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
-        let complete = is_signed && is_counted && is_consistent && !truncated;
-        if truncated {
-            problems.insert("the answer is too long to be kept".to_owned());
-        } else if !is_signed {
-            problems.insert(
-                closing.problem().unwrap_or_else(|| format!("the answers do not stand before `{}`", W::CLOSING)),
-            );
-        } else if !is_counted {
-            problems.insert(format!(
-                "the closing line `{}` does not announce the {read} answers that were read",
-                W::CLOSING
-            ));
-        }
-        for id in left_over.iter().take(PROBLEMS_CAP) {
-            problems.insert(format!("the answer to {id} is not one of those that the end of the answer announces"));
-        }
-        let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
-        let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();
-        Answers { entries, complete, missing, problems: problems.into_iter().collect() }
+    };
+    let ids: HashSet<FindingId> = block.iter().map(Placed::id).collect();
+    // The closing line announces fewer answers than there are to findings that were asked about.
+    let left_over: BTreeSet<FindingId> =
+        others.iter().map(Placed::id).filter(|id| is_asked(id) && !ids.contains(id)).collect();
+    let is_signed = is_json || prose.signed.is_some();
+    let is_counted = match closing.number() {
+        Some(number) => number == ids.len() as u64,
+        None => is_json && !closing.is_given(),
+    };
+    for id in ids.iter().filter(|id| !is_asked(id)).take(PROBLEMS_CAP) {
+        problems.insert(format!("{id} was not asked about"));
     }
+    let (mut entries, conflicts) = merge(block, &others);
+    for (id, [one, other]) in conflicts.iter().filter(|(id, _)| is_asked(id)).take(PROBLEMS_CAP) {
+        problems.insert(format!("{id} has two answers, {} and {}", one.name(), other.name()));
+    }
+    if !W::CHECKED && !conflicts.is_empty() {
+        problems.insert("text that is quoted has to stand in a code fence".to_owned());
+    }
+    entries.retain(|entry| is_asked(&entry.finding));
+    let is_consistent = left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
+    let complete = is_signed && is_counted && is_consistent && !truncated;
+    if truncated {
+        problems.insert("the answer is too long to be kept".to_owned());
+    } else if !is_signed {
+        problems.insert(
+            closing.problem().unwrap_or_else(|| format!("the answers do not stand before `{}`", W::CLOSING)),
+        );
+    } else if !is_counted {
+        problems.insert(format!(
+            "the closing line `{}` does not announce the {read} answers that were read",
+            W::CLOSING
+        ));
+    }
+    for id in left_over.iter().take(PROBLEMS_CAP) {
+        problems.insert(format!("the answer to {id} is not one of those that the end of the answer announces"));
+    }
+    let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
+    let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();
+    Answers { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// The answers of the signed end, one a finding.
-struct Merged<W> {
-    entries: Vec<Entry<W>>,
-    /// Findings without an answer because there are two, and which.
-    conflicts: BTreeMap<FindingId, [W; 2]>,
-}
-
-/// Takes the last answer of the signed end to each finding. `others` stand outside of it.
-fn merge<W: Word>(block: Vec<Placed<W>>, others: &[Placed<W>]) -> Merged<W> {
+/// Takes the last answer of the signed end to each finding; where there are two that differ, none but both words. `others`
+/// stand outside of the signed end.
+fn merge<W: Word>(block: Vec<Placed<W>>, others: &[Placed<W>]) -> (Vec<Entry<W>>, BTreeMap<FindingId, [W; 2]>) {
     let mut places: BTreeMap<FindingId, usize> = BTreeMap::new();
     let mut entries: Vec<Entry<W>> = Vec::new();
     let mut before: BTreeMap<FindingId, Vec<W>> = BTreeMap::new();
@@ -335,10 +325,9 @@ fn merge<W: Word>(block: Vec<Placed<W>>, others: &[Placed<W>]) -> Merged<W> {
         }
     }
     entries.retain(|entry| !conflicts.contains_key(&entry.finding));
-    Merged { entries, conflicts }
+    (entries, conflicts)
 }
 
-/// Gathers answers in prose.
 struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
@@ -368,7 +357,6 @@ impl<W: Word> Prose<W> {
         self.mode = Mode::Closed;
     }
 
-    /// Takes a closing line.
     fn sign(&mut self) {
         self.gathered.signed = Some(self.gathered.entries.len());
         self.apart = true;

@@ -19,13 +19,10 @@ use crate::rules::mandatory;
 /// The longest title made from a text that has none, in characters.
 const TITLE: usize = 120;
 
-/// A reviewer that is not named.
 const UNNAMED: &str = "unnamed";
 
-/// What there is to merge.
 #[derive(Debug, Default)]
 pub struct Dossier {
-    /// The id of the run, if the document gave one.
     pub id: Option<String>,
     pub claims: Vec<Claim>,
     /// Rounds 2 and 3.
@@ -88,12 +85,12 @@ impl Dossier {
         let named = node.text(node::MODEL);
         let context = Context {
             model: named.clone().or_else(|| outer.model.clone()),
-            vendor: node.text(node::VENDOR).or_else(|| outer.vendor.clone()),
+            vendor: node.text(&["vendor"]).or_else(|| outer.vendor.clone()),
             file: node.file().or_else(|| outer.file.clone()),
             observed: outer.observed,
         };
-        self.debate.reviewers.extend(node.get(node::REVIEWERS).texts());
-        self.debate.silent.extend(node.get(node::SILENT).texts());
+        self.debate.reviewers.extend(node.get(&["reviewers"]).texts());
+        self.debate.silent.extend(node.get(&["silent"]).texts());
         let inside = [
             (Place::Item, node.inside(node::FINDINGS)?),
             (Place::Top, node.inside(node::DOCUMENTS)?),
@@ -107,17 +104,17 @@ impl Dossier {
         }
         if is_container {
             if self.id.is_none() {
-                self.id = node.text(node::ID);
+                self.id = node.text(&["id"]);
             }
             self.debate.reviewers.extend(named);
-        } else if node.text(node::FINDING_ID).is_some() {
-            for observation in node.inside(node::OBSERVATIONS)?.into_iter().flatten() {
+        } else if node.text(&["finding_id"]).is_some() {
+            for observation in node.inside(&["new_observations"])?.into_iter().flatten() {
                 self.take(observation, Place::Item, &Context { observed: true, ..context.clone() }, debate)?;
             }
             debate.push(Message { document: node.0.clone(), by: context.model });
         } else if node.is_message() && place == Place::Top {
             // What it says is a document, or tells people how far the debate has come.
-            let text = node.text(node::CONTENT).unwrap_or_default();
+            let text = node.text(&["content"]).unwrap_or_default();
             let inside: Vec<Loose> =
                 serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
             for inner in inside.iter().map_while(|document| documents(document).ok()).flatten() {
@@ -207,7 +204,7 @@ impl Dossier {
             title
         };
         self.claims.push(Claim {
-            id: node.text(node::ID).unwrap_or_default(),
+            id: node.text(&["id"]).unwrap_or_default(),
             model,
             vendor: context.vendor,
             file: file.filter(|file| !file.is_empty()),
@@ -215,10 +212,10 @@ impl Dossier {
             end_line: end,
             block: None,
             severity,
-            confidence: node::percent(node.get(node::CONFIDENCE)),
-            category: node.filled(node::CATEGORY),
-            rule: node.filled(node::RULE),
-            denies: *node.get(node::VALID) == Loose::Bool(false) || denies(&title),
+            confidence: node::percent(node.get(&["confidence"])),
+            category: node.filled(&["category"]),
+            rule: node.filled(&["rule"]),
+            denies: *node.get(&["valid"]) == Loose::Bool(false) || denies(&title),
             title,
             description,
             suggestion: node.text(node::SUGGESTION).unwrap_or_default(),
@@ -255,21 +252,26 @@ impl Dossier {
         if messages.is_empty() {
             return;
         }
-        let finder = Finder::of(&self.claims);
+        let place = |claim: &Claim| {
+            let line = claim.line.map(|line| line.to_string()).unwrap_or_default();
+            format!("{}:{line}:{}", claim.file.as_deref().unwrap_or_default(), claim.title)
+        };
+        let by_id = |claim: &Claim| (claim.id.clone(), claim.id.clone());
+        // An id is stronger than a place.
+        let places = self.claims.iter().map(|claim| (place(claim), claim.id.clone()));
+        let finder: HashMap<String, String> = places.chain(self.claims.iter().map(by_id)).collect();
         for Message { document, by } in messages {
             let node = Node(&document);
-            let named = node.text(node::FINDING_ID).unwrap_or_default();
+            let named = node.text(&["finding_id"]).unwrap_or_default();
             let sender = by.as_deref().unwrap_or("an unnamed reviewer").to_owned();
-            let Some(finding) = finder.find(&named) else {
+            let Some(finding) = finder.get(&named).cloned() else {
                 self.problems.push(format!("{sender} answers to the finding `{named}`, which does not exist"));
                 continue;
             };
-            let action = node.text(node::ACTION).unwrap_or_default().trim().to_lowercase();
-            let adjustment = node::number(node.get(node::ADJUSTMENT)).unwrap_or(0);
-            let reasoning = node.text(node::REASONING).unwrap_or_default();
-            let examined = ExaminationWord::ALL.into_iter().find(|word| word.as_str() == action);
-            let defended = DefenceWord::ALL.into_iter().find(|word| word.as_str() == action);
-            match (examined, defended) {
+            let action = node.text(&["action"]).unwrap_or_default().trim().to_lowercase();
+            let adjustment = node::number(node.get(&["confidence_adjustment"])).unwrap_or(0);
+            let reasoning = node.text(&["reasoning"]).unwrap_or_default();
+            match (ExaminationWord::parse(&action), DefenceWord::parse(&action)) {
                 (Some(word), _) => {
                     let by = by.unwrap_or_else(|| UNNAMED.to_owned());
                     self.debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
@@ -278,9 +280,9 @@ impl Dossier {
                     // Only who raised a finding defends it.
                     let raiser = || self.claims.iter().find(|claim| claim.id == finding);
                     let by = by.or_else(|| Some(raiser()?.model.clone())).unwrap_or_else(|| UNNAMED.to_owned());
-                    let severity = node.text(node::REVISED_SEVERITY);
+                    let severity = node.text(&["revised_severity"]);
                     let revised_severity = severity.map(|word| Level::of(mandatory::normalise(&word)));
-                    let revised_description = node.filled(node::REVISED_DESCRIPTION);
+                    let revised_description = node.filled(&["revised_description"]);
                     let defence =
                         Defence { by, finding, word, adjustment, reasoning, revised_severity, revised_description };
                     self.debate.defences.push(defence);
@@ -291,30 +293,6 @@ impl Dossier {
                 }
             }
         }
-    }
-}
-
-/// Finds claims by their id, or by `file:line:title`.
-struct Finder<'a> {
-    ids: HashSet<&'a str>,
-    places: HashMap<String, &'a str>,
-}
-
-impl<'a> Finder<'a> {
-    fn of(claims: &'a [Claim]) -> Self {
-        let place = |claim: &Claim| {
-            let line = claim.line.map(|line| line.to_string()).unwrap_or_default();
-            format!("{}:{line}:{}", claim.file.as_deref().unwrap_or_default(), claim.title)
-        };
-        Self {
-            ids: claims.iter().map(|claim| claim.id.as_str()).collect(),
-            places: claims.iter().map(|claim| (place(claim), claim.id.as_str())).collect(),
-        }
-    }
-
-    fn find(&self, named: &str) -> Option<String> {
-        let id = self.ids.get(named).or_else(|| self.places.get(named))?;
-        Some((*id).to_owned())
     }
 }
 

@@ -4,7 +4,7 @@
 //! that are not UTF-8 become U+FFFD. Whatever the input is, one line of at most [`LINE_CAP`] bytes is in memory.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -41,7 +41,6 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), begun: false }
     }
 
-    /// The next line; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let Some(cut) = self.read()? else { return Ok(None) };
         if !std::mem::replace(&mut self.begun, true) && self.line.starts_with(b"\xef\xbb\xbf") {
@@ -63,28 +62,16 @@ impl<R: BufRead> Lines<R> {
     /// Reads one raw line into the buffer; says whether it was cut, `None` at the end of the input.
     fn read(&mut self) -> io::Result<Option<bool>> {
         self.line.clear();
-        let (mut any, mut cut) = (false, false);
-        loop {
-            let chunk = match self.input.fill_buf() {
-                Ok(chunk) => chunk,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if chunk.is_empty() {
-                return Ok(any.then_some(cut));
-            }
-            any = true;
-            let end = chunk.iter().position(|byte| *byte == b'\n');
-            let part = &chunk[..end.unwrap_or(chunk.len())];
-            let room = (LINE_CAP - self.line.len()).min(part.len());
-            cut |= room < part.len();
-            self.line.extend_from_slice(&part[..room]);
-            let used = part.len() + usize::from(end.is_some());
-            self.input.consume(used);
-            if end.is_some() {
-                return Ok(Some(cut));
-            }
+        let room = u64::try_from(LINE_CAP + 1).unwrap_or(u64::MAX);
+        let read = self.input.by_ref().take(room).read_until(b'\n', &mut self.line)?;
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+        } else if read > LINE_CAP {
+            self.line.truncate(LINE_CAP);
+            self.input.skip_until(b'\n')?;
+            return Ok(Some(true));
         }
+        Ok((read > 0).then_some(false))
     }
 }
 

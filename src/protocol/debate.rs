@@ -6,8 +6,8 @@
 use std::io::{self, BufRead};
 
 use super::answer::{Walk, is_nonce};
-pub use super::answers::Names;
-use super::answers::{self, Answers, Entry, Word};
+use super::answers::{self, Entry, Word};
+pub use super::answers::{Answers, Names};
 use super::json::{Loose, State};
 use super::{claims, review};
 use crate::domain::{
@@ -16,10 +16,8 @@ use crate::domain::{
 use crate::rules::consensus::{Claim, Level};
 use crate::rules::mandatory;
 
-/// What begins a new observation.
 const NEW: &str = "[NEW ";
 
-/// What begins a revised text.
 const REVISED: &str = "Revised:";
 
 /// The names of findings: `path:line:title`, as the specification's messages call them. A name that two findings have
@@ -41,98 +39,56 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     names
 }
 
-/// What was read in an answer of round 2.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExamineAnswer {
-    pub examinations: Vec<Examined>,
-    /// What nobody had raised.
-    pub observations: Vec<RawFinding>,
-    /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
-    pub complete: bool,
-    /// What is wrong with the answer, one line each; fit to be sent back.
-    pub problems: Vec<String>,
-}
-
-/// What was read in an answer of round 3.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DefendAnswer {
-    pub defences: Vec<Defended>,
-    /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
-    pub complete: bool,
-    /// What is wrong with the answer, one line each; fit to be sent back.
-    pub problems: Vec<String>,
-}
-
-/// Reads an answer of round 2 on the findings `asked`, which JSON may call by their names.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Reads an answer of round 2 on the findings `asked`, which JSON may call by their names; and what nobody had raised.
+/// Fails only where `input` cannot be read.
 pub fn examine(
     mut input: impl BufRead,
     nonce: Option<&str>,
     asked: &[FindingId],
     names: &Names,
-) -> io::Result<ExamineAnswer> {
+) -> io::Result<(Answers<Examined>, Vec<RawFinding>)> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
-    let Answers { entries, complete, problems, .. } =
-        answers::read_of::<ExaminationWord, _>(bytes.as_slice(), nonce, Some(asked), names)?;
-    let examinations = entries
-        .into_iter()
-        .map(|mut entry| {
-            // A new observation ends the answer before it.
-            let end = entry.text.find(&format!("\n{NEW}")).unwrap_or(entry.text.len());
-            entry.text.truncate(end);
-            let (adjustment, _, reasoning) = adjusted(&entry);
-            Examined {
-                finding: entry.finding,
-                action: entry.word,
-                confidence_adjustment: adjustment,
-                reasoning: reasoning.into(),
-            }
-        })
-        .collect::<Vec<_>>();
+    let read = answers::read(bytes.as_slice(), nonce, Some(asked), names)?.map(|mut entry| {
+        // A new observation ends the answer before it.
+        let end = entry.text.find(&format!("\n{NEW}")).unwrap_or(entry.text.len());
+        entry.text.truncate(end);
+        let (confidence_adjustment, _, reasoning) = adjusted(&entry);
+        let Entry { finding, word: action, .. } = entry;
+        Examined { finding, action, confidence_adjustment, reasoning: reasoning.into() }
+    });
     // What comes without a single answer is no part of one.
-    let observations = if examinations.is_empty() || !complete { Vec::new() } else { observations(&bytes, nonce)? };
-    Ok(ExamineAnswer { examinations, observations, complete, problems })
+    let is_answer = read.complete && !read.entries.is_empty();
+    let observations = if is_answer { observations(&bytes, nonce)? } else { Vec::new() };
+    Ok((read, observations))
 }
 
 /// Reads an answer of round 3 on the findings `asked`, which JSON may call by their names.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn defend(
     input: impl BufRead,
     nonce: Option<&str>,
     asked: &[FindingId],
     names: &Names,
-) -> io::Result<DefendAnswer> {
-    let Answers { entries, complete, problems, .. } =
-        answers::read_of::<DefenceWord, _>(input, nonce, Some(asked), names)?;
-    let defences = entries
-        .into_iter()
-        .map(|entry| {
-            let (adjustment, tag, reasoning) = adjusted(&entry);
-            let (reasoning, revised) = match reasoning.split_once(REVISED) {
-                Some((reasoning, revised)) => (reasoning.trim().to_owned(), Some(revised.trim().to_owned())),
-                None => (reasoning, None),
-            };
-            let Entry { finding, word, more, .. } = entry;
-            Defended {
-                finding,
-                action: word,
-                confidence_adjustment: adjustment,
-                reasoning: reasoning.into(),
-                revised_severity: more.severity.or(tag).map(severity),
-                revised_description: more
-                    .description
-                    .or(revised)
-                    .filter(|text| !text.is_empty())
-                    .map(Untrusted::from),
-            }
-        })
-        .collect();
-    Ok(DefendAnswer { defences, complete, problems })
+) -> io::Result<Answers<Defended>> {
+    let read = answers::read(input, nonce, Some(asked), names)?;
+    Ok(read.map(|entry| {
+        let (confidence_adjustment, tag, reasoning) = adjusted(&entry);
+        let (reasoning, revised) = match reasoning.split_once(REVISED) {
+            Some((reasoning, revised)) => (reasoning.trim().to_owned(), Some(revised.trim().to_owned())),
+            None => (reasoning, None),
+        };
+        let Entry { finding, word: action, more, .. } = entry;
+        let revised = more.description.or(revised).filter(|text| !text.is_empty());
+        Defended {
+            finding,
+            action,
+            confidence_adjustment,
+            reasoning: reasoning.into(),
+            revised_severity: more.severity.or(tag).map(severity),
+            revised_description: revised.map(Untrusted::from),
+        }
+    }))
 }
 
 fn severity(word: String) -> Severity {
@@ -246,15 +202,9 @@ impl Word for ExaminationWord {
     ];
     const CLOSING: &'static str = "GLEE-EXAMINE-END";
     const LIST: &'static str = "responses";
-    const EVIDENCE: bool = false;
 
     fn keeps_open(self) -> bool {
         self == Self::Agree
-    }
-
-    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
-        let word = answer.word()?;
-        Self::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(&word))
     }
 }
 
@@ -263,15 +213,9 @@ impl Word for DefenceWord {
         &[("DEFEND", Self::Defend), ("CONCEDE", Self::Concede), ("MODIFY", Self::Modify)];
     const CLOSING: &'static str = "GLEE-DEFEND-END";
     const LIST: &'static str = "defenses";
-    const EVIDENCE: bool = false;
 
     fn keeps_open(self) -> bool {
         self == Self::Defend
-    }
-
-    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
-        let word = answer.word()?;
-        Self::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(&word))
     }
 }
 
@@ -288,9 +232,9 @@ mod tests {
         let text = "[F1] AGREE +10: `eval` runs it\n[F2] DISAGREE -20: line 4 checks it\n[F3] PARTIAL: the length only\n\
                     [NEW HIGH] app.py:9 The file is never closed\n  on any path\n\
                     GLEE-EXAMINE-END nonce=n answers=3\n";
-        let read = examine(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+        let (read, observations) = examine(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
         let rows: Vec<_> = read
-            .examinations
+            .entries
             .iter()
             .map(|said| {
                 (said.finding.0, said.action.as_str(), said.confidence_adjustment, said.reasoning.as_written())
@@ -305,7 +249,7 @@ mod tests {
             ]
         );
         assert_eq!(read.problems, Vec::<String>::new());
-        let new = &read.observations[0];
+        let new = &observations[0];
         assert_eq!(
             (new.title.as_written(), new.line, new.body.as_written()),
             ("The file is never closed", Some(9), "on any path")
@@ -317,9 +261,9 @@ mod tests {
         let text = r#"{"nonce": "n", "responses": [
             {"finding_id": "F1", "action": "partial", "confidence_adjustment": 5, "reasoning": "r",
              "new_observations": [{"severity": "low", "file": "a.py", "line": 3, "title": "Unused"}]}]}"#;
-        let read = examine(text.as_bytes(), Some("n"), &ASKED[..1], &Names::new()).unwrap();
-        assert_eq!(read.examinations[0].confidence_adjustment, 5);
-        assert_eq!(read.observations[0].title, "Unused");
+        let (read, observations) = examine(text.as_bytes(), Some("n"), &ASKED[..1], &Names::new()).unwrap();
+        assert_eq!(read.entries[0].confidence_adjustment, 5);
+        assert_eq!(observations[0].title, "Unused");
         assert_eq!(read.problems, Vec::<String>::new());
     }
 
@@ -331,10 +275,10 @@ mod tests {
                 r#"{{"nonce": "n", "responses": [{{"finding_id": "{named}", "action": "agree", "reasoning": "r"}}]}}"#
             )
         };
-        let read = |named: &str| examine(text(named).as_bytes(), Some("n"), &ASKED[..1], &names).unwrap();
+        let read = |named: &str| examine(text(named).as_bytes(), Some("n"), &ASKED[..1], &names).unwrap().0;
         let known = read("src/a.rs:3:The  lock leaks");
-        assert_eq!((known.complete, known.examinations[0].finding), (true, FindingId(1)));
-        assert!(read("src/a.rs:4:The lock leaks").examinations.is_empty(), "another place is another finding");
+        assert_eq!((known.complete, known.entries[0].finding), (true, FindingId(1)));
+        assert!(read("src/a.rs:4:The lock leaks").entries.is_empty(), "another place is another finding");
     }
 
     #[test]
@@ -343,18 +287,18 @@ mod tests {
                     Revised: Slow in tests\nGLEE-DEFEND-END nonce=n answers=3\n";
         let read = defend(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
         assert_eq!(read.problems, Vec::<String>::new());
-        let modified = &read.defences[2];
+        let modified = &read.entries[2];
         assert_eq!(modified.confidence_adjustment, -10);
         assert_eq!(modified.revised_severity, Some(Severity::known(Tag::Low)));
         assert_eq!(modified.revised_description, Some("Slow in tests".into()));
         assert_eq!(modified.reasoning, "only in tests");
-        assert_eq!(read.defences[0].reasoning, "line 2 calls `md5`");
+        assert_eq!(read.entries[0].reasoning, "line 2 calls `md5`");
     }
 
     #[test]
     fn what_is_no_answer_says_what_is_wrong() {
-        let read = examine("I agree with everything.".as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
-        assert!(read.examinations.is_empty());
+        let (read, _) = examine("I agree with everything.".as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+        assert!(read.entries.is_empty());
         assert!(read.problems.iter().any(|problem| problem.contains("GLEE-EXAMINE-END")), "{:?}", read.problems);
     }
 }

@@ -6,22 +6,17 @@
 /// What a line is, seen from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing but white space.
     Blank,
-    /// The line that opens a fence.
     FenceOpen,
     /// A line inside a fence.
     Code,
-    /// The line that closes a fence.
     FenceClose,
-    /// A line of a block quote.
     Quote,
     Rule,
     /// The line under a heading: `====`.
     Underline,
     /// The line under a table's header: `|---|:-:|`.
     Delimiter,
-    /// A heading with `#`.
     Heading,
     Text,
 }
@@ -33,7 +28,6 @@ impl Kind {
     }
 }
 
-/// Follows the fences of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Structure {
     fence: Option<Fence>,
@@ -47,12 +41,10 @@ struct Fence {
 }
 
 impl Structure {
-    /// Whether a fence is open.
     pub(super) fn in_fence(&self) -> bool {
         self.fence.is_some()
     }
 
-    /// Says what the next line is.
     pub(super) fn classify(&mut self, line: &str) -> Kind {
         if let Some(fence) = self.fence {
             if fence.is_closed_by(line) {
@@ -135,7 +127,6 @@ fn heading(text: &str) -> Option<&str> {
 /// A line without what stands before the text of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peeled<'a> {
-    /// The text of the item.
     pub(super) rest: &'a str,
     /// Whether a list marker was taken away.
     pub(super) listed: bool,

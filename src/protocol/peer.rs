@@ -6,22 +6,20 @@
 use std::io::{self, BufRead, Read as _};
 
 use jiff::Timestamp;
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::stage::{self, StageError};
 use crate::domain::{PeerIssue, PeerReview, ReviewRequest, Tag, Untrusted, Verdict};
 use crate::rules::mandatory;
 
-/// The most issues that are read.
 const ISSUES: usize = 100;
 
 /// What is read of the words of an agent about its work, in bytes.
 const WORDS: u64 = 64 << 10;
 
 /// Reads what an agent says of the work it was asked for: all but the closing line; `None` if there is nothing.
-///
-/// # Errors
-/// Those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     let mut bytes = Vec::new();
     input.take(WORDS).read_to_end(&mut bytes)?;
@@ -32,9 +30,7 @@ pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
 }
 
 /// Reads the answer to a review request; `now` is the timestamp where it has none.
-///
-/// # Errors
-/// The outer result: only those of reading `input`. The inner one says why the answer is none.
+/// The outer result fails only where `input` cannot be read; the inner one says why the answer is none.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -62,7 +58,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     let Some(Value::Object(payload)) = object.get("payload") else {
         return Err(wrong("payload", "has to be an object with `verdict`, `summary` and `issues`"));
     };
-    let verdict = payload.get("verdict").and_then(Value::as_str).and_then(Verdict::parse);
+    let verdict = payload.get("verdict").and_then(|word| Verdict::deserialize(word).ok());
     let verdict = verdict.ok_or(wrong("verdict", "has to be `approved`, `concerns` or `blocker`"))?;
     let text = |fields: &Map<String, Value>, name: &str| -> Option<Untrusted> {
         let text = fields.get(name)?.as_str()?.trim();

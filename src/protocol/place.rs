@@ -15,9 +15,7 @@ pub(super) struct Place {
     pub(super) file: String,
     /// The first line, from 1.
     pub(super) line: u32,
-    /// The last line of a range.
     pub(super) end_line: Option<u32>,
-    /// The bytes it takes up.
     pub(super) range: Range<usize>,
 }
 
@@ -144,14 +142,7 @@ pub(super) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
 
 /// What ends a word: blanks, quotes, and punctuation that no path has.
 fn is_boundary(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || matches!(c, '`' | '"' | '\'' | '<' | '>' | '*' | '|' | ',' | ';' | '=' | '–' | '—')
-        || matches!(
-            c,
-            '，' | '。' | '、' | '；' | '！' | '？' | '「' | '」' | '『' | '』' | '【' | '】' | '《' | '》'
-        )
-        || matches!(c, '（' | '）' | '“' | '”' | '‘' | '’' | '„' | '«' | '»')
+    c.is_whitespace() || c.is_control() || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
 }
 
 /// Where the scheme of a URL begins in a word.
@@ -326,18 +317,7 @@ fn ends_well(rest: &str) -> bool {
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
 /// Names of files that have no extension; `Makefile` and its kin are known by their ending.
-const NAMES: [&str; 10] = [
-    "makefile",
-    "justfile",
-    "BUILD",
-    "WORKSPACE",
-    "LICENSE",
-    "README",
-    "CHANGELOG",
-    "CODEOWNERS",
-    "NOTICE",
-    "Kconfig",
-];
+const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 /// Whether a word can be the path of a file.
 fn is_path(word: &str) -> bool {
@@ -360,6 +340,9 @@ fn is_path(word: &str) -> bool {
     match extension {
         _ if nested => true,
         Some(extension) => !HOSTS.contains(&extension),
-        None => NAMES.contains(&name) || (name.ends_with("file") && name.starts_with(char::is_uppercase)),
+        None => {
+            NAMES.split(' ').any(|known| known == name)
+                || (name.ends_with("file") && name.starts_with(char::is_uppercase))
+        }
     }
 }

@@ -4,8 +4,6 @@
 //! that no file and no agent can move the cursor, hide a line or build a link. The marks by which continuous
 //! integration takes orders out of a log are broken by such an escape too.
 
-use std::borrow::Cow;
-
 use crate::domain::Untrusted;
 
 /// What Azure Pipelines, GitHub's runner and TeamCity take for an order wherever it stands in a line.
@@ -13,25 +11,8 @@ const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
 /// What GitHub's runner takes for an order behind `::` at the beginning of a line, which a wrapped text may make of any
 /// word.
-const ORDERS: [&str; 17] = [
-    "add-mask",
-    "add-matcher",
-    "add-path",
-    "debug",
-    "echo",
-    "endgroup",
-    "error",
-    "group",
-    "internal-",
-    "notice",
-    "remove-matcher",
-    "save-state",
-    "set-env",
-    "set-output",
-    "set-secret",
-    "stop-commands",
-    "warning",
-];
+const ORDERS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
+                      save-state set-env set-output set-secret stop-commands warning";
 
 /// What can be made safe to show. Nobody else can take the text out of it.
 pub trait Shown: written::Text {}
@@ -40,28 +21,15 @@ impl<T: written::Text + ?Sized> Shown for T {}
 
 /// Where only this module reaches.
 mod written {
-    use super::{Cow, Untrusted};
+    use super::Untrusted;
 
     pub trait Text {
-        /// The text as it is written.
         fn text(&self) -> &str;
     }
 
-    impl Text for str {
+    impl<T: AsRef<str> + ?Sized> Text for T {
         fn text(&self) -> &str {
-            self
-        }
-    }
-
-    impl Text for String {
-        fn text(&self) -> &str {
-            self
-        }
-    }
-
-    impl Text for Cow<'_, str> {
-        fn text(&self) -> &str {
-            self
+            self.as_ref()
         }
     }
 
@@ -124,7 +92,7 @@ fn without_orders(text: String, hash: &str, colon: &str) -> String {
         if MARKS.iter().any(|mark| rest.starts_with(mark)) {
             shown.push_str(hash);
         } else if begins_a_word
-            && rest.strip_prefix("::").is_some_and(|rest| ORDERS.iter().any(|order| rest.starts_with(order)))
+            && rest.strip_prefix("::").is_some_and(|rest| ORDERS.split(' ').any(|order| rest.starts_with(order)))
         {
             shown.push_str(colon);
         } else {

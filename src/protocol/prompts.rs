@@ -17,21 +17,21 @@ use crate::files;
 mod context;
 mod own;
 
-/// The templates that a project may replace.
-pub const NAMES: [&str; 13] = [
-    "review.md",
-    "respond.md",
-    "judge.md",
-    "examine.md",
-    "defend.md",
-    "recheck.md",
-    "stage.md",
-    "aggregate.md",
-    "arbitrate.md",
-    "questions.md",
-    "validate.md",
-    "work.md",
-    "peer.md",
+/// The templates, which a project may replace; each has the name of its task.
+pub const TEMPLATES: [(&str, &str); 13] = [
+    ("review.md", include_str!("prompts/review.md")),
+    ("respond.md", include_str!("prompts/respond.md")),
+    ("judge.md", include_str!("prompts/judge.md")),
+    ("examine.md", include_str!("prompts/examine.md")),
+    ("defend.md", include_str!("prompts/defend.md")),
+    ("recheck.md", include_str!("prompts/recheck.md")),
+    ("stage.md", include_str!("prompts/stage.md")),
+    ("aggregate.md", include_str!("prompts/aggregate.md")),
+    ("arbitrate.md", include_str!("prompts/arbitrate.md")),
+    ("questions.md", include_str!("prompts/questions.md")),
+    ("validate.md", include_str!("prompts/validate.md")),
+    ("work.md", include_str!("prompts/work.md")),
+    ("peer.md", include_str!("prompts/peer.md")),
 ];
 
 /// The largest template of a project that is read, in bytes.
@@ -40,10 +40,8 @@ const LARGEST: u64 = 64 * 1024;
 /// The steps a template may take; a loop over a thousand findings takes some ten thousand.
 const FUEL: u64 = 10_000_000;
 
-/// Why there is no prompt.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// The project's template cannot be read.
     #[error("the prompt template `{}` cannot be read", path.display())]
     Read {
         path: PathBuf,
@@ -53,10 +51,8 @@ pub enum PromptError {
     /// It is a folder, a link, a device.
     #[error("the prompt template `{}` is not a regular file", path.display())]
     NotAFile { path: PathBuf },
-    /// It is too large.
     #[error("the prompt template `{}` is larger than {LARGEST} bytes", path.display())]
     TooLarge { path: PathBuf },
-    /// It is no template, or asks for a value that does not exist.
     #[error("{place}:{line}: {message}")]
     Template {
         /// The file, or the name of the built-in template.
@@ -139,23 +135,9 @@ fn template_error(place: &str, error: &minijinja::Error) -> PromptError {
     PromptError::Template { place: place.to_owned(), line: error.line().unwrap_or(1), message }
 }
 
-/// The name and the built-in template of a task.
 fn template(task: &Task) -> (&'static str, &'static str) {
-    match task {
-        Task::Review { .. } => ("review.md", include_str!("prompts/review.md")),
-        Task::Examine { .. } => ("examine.md", include_str!("prompts/examine.md")),
-        Task::Defend { .. } => ("defend.md", include_str!("prompts/defend.md")),
-        Task::Respond { .. } => ("respond.md", include_str!("prompts/respond.md")),
-        Task::Judge { .. } => ("judge.md", include_str!("prompts/judge.md")),
-        Task::Recheck { .. } => ("recheck.md", include_str!("prompts/recheck.md")),
-        Task::Stage { .. } => ("stage.md", include_str!("prompts/stage.md")),
-        Task::Aggregate { .. } => ("aggregate.md", include_str!("prompts/aggregate.md")),
-        Task::Arbitrate { .. } => ("arbitrate.md", include_str!("prompts/arbitrate.md")),
-        Task::Questions { .. } => ("questions.md", include_str!("prompts/questions.md")),
-        Task::Validate { .. } => ("validate.md", include_str!("prompts/validate.md")),
-        Task::Work { .. } => ("work.md", include_str!("prompts/work.md")),
-        Task::Peer { .. } => ("peer.md", include_str!("prompts/peer.md")),
-    }
+    let is_named = |name: &str| name.strip_suffix(".md") == Some(task.kind());
+    TEMPLATES.into_iter().find(|(name, _)| is_named(name)).expect("each task has a template")
 }
 
 fn environment(mut environment: Environment<'_>, fuel: u64) -> Environment<'_> {

@@ -9,7 +9,6 @@ mod union;
 
 use std::io::{self, BufRead};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::draft::Draft;
@@ -21,9 +20,8 @@ pub use super::place::{Paths, split};
 use crate::domain::{AnswerStatus, RawFinding};
 
 /// What was read in a reviewer's answer. Serialises to the form that `glee parse` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewAnswer {
-    /// Whether the answer can be relied on.
     pub status: AnswerStatus,
     /// The findings, in the order of the answer; equal ones are all kept.
     pub findings: Vec<RawFinding>,
@@ -48,17 +46,13 @@ pub struct ReviewAnswer {
 /// All JSON results and all tagged prose count; what is said in both forms counts once. A result directly before the
 /// closing line stands for what precedes it where its number is the one announced (see `union`). Time is linear in the
 /// size of the answer, memory bounded.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
     parse_of(input, nonce, &Paths::default())
 }
 
 /// As [`parse`]; paths under review are recognised in prose as they are, blanks in them included.
-///
-/// # Errors
-/// Only those of reading `input`.
+/// Fails only where `input` cannot be read.
 pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io::Result<ReviewAnswer> {
     let mut walk = Walk::with(input, nonce, Scope::Lists);
     let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);
@@ -84,13 +78,10 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
     if let Some(object) = walk.end() {
         results.take(object, &mut draft);
     }
-    let (passed_over, is_broken) = (walk.passed_over(), walk.is_broken());
-    let fault = walk.fault().map(str::to_owned);
-    drop(walk);
     results.leave_out_prompt(&mut draft, closing.number());
-    let mut answer = results.unite(draft, &closing, passed_over, is_broken);
+    let mut answer = results.unite(draft, &closing, walk.json.too_large, walk.json.broken);
     if !answer.status.is_complete() {
-        answer.problem = Some(problem(&answer, fault, &closing));
+        answer.problem = Some(problem(&answer, walk.json.fault, &closing));
     }
     Ok(answer)
 }

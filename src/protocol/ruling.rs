@@ -22,7 +22,6 @@ const CITATIONS_CAP: usize = 100;
 /// Why a judge's answer is no ruling; its text is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulingError {
-    /// Nothing at the end of the answer has the form of a ruling.
     #[error(
         "the answer does not end with a ruling, neither a JSON object with `ruling` nor the line \
          `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`"
@@ -34,39 +33,23 @@ pub enum RulingError {
     /// A ruling is there, but not at the end.
     #[error("text follows the ruling, which has to be the last thing in the answer")]
     TextBehind,
-    /// A JSON object was too large to be read.
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,
-    /// The nonce is missing or another one.
     #[error("the ruling's `nonce` is not the one that was given")]
     Nonce,
-    /// The ruling is on another dispute, or does not say on which.
     #[error("the ruling is on dispute `{given}`, asked was dispute {asked}")]
-    Dispute {
-        /// What the answer says.
-        given: String,
-        /// The dispute to rule on.
-        asked: DisputeNumber,
-    },
-    /// The ruling is none of the three words.
+    Dispute { given: String, asked: DisputeNumber },
     #[error("`{given}` is no ruling; it is one of `ENFORCE`, `DISMISS`, `ESCALATE`")]
-    Word {
-        /// What the answer says.
-        given: String,
-    },
-    /// The value of a field cannot be read.
+    Word { given: String },
     #[error("`{given}` is no value of `{field}`; {expected}")]
     Field {
         field: &'static str,
-        /// What the answer says.
         given: String,
         /// What may stand there.
         expected: &'static str,
     },
-    /// A field goes with DISMISS only.
     #[error("`{field}` goes with `DISMISS` only, the ruling is `{ruling}`")]
     DismissOnly { field: &'static str, ruling: RulingWord },
-    /// Several rulings say different things.
     #[error("the answer has rulings that contradict each other: {}", words(.0))]
     Contradiction(Vec<RulingWord>),
 }
@@ -81,9 +64,7 @@ fn words(words: &[RulingWord]) -> String {
 /// follow it. A ruling in a fence that text follows is a quotation. For a ruling in prose the text before it is the
 /// rationale, and the places named there are its citations; a last line `Coder-evidence: <why>` before the closing line
 /// says why places count that the coder wrote in this run.
-///
-/// # Errors
-/// The outer result: only those of reading `input`. The inner one says why the answer is no ruling.
+/// The outer result fails only where `input` cannot be read; the inner one says why the answer is no ruling.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -126,12 +107,12 @@ pub fn parse<R: BufRead>(
     {
         docket.take(claim, object.fenced);
     }
-    if walk.passed_over() {
+    if walk.json.too_large {
         return Ok(Err(RulingError::TooLarge));
     }
     let decided = docket.decide().map(|claimed| reasons.complete(claimed));
-    Ok(decided.map_err(|error| match (error, walk.fault()) {
-        (RulingError::Missing, Some(fault)) => RulingError::Malformed(fault.to_owned()),
+    Ok(decided.map_err(|error| match (error, walk.json.fault) {
+        (RulingError::Missing, Some(fault)) => RulingError::Malformed(fault),
         (error, _) => error,
     }))
 }

@@ -1,9 +1,10 @@
 //! Secrets: values that a rule set recognises are replaced by stable placeholders before a text leaves the machine or
 //! is kept.
 //!
-//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`). A placeholder names the rule
-//! and four digits of the value's hash: enough to see that two are the same, too little to guess the value by. It keeps
-//! the value's line ends, so that line numbers stay what they are, and is not itself taken for a secret.
+//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two more (`own.toml`). A
+//! placeholder names the rule and four digits of the value's hash: enough to see that two are the same, too little to
+//! guess the value by. It keeps the value's line ends, so that line numbers stay what they are, and is not itself taken
+//! for a secret.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
@@ -25,7 +26,6 @@ const KEY: usize = 32 << 10;
 /// The rule that recognises private keys.
 const PRIVATE_KEY: &str = "private-key";
 
-/// Replaces the secrets in a text.
 pub fn redact(text: &str) -> Cow<'_, str> {
     match redact_bytes(text.as_bytes()) {
         Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),

@@ -26,22 +26,17 @@ const LIST_CAP: usize = 1000;
 /// Why an answer is none; its text is sent back to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StageError {
-    /// There is neither an object nor a closing line with the nonce.
     #[error("the answer has no JSON object with the `nonce` that was given")]
     Missing,
     /// What was to be the object is no JSON: what the parser says, with line and column.
     #[error("{0}")]
     Malformed(String),
-    /// There are several, and they differ.
     #[error("the answer has several JSON objects with the `nonce`, and they differ")]
     Several,
-    /// Text follows an object that has to come last.
     #[error("text follows the JSON object, which has to be the last thing in the answer")]
     TextBehind,
-    /// An object was too large to be read.
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,
-    /// A field is absent or of the wrong form.
     #[error("`{field}` {expected}")]
     Field {
         field: &'static str,
@@ -51,9 +46,7 @@ pub enum StageError {
 }
 
 /// Reads the answer to a task of a stage or a checkpoint.
-///
-/// # Errors
-/// The outer result: only those of reading `input`. The inner one says why the answer is none.
+/// The outer result fails only where `input` cannot be read; the inner one says why the answer is none.
 ///
 /// # Panics
 /// For a task of a review.
@@ -99,7 +92,6 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
     })
 }
 
-/// What an answer holds.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     objects: Vec<Map<String, Value>>,
@@ -167,8 +159,8 @@ pub(super) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
     if let Some(object) = walk.end() {
         found.take(object.text, nonce);
     }
-    found.too_large = walk.passed_over();
-    found.fault = walk.fault().map(str::to_owned);
+    found.too_large = walk.json.too_large;
+    found.fault = walk.json.fault;
     found.closed &= closing.number() == Some(1);
     Ok(found)
 }
@@ -189,19 +181,14 @@ fn synthesis(object: Map<String, Value>, required: &[String]) -> Result<Synthesi
     let Some(Value::Object(consensus)) = object.get("consensus") else {
         return Err(StageError::Field { field: "consensus", expected: "has to be an object with `conflicts`" });
     };
-    let list = |name, expected| match consensus.get(name) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(items)) => Ok(items.iter().take(LIST_CAP).map(described).collect()),
-        Some(_) => Err(StageError::Field { field: name, expected }),
-    };
     let word = |fields: &Map<String, Value>| fields.get("status").and_then(Value::as_str).map(str::to_owned);
     let status = word(&object).or_else(|| word(consensus)).unwrap_or_default();
     let summary = object.get("summary").or_else(|| consensus.get("summary"));
     Ok(Synthesis {
         conflict: status.trim().eq_ignore_ascii_case("conflict"),
         summary: summary.map(text).unwrap_or_default(),
-        agreements: list("agreements", "has to be a list")?,
-        conflicts: list("conflicts", "has to be a list")?,
+        agreements: list(consensus, "agreements")?,
+        conflicts: list(consensus, "conflicts")?,
         missing_fields: missing(&object, required),
         content: text(&Value::Object(object)),
     })
@@ -214,11 +201,7 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     };
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
-    let modifications = match object.get("modifications") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(items)) => items.iter().take(LIST_CAP).map(described).collect(),
-        Some(_) => return Err(StageError::Field { field: "modifications", expected: "has to be a list" }),
-    };
+    let modifications = list(object, "modifications")?;
     // A list of one is that one; parts of several approaches are a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
@@ -266,6 +249,15 @@ fn validation(object: &Map<String, Value>) -> Result<Validation, StageError> {
         agrees_with_majority: agrees.ok_or(StageError::Field { field, expected: "has to be true or false" })?,
         reasoning: object.get("reasoning").map(text).unwrap_or_default(),
     })
+}
+
+/// The items of a list, which may be absent.
+fn list(fields: &Map<String, Value>, field: &'static str) -> Result<Vec<Untrusted>, StageError> {
+    match fields.get(field) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => Ok(items.iter().take(LIST_CAP).map(described).collect()),
+        Some(_) => Err(StageError::Field { field, expected: "has to be a list" }),
+    }
 }
 
 /// An item of a list: its text, or of an object the field that describes it.

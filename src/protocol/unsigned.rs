@@ -15,12 +15,12 @@ const FOREIGN: &str = "d00dfeed9b7d42e68a1c0f2b4d6e8091";
 
 /// Whether an answer of any form counts.
 fn counts(form: usize, answer: &[u8]) -> bool {
-    let (nonce, asked) = (Some(NONCE), &[FindingId(1), FindingId(2)]);
+    let (nonce, asked) = (Some(NONCE), [FindingId(1), FindingId(2)].as_slice());
     match form {
         0 | 1 => review::parse(answer, nonce).unwrap().status.is_complete(),
-        2 | 3 => recheck::parse(answer, nonce, asked).unwrap().complete,
-        4 | 5 => response::parse(answer, nonce, asked).unwrap().complete,
-        6 | 7 => debate::examine(answer, nonce, asked, &debate::Names::new()).unwrap().complete,
+        2 | 3 => recheck::parse(answer, nonce, Some(asked)).unwrap().complete,
+        4 | 5 => response::parse(answer, nonce, Some(asked)).unwrap().complete,
+        6 | 7 => debate::examine(answer, nonce, asked, &debate::Names::new()).unwrap().0.complete,
         8 | 9 => debate::defend(answer, nonce, asked, &debate::Names::new()).unwrap().complete,
         10 | 11 => ruling::parse(answer, nonce, DisputeNumber(1)).unwrap().is_ok(),
         12 | 13 => stage::parse(answer, nonce, &stage_task()).unwrap().is_ok(),

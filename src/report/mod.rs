@@ -7,7 +7,6 @@ pub mod text;
 use crate::domain::Outcome;
 use crate::draw::Look;
 
-/// The forms an outcome can be printed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
@@ -17,10 +16,8 @@ pub enum Format {
     Jsonl,
 }
 
-/// What a report needs beside the outcome.
 #[derive(Clone, Copy)]
 pub struct RenderOptions<'a> {
-    /// How text may look on stdout.
     pub look: Look,
     /// How much is shown of what does not block.
     pub detail: Detail,
@@ -31,7 +28,6 @@ pub struct RenderOptions<'a> {
     pub fix_command: &'a str,
 }
 
-/// How much a text report shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// What is optional or settled in one line each.

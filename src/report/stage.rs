@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::domain::{ExitReason, StageStatus, Synthesis, Untrusted};
+use crate::domain::{Decision, ExitReason, StageStatus, Synthesis, Untrusted};
 use crate::draw::{self, Glyph, Look, Tone, paragraph};
 use crate::pipeline::stages::stats::{BOUND, Counts, Deadlocks};
 use crate::pipeline::stages::{OpenQuestion, Outcome, Resolved, Step, files};
@@ -25,7 +25,6 @@ pub fn state(outcome: &Outcome) -> String {
     }
 }
 
-/// An outcome for people.
 pub fn text(look: Look, outcome: &Outcome) -> String {
     let mut out = String::new();
     let (glyph, tone) = match outcome.exit {
@@ -59,25 +58,13 @@ pub fn text(look: Look, outcome: &Outcome) -> String {
                 answers(&mut out, look, outcome);
             }
             if let Some((decision, by)) = decision {
-                let choice = printable::line(&decision.decision.to_string());
-                let line = format!(
-                    "{} decided: {choice} (confidence {})",
-                    draw::settler(by),
-                    decision.confidence.as_str()
-                );
-                let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, &line));
-                paragraph(&mut out, look, "  ", &printable::block(&decision.rationale));
-                list(&mut out, look, "Modifications", &decision.modifications);
+                decided(&mut out, look, &format!("{} decided", draw::settler(by)), decision, "Modifications");
             } else if let Some(deadlock) = deadlock {
                 let line = format!("Deadlock: {}", printable::line(deadlock));
                 let _ = writeln!(out, "\n  {}", look.paint(Tone::Warn, &line));
                 if let Some((said, name)) = uncertain.as_deref() {
-                    let name = printable::line(&name.0);
-                    let choice = printable::line(&said.decision.to_string());
-                    let line = format!("{name} would decide: {choice} (confidence {})", said.confidence.as_str());
-                    let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, &line));
-                    paragraph(&mut out, look, "  ", &printable::block(&said.rationale));
-                    list(&mut out, look, "Modifications it would make", &said.modifications);
+                    let who = format!("{} would decide", printable::line(&name.0));
+                    decided(&mut out, look, &who, said, "Modifications it would make");
                 }
                 let id = printable::line(&outcome.id);
                 hint(&mut out, look, &format!("decide with `glee consensus resolve {id} <agent or hybrid>`"));
@@ -144,14 +131,22 @@ fn waiting(out: &mut String, look: Look, id: &str, open: &OpenQuestion) {
     let line = format!("{}: {}", printable::line(&question.id), printable::line(&question.question));
     paragraph(out, look, &format!("  {} ", look.glyph(Glyph::Attention)), &line);
     for opinion in &open.opinions {
-        let by: Vec<String> = opinion.by.iter().map(|name| printable::line(&name.0)).collect();
-        paragraph(out, look, "    - ", &format!("{} ({})", printable::line(&opinion.answer), by.join(", ")));
+        let line = format!("{} ({})", printable::line(&opinion.answer), draw::names(&opinion.by));
+        paragraph(out, look, "    - ", &line);
     }
     if let Some(reason) = &open.validator {
         paragraph(out, look, "    validator: ", &printable::line(reason));
     }
     let (id, question) = (printable::line(id), printable::line(&question.id));
     hint(out, look, &format!("answer with `glee gate answer {id} {question} <answer>`"));
+}
+
+fn decided(out: &mut String, look: Look, who: &str, decision: &Decision, modifications: &str) {
+    let choice = printable::line(&decision.decision.to_string());
+    let line = format!("{who}: {choice} (confidence {})", decision.confidence);
+    let _ = writeln!(out, "\n  {}", look.paint(Tone::Strong, &line));
+    paragraph(out, look, "  ", &printable::block(&decision.rationale));
+    list(out, look, modifications, &decision.modifications);
 }
 
 fn list(out: &mut String, look: Look, title: &str, items: &[Untrusted]) {

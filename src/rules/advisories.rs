@@ -65,7 +65,6 @@ fn semantic(text: &str) -> Option<semver::Version> {
 /// A package in the version that a lock file names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Locked {
-    /// Where it comes from.
     pub ecosystem: Ecosystem,
     pub name: String,
     pub version: String,
@@ -77,7 +76,6 @@ pub enum Standing {
     Affected,
     /// It comes after the fix.
     Patched {
-        /// The version that brought the fix.
         fixed: String,
     },
 }
@@ -144,7 +142,6 @@ impl Advisory {
         self.withdrawn.is_none()
     }
 
-    /// Whether it goes by this id.
     pub fn is_called(&self, id: &str) -> bool {
         std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
     }

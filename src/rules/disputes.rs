@@ -2,7 +2,6 @@
 
 use crate::domain::{Answer, Disposition, Grounds, Response, Ruling, RulingWord};
 
-/// What an answer amounts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
     /// The coder says it did what was asked.

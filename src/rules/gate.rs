@@ -5,7 +5,6 @@ use crate::domain::{ExitReason, FindingState};
 /// What a run left behind, as far as the exit code is concerned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// The states of the mandatory findings.
     pub mandatory: Vec<FindingState>,
     /// Whether a dispute of this run, or an earlier one that a finding repeats, waits for a person.
     pub dispute_open: bool,

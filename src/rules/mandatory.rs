@@ -6,66 +6,17 @@
 use crate::domain::{Severity, Tag};
 
 /// Words of other scales and the tag each stands for, lower case.
-const VOCABULARY: &[(&str, Tag)] = &[
-    ("p0", Tag::Critical),
-    ("p1", Tag::High),
-    ("p2", Tag::Medium),
-    ("p3", Tag::Low),
-    ("p4", Tag::Low),
-    ("s0", Tag::Critical),
-    ("s1", Tag::High),
-    ("s2", Tag::Medium),
-    ("s3", Tag::Low),
-    ("s4", Tag::Low),
-    ("sev4", Tag::Low),
-    ("sev0", Tag::Critical),
-    ("sev1", Tag::High),
-    ("sev2", Tag::Medium),
-    ("sev3", Tag::Low),
-    ("blocker", Tag::Critical),
-    ("blocking", Tag::Critical),
-    ("fatal", Tag::Critical),
-    ("crit", Tag::Critical),
-    ("showstopper", Tag::Critical),
-    ("emergency", Tag::Critical),
-    ("urgent", Tag::High),
-    ("serious", Tag::High),
-    ("mustfix", Tag::Must),
-    ("severe", Tag::High),
-    ("major", Tag::High),
-    ("error", Tag::High),
-    ("important", Tag::High),
-    ("bug", Tag::High),
-    ("required", Tag::Must),
-    ("mandatory", Tag::Must),
-    ("must-fix", Tag::Must),
-    ("must_fix", Tag::Must),
-    ("moderate", Tag::Medium),
-    ("med", Tag::Medium),
-    ("warning", Tag::Medium),
-    ("warn", Tag::Medium),
-    ("normal", Tag::Medium),
-    ("recommended", Tag::Should),
-    ("suggestion", Tag::Should),
-    ("improvement", Tag::Should),
-    ("consider", Tag::Should),
-    ("minor", Tag::Low),
-    ("trivial", Tag::Low),
-    ("nit", Tag::Low),
-    ("nitpick", Tag::Low),
-    ("style", Tag::Low),
-    ("note", Tag::Low),
-    ("info", Tag::Low),
-    ("informational", Tag::Low),
-    ("optional", Tag::Low),
-    ("could", Tag::Low),
-    ("may", Tag::Low),
-    ("🔴", Tag::High),
-    ("🟠", Tag::Medium),
-    ("🟡", Tag::Medium),
-    ("🟢", Tag::Low),
-    ("🔵", Tag::Low),
-    ("⚪", Tag::Low),
+const VOCABULARY: [(Tag, &str); 6] = [
+    (Tag::Critical, "p0 s0 sev0 blocker blocking fatal crit showstopper emergency"),
+    (Tag::Must, "mustfix required mandatory must-fix must_fix"),
+    (Tag::High, "p1 s1 sev1 urgent serious severe major error important bug 🔴"),
+    (Tag::Should, "recommended suggestion improvement consider"),
+    (Tag::Medium, "p2 s2 sev2 moderate med warning warn normal 🟠 🟡"),
+    (
+        Tag::Low,
+        "p3 p4 s3 s4 sev4 sev3 minor trivial nit nitpick style note info informational optional could may 🟢 \
+         🔵 ⚪",
+    ),
 ];
 
 /// Words beside a severity that say nothing of how grave it is.
@@ -85,9 +36,9 @@ pub fn normalise(word: &str) -> Option<Tag> {
     })
 }
 
-/// A word as it stands in the table.
 fn known(word: &str) -> Option<Tag> {
-    Tag::parse(word).or_else(|| VOCABULARY.iter().find(|(other, _)| *other == word).map(|(_, tag)| *tag))
+    let listed = || VOCABULARY.iter().find(|(_, words)| words.split(' ').any(|other| other == word));
+    Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))
 }
 
 /// Fills in the tag of a severity whose word was not one of the six.

@@ -21,23 +21,15 @@ pub fn action(ruling: &Ruling) -> Action {
 }
 
 /// The reason code of a DISMISS.
-fn code(grounds: Grounds) -> &'static str {
-    match grounds {
-        Grounds::FactualError => "FACTUAL_ERROR",
-        Grounds::BreaksFunctionality => "BREAKS_FUNCTIONALITY",
-        Grounds::ConflictsWithRequirements => "CONFLICTS_WITH_REQUIREMENTS",
-        Grounds::MisunderstoodContext => "MISUNDERSTOOD_CONTEXT",
-        Grounds::AlreadyHandled => "ALREADY_HANDLED",
-        Grounds::NotMandatory => "NOT_MANDATORY",
-        Grounds::Duplicate => "DUPLICATE",
-    }
+fn code(grounds: Grounds) -> String {
+    grounds.as_str().to_uppercase()
 }
 
 /// The lists of the vote rules with the judges' grounds: a finding that is right but not mandatory is a structural
 /// reason to change its tag, any other ground justifies dropping it.
 fn lists() -> Lists {
     let mut lists = Lists::default();
-    lists.structural.insert(code(Grounds::NotMandatory).to_owned());
+    lists.structural.insert(code(Grounds::NotMandatory));
     let justified = [
         Grounds::FactualError,
         Grounds::BreaksFunctionality,
@@ -46,7 +38,7 @@ fn lists() -> Lists {
         Grounds::AlreadyHandled,
         Grounds::Duplicate,
     ];
-    lists.drop_justified.extend(justified.map(|grounds| code(grounds).to_owned()));
+    lists.drop_justified.extend(justified.map(code));
     lists
 }
 
@@ -57,7 +49,7 @@ fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Op
     }
     let rulings: Vec<&Ruling> = votes.iter().filter_map(|vote| vote.ruling.as_ref()).collect();
     let actions: BTreeSet<Action> = rulings.iter().map(|ruling| action(ruling)).collect();
-    let grounds: BTreeSet<&str> = rulings.iter().filter_map(|ruling| ruling.grounds.map(code)).collect();
+    let grounds: BTreeSet<&str> = rulings.iter().filter_map(|ruling| Some(ruling.grounds?.as_str())).collect();
     let stands = actions.contains(&Action::Keep) || actions.contains(&Action::Merge);
     let tags: BTreeSet<Tag> = rulings.iter().filter_map(|ruling| ruling.new_tag).collect();
     if actions.contains(&Action::Flip) && actions.len() > 1 || tags.len() > 1 {

@@ -5,34 +5,14 @@
 use std::collections::BTreeSet;
 
 /// Words that ask to take something back.
-const UNDO_WORDS: &[&str] = &[
-    "revert",
-    "undo",
-    "restore",
-    "remove",
-    "drop",
-    "delete",
-    "unnecessary",
-    "redundant",
-    "needless",
-    "overkill",
-    "instead of",
-    "go back",
-    "switch back",
-    "change back",
-    "put back",
-    "should not",
-    "shouldn't",
-    "do not",
-    "don't",
-];
+const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessary, redundant, needless, overkill, \
+                          instead of, go back, switch back, change back, put back, should not, shouldn't, do not, \
+                          don't";
 
 /// What the coder changed for an earlier finding at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The path inside the tree.
     pub file: String,
-    /// The lines taken out.
     pub removed: Vec<String>,
     /// The lines put in, with their numbers in the file after the edit.
     pub added: Vec<(u32, String)>,
@@ -62,7 +42,7 @@ pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &Edit) 
         return true;
     }
     let lower = folded.to_lowercase();
-    if !UNDO_WORDS.iter().any(|word| lower.contains(word)) {
+    if !UNDO_WORDS.split(", ").any(|word| lower.contains(word)) {
         return false;
     }
     let old: BTreeSet<String> = edit.removed.iter().flat_map(|line| identifiers(line)).collect();

@@ -27,7 +27,6 @@ pub(crate) fn parts_of<T: Sync, R: Send>(items: &[T], worth: usize, work: impl F
     })
 }
 
-/// Does `work` on each item.
 pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     parts(items, |part| part.iter().map(&work).collect::<Vec<R>>()).into_iter().flatten().collect()
 }

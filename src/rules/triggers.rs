@@ -32,7 +32,6 @@ pub struct Triggers {
     in_cycle: bool,
 }
 
-/// The trigger that an event is.
 pub fn trigger(kind: EventType) -> Option<Trigger> {
     match kind {
         EventType::Milestone => Some(Trigger::Milestone),
@@ -64,7 +63,6 @@ impl Triggers {
         }
     }
 
-    /// Something asks for a cycle.
     pub fn pull(&mut self, trigger: Trigger, now: Duration) {
         let settled = match trigger {
             Trigger::UserManual | Trigger::Clarified | Trigger::TimeoutFallback => now,
@@ -114,7 +112,6 @@ impl Triggers {
         self.is_paused = true;
     }
 
-    /// The work goes on.
     pub fn resume(&mut self, now: Duration) {
         self.is_paused = false;
         self.quiet_since = now;

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::words;
 
-words!(Action, FlagReason);
+words!(Action, FlagReason, Voter);
 
 /// What a voter wants done with a tuple.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Action {
     /// Leave it as it is.
@@ -27,13 +27,6 @@ pub enum Action {
 }
 
 impl Action {
-    const ALL: [Self; 5] = [Self::Keep, Self::Drop, Self::Flip, Self::Flag, Self::Merge];
-
-    /// Reads a word, trimmed and in any case.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.as_str().eq_ignore_ascii_case(word.trim()))
-    }
-
     /// The action it counts as (rule 4).
     fn adopted(self) -> Self {
         if self == Self::Merge { Self::Keep } else { self }
@@ -52,22 +45,11 @@ pub enum Voter {
 impl Voter {
     /// All three, in the order in which they are read.
     pub const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
-
-    /// Reads one letter, in any case.
-    pub fn parse(word: &str) -> Option<Self> {
-        match word.trim() {
-            "A" | "a" => Some(Self::A),
-            "B" | "b" => Some(Self::B),
-            "C" | "c" => Some(Self::C),
-            _ => None,
-        }
-    }
 }
 
 /// A vote that was cast; `V` is what a FLIP would set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
-    /// What the voter wants.
     pub action: Action,
     /// Why, as one of the known codes or any other word.
     pub reason: Option<Cow<'a, str>>,
@@ -85,7 +67,7 @@ pub enum Version {
 }
 
 /// Why the rules themselves flag a tuple.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
     /// The one vote outside the majority is of the voter whom the conflict's type concerns.
@@ -101,7 +83,6 @@ pub enum FlagReason {
 /// The type of conflict in which one finding's place contains another's.
 pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
-/// The lists that the rules consult.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists {
     /// `_FACET_PRIORITY`: for a type of conflict, the voters whose lone voice is not outvoted.
@@ -388,7 +369,7 @@ mod tests {
             "",
         ];
         let mut single: Vec<Option<(Action, &str)>> = vec![None];
-        for action in Action::ALL {
+        for action in [Action::Keep, Action::Drop, Action::Flip, Action::Flag, Action::Merge] {
             single.extend(codes.iter().map(|code| Some((action, *code))));
         }
         let lists = Lists::default();

@@ -7,7 +7,7 @@ use std::io;
 
 use console::Term;
 use dialoguer::theme::{ColorfulTheme, SimpleTheme, Theme};
-use dialoguer::{Confirm, Input, MultiSelect, Select};
+use dialoguer::{Confirm, MultiSelect, Select};
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -22,19 +22,10 @@ pub enum AskError {
     Terminal(#[source] io::Error),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    Color,
-    Plain,
-}
-
 /// Asks for one of `items`; `preselected` is an index into them, and so is the answer.
-///
-/// # Errors
-/// When there is no answer.
-pub fn select(look: Look, prompt: &str, items: &[String], preselected: usize) -> Result<usize, AskError> {
+pub fn select(color: bool, prompt: &str, items: &[String], preselected: usize) -> Result<usize, AskError> {
     answer(|| {
-        Select::with_theme(theme(look).as_ref())
+        Select::with_theme(theme(color).as_ref())
             .with_prompt(prompt)
             .items(items)
             .default(preselected)
@@ -44,12 +35,9 @@ pub fn select(look: Look, prompt: &str, items: &[String], preselected: usize) ->
 }
 
 /// Asks for any number of `items`, each with whether it is chosen at first; the answer is their indices, in order.
-///
-/// # Errors
-/// When there is no answer.
-pub fn multi_select(look: Look, prompt: &str, items: &[(String, bool)]) -> Result<Vec<usize>, AskError> {
+pub fn multi_select(color: bool, prompt: &str, items: &[(String, bool)]) -> Result<Vec<usize>, AskError> {
     answer(|| {
-        MultiSelect::with_theme(theme(look).as_ref())
+        MultiSelect::with_theme(theme(color).as_ref())
             .with_prompt(prompt)
             .items_checked(items.iter().map(|(item, chosen)| (item, *chosen)))
             .interact_opt()
@@ -58,29 +46,13 @@ pub fn multi_select(look: Look, prompt: &str, items: &[(String, bool)]) -> Resul
 }
 
 /// Asks yes or no.
-///
-/// # Errors
-/// When there is no answer.
-pub fn confirm(look: Look, prompt: &str, preselected: bool) -> Result<bool, AskError> {
-    answer(|| Confirm::with_theme(theme(look).as_ref()).with_prompt(prompt).default(preselected).interact_opt())?
+pub fn confirm(color: bool, prompt: &str, preselected: bool) -> Result<bool, AskError> {
+    answer(|| Confirm::with_theme(theme(color).as_ref()).with_prompt(prompt).default(preselected).interact_opt())?
         .ok_or(AskError::Cancelled)
 }
 
-/// Asks for a line of text, which may be empty.
-///
-/// # Errors
-/// When there is no answer.
-pub fn input(look: Look, prompt: &str) -> Result<String, AskError> {
-    answer(|| {
-        Input::<String>::with_theme(theme(look).as_ref()).with_prompt(prompt).allow_empty(true).interact_text()
-    })
-}
-
-fn theme(look: Look) -> Box<dyn Theme> {
-    match look {
-        Look::Color => Box::new(ColorfulTheme::default()),
-        Look::Plain => Box::new(SimpleTheme),
-    }
+fn theme(color: bool) -> Box<dyn Theme> {
+    if color { Box::new(ColorfulTheme::default()) } else { Box::new(SimpleTheme) }
 }
 
 /// Asks, and shows the cursor again however it ended.

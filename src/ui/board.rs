@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use nix::sys::signal::{Signal, raise};
 use tokio::sync::{oneshot, watch};
 
-use crate::draw::{Tone, standing as drawn};
+use crate::draw::{Tone, names_width, standing as drawn};
 use crate::event::{CallId, Event, EventKind};
 use crate::pipeline::ports::EventSink;
 use crate::watch::intake::{Batch, Command, Intake, Item};
@@ -23,9 +23,7 @@ use super::terminal::Terminal;
 const TOLD: u64 = 20;
 /// How often the time on the screen moves.
 const TICK: Duration = Duration::from_secs(1);
-/// What the keys do.
 const KEYS: &str = "r review   p pause   c continue   q quit   / command";
-/// What can be typed.
 const WORDS: &str = "/review, /pause WHY, /resume WHY, /issues, /close NUMBER WHY, /quit";
 
 /// Tells what happens in a watch, without letting a flood of events wash everything else away.
@@ -38,7 +36,6 @@ pub struct Board {
 }
 
 impl Board {
-    /// Shows a watch on a terminal, or in plain lines.
     pub fn new(terminal: &Terminal) -> Self {
         let progress = Progress::new(terminal);
         Self { progress, terminal: terminal.clone(), second: Instant::now(), told: 0 }
@@ -103,7 +100,7 @@ pub async fn draw(terminal: Terminal, mut standing: watch::Receiver<Standing>, m
 
 fn block(terminal: &Terminal, standing: &Standing, typed: &str) -> String {
     let look = terminal.screen().look();
-    let width = drawn::width(standing);
+    let width = names_width(standing.agents.iter().map(|agent| &agent.name));
     let now = Timestamp::now();
     let fits = look.width.saturating_sub(1);
     let mut lines = vec![String::new()];
@@ -156,7 +153,6 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
     });
 }
 
-/// The command of a typed line.
 fn typed_order(line: &str) -> Option<Command> {
     let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
     let reason = rest.trim().to_owned();

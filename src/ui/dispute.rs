@@ -10,7 +10,7 @@ use console::Term;
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
 use crate::draw::snippet::{self, Code};
 use crate::draw::{self, Look, Tone, paragraph};
-use crate::pipeline::ports::{Choice, Decider, PersonWord, Question};
+use crate::pipeline::ports::{Choice, Decider, Excerpt, PersonWord, Question};
 use crate::protocol::printable;
 
 use super::menu::{self, Menu, taken};
@@ -31,7 +31,6 @@ pub struct Dialog {
 }
 
 impl Dialog {
-    /// A dialog on a terminal, which the live display shares.
     pub fn new(terminal: &Terminal) -> Self {
         Self { terminal: terminal.clone(), shown: None }
     }
@@ -131,7 +130,6 @@ pub struct Unattended {
 }
 
 impl Unattended {
-    /// Says once on the terminal which default it takes.
     pub fn new(terminal: &Terminal) -> Self {
         Self { terminal: terminal.clone(), said: false }
     }
@@ -205,22 +203,19 @@ fn sheet(look: Look, question: &Question) -> String {
     let tag = look.paint(Tone::of(&finding.raw.severity), &format!("[{severity}]"));
     let title = printable::line(&finding.raw.title);
     push(&mut sheet, look, &tag, &title);
-    let names: Vec<String> = finding.raised_by.iter().map(|name| printable::line(&name.0)).collect();
     let class = finding.raw.rule.as_ref().or(finding.raw.category.as_ref()).map(printable::line);
-    let raised = format!("raised by {}", names.join(", "));
+    let raised = format!("raised by {}", draw::names(&finding.raised_by));
     let facts = [raised, class.unwrap_or_default()].map(|fact| look.paint(Tone::Faint, &fact));
     let _ = writeln!(sheet, "{}", look.facts(&facts));
     paragraph(&mut sheet, look, "  ", &printable::block(&finding.raw.body));
 
+    let code = |tone: Tone, Excerpt { file, text, first_line, lines }: &Excerpt, quoted: String| {
+        let code = Code { file, text, first_line: *first_line, lines: *lines, quoted };
+        format!("\n{}\n", snippet::code(look, tone, &code))
+    };
     if let Some(excerpt) = &question.excerpt {
-        let code = Code {
-            file: &excerpt.file,
-            text: &excerpt.text,
-            first_line: excerpt.first_line,
-            lines: excerpt.lines,
-            quoted: format!("{title}\n{}", printable::block(&finding.raw.body)),
-        };
-        let _ = writeln!(sheet, "\n{}", snippet::code(look, Tone::of(&finding.raw.severity), &code));
+        let quoted = format!("{title}\n{}", printable::block(&finding.raw.body));
+        sheet.push_str(&code(Tone::of(&finding.raw.severity), excerpt, quoted));
     }
 
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, dispute.objector.heading()));
@@ -232,14 +227,7 @@ fn sheet(look: Look, question: &Question) -> String {
         let _ = writeln!(sheet, "  {}", look.paint(Tone::Faint, "no evidence given"));
     }
     for cited in &question.cited {
-        let code = Code {
-            file: &cited.file,
-            text: &cited.text,
-            first_line: cited.first_line,
-            lines: cited.lines,
-            quoted: String::new(),
-        };
-        let _ = writeln!(sheet, "\n{}", snippet::code(look, Tone::Key, &code));
+        sheet.push_str(&code(Tone::Key, cited, String::new()));
     }
     for record in &dispute.rulings {
         let by = match &record.by {
@@ -282,7 +270,6 @@ mod tests {
     use super::*;
     use crate::domain::Tag;
     use crate::draw::fixture::{dispute, finding, ruling};
-    use crate::pipeline::ports::Excerpt;
     use crate::ui::screen::{Screen, Verbosity};
 
     const LOOK: Look = Look { color: false, unicode: true, width: 72 };

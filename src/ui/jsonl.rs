@@ -15,11 +15,6 @@ pub struct JsonLines {
 }
 
 impl JsonLines {
-    /// Listens from the first event on.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The first failure to write; a closed pipe is none.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
@@ -34,11 +29,8 @@ impl EventSink for JsonLines {
     }
 }
 
-/// An event as a line with its line end.
 fn line(event: &Event) -> io::Result<String> {
-    let mut line = printable::json(serde_json::to_string(event)?);
-    line.push('\n');
-    Ok(line)
+    Ok(printable::json(serde_json::to_string(event)?) + "\n")
 }
 
 #[cfg(test)]

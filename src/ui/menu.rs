@@ -19,7 +19,6 @@ pub(super) struct Menu<'a> {
     pub(super) escape: &'static str,
 }
 
-/// What a key did.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     /// The cursor stands on another line, or the key means nothing.
@@ -87,7 +86,13 @@ impl Menu<'_> {
     /// # Errors
     /// [`io::ErrorKind::Interrupted`] for Ctrl-C, and when the terminal cannot be used.
     pub(super) fn ask(&mut self, term: &Term, look: impl Fn() -> Look) -> io::Result<Option<usize>> {
-        let _hidden = HiddenCursor::new(term)?;
+        term.hide_cursor()?;
+        let taken = self.choose(term, look);
+        drop(term.show_cursor());
+        taken
+    }
+
+    fn choose(&mut self, term: &Term, look: impl Fn() -> Look) -> io::Result<Option<usize>> {
         loop {
             let lines = self.lines(look());
             for line in &lines {
@@ -114,31 +119,22 @@ impl Menu<'_> {
 /// As [`Menu::ask`].
 pub(super) fn line(term: &Term, prompt: &str, look: impl Fn() -> Look) -> io::Result<Option<String>> {
     let mut text = String::new();
-    loop {
+    let answer = loop {
         term.clear_line()?;
         term.write_str(&entry(prompt, &text, look().width))?;
         match term.read_key_raw()? {
-            Key::Enter => {
-                term.write_line("")?;
-                return Ok(Some(text.trim().to_owned()));
-            }
-            Key::Escape => {
-                term.write_line("")?;
-                return Ok(None);
-            }
-            Key::CtrlC => {
-                term.write_line("")?;
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            Key::Backspace => {
-                text.pop();
-            }
+            Key::Enter => break Ok(Some(text.trim().to_owned())),
+            Key::Escape => break Ok(None),
+            Key::CtrlC => break Err(io::ErrorKind::Interrupted.into()),
+            Key::Backspace => drop(text.pop()),
             // Ctrl-U, as in every shell.
             Key::Char('\u{15}') => text.clear(),
             Key::Char(c) if !crate::protocol::printable::is_unsafe(c) => text.push(c),
             _ => {}
         }
-    }
+    };
+    term.write_line("")?;
+    answer
 }
 
 /// The prompt and the end of the text, on one row.
@@ -157,22 +153,6 @@ fn entry(prompt: &str, text: &str, width: usize) -> String {
 pub(super) fn taken(look: Look, what: &str) -> String {
     let mark = look.paint(Tone::Good, look.glyph(Glyph::Done));
     format!("{mark} {}", look.cut(what, look.width.saturating_sub(3)))
-}
-
-/// Hides the cursor for as long as it lives.
-struct HiddenCursor<'a>(&'a Term);
-
-impl<'a> HiddenCursor<'a> {
-    fn new(term: &'a Term) -> io::Result<Self> {
-        term.hide_cursor()?;
-        Ok(Self(term))
-    }
-}
-
-impl Drop for HiddenCursor<'_> {
-    fn drop(&mut self) {
-        drop(self.0.show_cursor());
-    }
 }
 
 #[cfg(test)]

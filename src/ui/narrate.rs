@@ -3,8 +3,8 @@
 //! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
 
 use crate::domain::{
-    AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector, Role, Ruler,
-    RulingRecord, RulingWord, Tag,
+    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector, Role,
+    Ruler, RulingRecord, Tag,
 };
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};
@@ -81,13 +81,8 @@ impl Narrator {
             EventKind::RunStarted { plan } => self.start(look, plan, verbose),
             EventKind::RunResumed => vec![format!("Carrying on with run {}", printable::line(event.run.short()))],
             EventKind::RoundStarted { round, shards, .. } => {
-                let files = shards.iter().map(Vec::len).sum();
-                vec![
-                    look.paint(
-                        Tone::Strong,
-                        &format!("Round {round}: {} that changed", draw::count(files, "file")),
-                    ),
-                ]
+                let files = draw::count(shards.iter().map(Vec::len).sum::<usize>(), "file");
+                vec![look.paint(Tone::Strong, &format!("Round {round}: {files} that changed"))]
             }
             EventKind::CallStarted { call, prompt_bytes, .. } => match self.starts {
                 Starts::Told => {
@@ -124,31 +119,28 @@ impl Narrator {
                 vec![faint(format!("  files kept as they were, as {}", printable::line(kept_as)))]
             }
             EventKind::AdvisoriesAsked { answers } if verbose && !answers.is_empty() => {
-                let confirmed = answers
-                    .values()
-                    .filter(|said| matches!(said, crate::domain::Advised::Confirmed { .. }))
-                    .count();
-                vec![faint(format!(
-                    "  advisories asked about {}, {confirmed} confirmed",
-                    draw::count(answers.len(), "finding")
-                ))]
+                let confirmed = answers.values().filter(|said| matches!(said, Advised::Confirmed { .. })).count();
+                let findings = draw::count(answers.len(), "finding");
+                vec![faint(format!("  advisories asked about {findings}, {confirmed} confirmed"))]
             }
-            EventKind::AlreadyRuled { .. } | EventKind::BeforeImage { .. } | EventKind::AdvisoriesAsked { .. } => {
-                Vec::new()
-            }
+            EventKind::AlreadyRuled { .. }
+            | EventKind::BeforeImage { .. }
+            | EventKind::AdvisoriesAsked { .. }
+            | EventKind::DisputesReopened { .. }
+            | EventKind::ReviewRequested { .. } => Vec::new(),
             EventKind::StillDisputed { finding, dispute } => {
                 vec![faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
             }
             EventKind::TreeChanged { call, changes, .. } => self.changed(look, &call.agent, changes),
-            EventKind::DisputeOpened { dispute } => vec![self.dispute(look, dispute)],
-            EventKind::DisputesReopened { .. } => Vec::new(),
-            EventKind::DisputeCarriedOn { dispute, .. } => vec![self.dispute(look, dispute)],
+            EventKind::DisputeOpened { dispute } | EventKind::DisputeCarriedOn { dispute, .. } => {
+                vec![self.dispute(look, dispute)]
+            }
             // Who chose it knows, and a default taken is said once by whoever takes it.
-            EventKind::RouteChosen { dispute, route, by_person } if verbose => {
+            EventKind::RouteChosen { .. } if !verbose => Vec::new(),
+            EventKind::RouteChosen { dispute, route, by_person } => {
                 let who = if *by_person { "chosen by you" } else { "the configured default" };
                 vec![faint(format!("  dispute {dispute} {} {route} ({who})", look.glyph(Glyph::Arrow)))]
             }
-            EventKind::RouteChosen { .. } => Vec::new(),
             EventKind::RulingGiven { dispute, ruling } => vec![ruled(look, *dispute, ruling)],
             EventKind::DisputeSettled { dispute, settlement } => settled(look, *dispute, settlement, verbose),
             EventKind::Verified { command, passed, tail, .. } => verified(look, command, *passed, tail, verbose),
@@ -166,7 +158,6 @@ impl Narrator {
             EventKind::WatchStarted { plan } => watches::started(look, plan),
             EventKind::EventReceived { said } => vec![watches::received(look, said)],
             EventKind::CycleStarted { cycle, triggers, .. } => vec![watches::cycle(look, *cycle, triggers)],
-            EventKind::ReviewRequested { .. } => Vec::new(),
             EventKind::CycleDecided { cycle, action, status, ballots } => {
                 watches::decided(look, *cycle, *action, *status, ballots)
             }
@@ -184,12 +175,10 @@ impl Narrator {
                 lines
             }
             EventKind::RunUndone { files } => {
-                let files = usize::try_from(*files).unwrap_or(usize::MAX);
-                vec![format!("Took back the changes of {}", draw::count(files, "file"))]
+                vec![format!("Took back the changes of {}", draw::count(*files, "file"))]
             }
             EventKind::RunRedone { files } => {
-                let files = usize::try_from(*files).unwrap_or(usize::MAX);
-                vec![format!("Brought back the changes of {}", draw::count(files, "file"))]
+                vec![format!("Brought back the changes of {}", draw::count(*files, "file"))]
             }
             EventKind::RunPruned { bytes } => vec![format!("Let go of what was kept, {}", draw::size(*bytes))],
         }
@@ -199,19 +188,16 @@ impl Narrator {
     fn note(&mut self, kind: &EventKind) {
         match kind {
             EventKind::RunStarted { plan } => {
-                let names = plan.agents.iter().map(|agent| draw::columns(&printable::line(&agent.name.0)));
-                self.names = names.max().unwrap_or(0).min(24);
+                self.names = draw::names_width(plan.agents.iter().map(|agent| &agent.name));
                 self.shards = plan.shards.len();
                 self.coder =
                     plan.agents.iter().find(|agent| agent.role == Role::Coder).map(|agent| agent.name.clone());
             }
             EventKind::StageStarted { plan } => {
-                let names = plan.all().map(|agent| draw::columns(&printable::line(&agent.name.0)));
-                self.names = names.max().unwrap_or(0).min(24);
+                self.names = draw::names_width(plan.all().map(|agent| &agent.name));
             }
             EventKind::WatchStarted { plan } => {
-                let names = plan.reviewers.iter().map(|agent| draw::columns(&printable::line(&agent.name.0)));
-                self.names = names.max().unwrap_or(0).min(24);
+                self.names = draw::names_width(plan.reviewers.iter().map(|agent| &agent.name));
             }
             EventKind::RoundStarted { shards, .. } => self.shards = shards.len(),
             _ => {}
@@ -391,11 +377,7 @@ fn merged(look: Look, findings: &[Finding]) -> String {
 }
 
 fn ruled(look: Look, dispute: DisputeNumber, record: &RulingRecord) -> String {
-    let tone = match record.ruling.ruling {
-        RulingWord::Enforce => Tone::Bad,
-        RulingWord::Dismiss => Tone::Good,
-        RulingWord::Escalate => Tone::Warn,
-    };
+    let tone = Tone::of_ruling(record.ruling.ruling);
     let by = printable::line(&record.by.to_string());
     let rationale = printable::line(&record.ruling.rationale.trimmed());
     let rationale = if rationale.is_empty() { rationale } else { format!(": {rationale}") };
@@ -437,7 +419,7 @@ fn total(look: Look, changes: &[FileChange]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Answer, Disposition, ExitReason, FindingId, Recheck, Route};
+    use crate::domain::{Answer, Disposition, ExitReason, FindingId, Recheck, Route, RulingWord};
     use crate::draw::fixture::{call, dispute, event, finding, finished, response, ruling, started};
 
     /// A run in which everything happens that can.

@@ -30,7 +30,6 @@ pub struct PersonDialog {
 }
 
 impl PersonDialog {
-    /// A dialog on a terminal, which the live display shares.
     pub fn new(terminal: &Terminal) -> Self {
         Self { terminal: terminal.clone() }
     }
@@ -205,8 +204,7 @@ fn question_sheet(look: Look, open: &OpenQuestion) -> String {
     let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &heading));
     paragraph(&mut sheet, look, "  ", &printable::block(&open.question.question));
     for opinion in &open.opinions {
-        let by: Vec<String> = opinion.by.iter().map(|name| printable::line(&name.0)).collect();
-        let head = format!("{} ({})", printable::line(&opinion.answer), by.join(", "));
+        let head = format!("{} ({})", printable::line(&opinion.answer), draw::names(&opinion.by));
         let _ = writeln!(sheet, "\n{}", look.paint(Tone::Key, &head));
         for reason in opinion.reasons.iter().filter(|reason| !reason.is_blank()) {
             paragraph(&mut sheet, look, "  - ", &printable::block(reason));

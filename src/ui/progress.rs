@@ -39,7 +39,6 @@ struct Live {
 }
 
 impl Progress {
-    /// Shows a run on a terminal.
     pub fn new(terminal: &Terminal) -> Self {
         let screen = terminal.screen();
         let starts = if screen.terminal { Starts::Live } else { Starts::Told };

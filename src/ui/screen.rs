@@ -21,18 +21,15 @@ pub enum Verbosity {
 pub struct Screen {
     /// Whether it is a terminal that can move its cursor: live lines and dialogs need one.
     pub terminal: bool,
-    /// Whether colours are used.
     pub color: bool,
     /// Whether glyphs beyond ASCII are used.
     pub unicode: bool,
     /// The columns; `None` asks the terminal each time, so that a resize is followed.
     pub columns: Option<usize>,
-    /// How much is said.
     pub verbosity: Verbosity,
 }
 
 impl Screen {
-    /// The screen behind stderr.
     pub fn stderr(color: bool, verbosity: Verbosity) -> Self {
         let terminal = std::io::stderr().is_terminal() && !console::is_dumb();
         Self { terminal, color, unicode: speaks_utf8(), columns: None, verbosity }

@@ -28,18 +28,15 @@ struct Shared {
 }
 
 impl Terminal {
-    /// The terminal of a screen.
     pub fn new(screen: Screen) -> Self {
         let live = MultiProgress::with_draw_target(target(&screen));
         Self { shared: Arc::new(Shared { screen, live, held: Mutex::new(None), settings: Mutex::new(None) }) }
     }
 
-    /// What it can show.
     pub fn screen(&self) -> Screen {
         self.shared.screen
     }
 
-    /// The place of the live lines.
     pub(super) fn live(&self) -> &MultiProgress {
         &self.shared.live
     }

@@ -199,7 +199,7 @@ pub fn read(line: &[u8], own: Option<&AgentName>) -> Item {
 }
 
 fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
-    let kind = EventType::parse(&line.kind).ok_or_else(|| {
+    let kind = EventType::parse(&line.kind).filter(|kind| kind.as_str() == line.kind).ok_or_else(|| {
         let known = EventType::ALL.map(EventType::as_str).join(", ");
         format!("`type` has to be one of {known}")
     })?;

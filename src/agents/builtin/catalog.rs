@@ -298,7 +298,7 @@ fn info(rule: &SerializableRuleConfig<SupportLang>, origin: Origin) -> Result<Ru
         None => Meta::default(),
     };
     let tag = match &meta.tag {
-        Some(word) => Tag::parse(word).ok_or_else(|| {
+        Some(word) => Tag::parse(word.trim()).ok_or_else(|| {
             format!("`metadata.tag` is `{word}`, not one of {}", Tag::ALL.map(|tag| tag.to_string()).join(", "))
         })?,
         None => tag_of(&rule.severity),

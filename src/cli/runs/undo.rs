@@ -9,7 +9,7 @@ use crate::draw;
 use crate::event::EventKind;
 use crate::journal::{self, Journal};
 use crate::protocol::printable;
-use crate::ui::ask::{self, Look};
+use crate::ui::ask;
 use crate::ui::stream;
 use crate::workspace::{Conflict, Decided, Forced, Kept, TreeId, Undone, Workspace};
 
@@ -105,13 +105,13 @@ fn chosen(globals: &Globals, conflicts: &[Conflict], redo: bool) -> Option<Force
     if !globals.interactive() {
         return None;
     }
-    let look = if globals.color_stderr() { Look::Color } else { Look::Plain };
+    let color = globals.color_stderr();
     let mut chosen = std::collections::BTreeSet::new();
     for conflict in conflicts.iter().filter(|conflict| conflict.can_be_forced()) {
         let name = printable::line(&conflict.name());
         let wanted = if redo { "the coder's version" } else { "the version of before the run" };
         let question = format!("{name}: {}. Take {wanted}? (yours is kept)", conflict.clash.words());
-        match ask::confirm(look, &question, false) {
+        match ask::confirm(color, &question, false) {
             Ok(true) => drop(chosen.insert(conflict.path.clone())),
             Ok(false) => {}
             Err(_) => break,

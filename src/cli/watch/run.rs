@@ -55,7 +55,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     let path = address(&workspace)?;
     let terminal = Terminal::new(sitting::screen(globals));
     let sink: Box<dyn EventSink> = match args.format {
-        Format::Jsonl => Box::new(JsonLines::new()),
+        Format::Jsonl => Box::new(JsonLines::default()),
         Format::Text | Format::Json => Box::new(Board::new(&terminal)),
     };
     let shows = globals.interactive() && args.format != Format::Jsonl;

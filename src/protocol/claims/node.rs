@@ -6,83 +6,20 @@ use crate::protocol::json::Loose;
 use crate::protocol::review;
 use crate::protocol::review::issue::{BODIES, FILE, HEADS, LINE};
 
-pub(super) const ID: &[&str] = &["id"];
 pub(super) const MODEL: &[&str] = &["model", "reviewer", "agent"];
-pub(super) const VENDOR: &[&str] = &["vendor"];
-const END_LINE: &[&str] = &["end_line"];
 /// Of several fields that name a severity the first of these counts.
 const SEVERITIES: &[&str] = &["severity", "tag", "priority", "level"];
-pub(super) const CONFIDENCE: &[&str] = &["confidence"];
-pub(super) const CATEGORY: &[&str] = &["category"];
-pub(super) const RULE: &[&str] = &["rule"];
 pub(super) const SUGGESTION: &[&str] = &["suggestion", "recommendation", "fix"];
-pub(super) const VALID: &[&str] = &["valid"];
-const VERDICT: &[&str] = &["verdict"];
-const KIND: &[&str] = &["type"];
-/// What a message between agents says.
-pub(super) const CONTENT: &[&str] = &["content"];
-pub(super) const FINDING_ID: &[&str] = &["finding_id"];
-pub(super) const ACTION: &[&str] = &["action"];
-pub(super) const ADJUSTMENT: &[&str] = &["confidence_adjustment"];
-pub(super) const REASONING: &[&str] = &["reasoning"];
-pub(super) const REVISED_SEVERITY: &[&str] = &["revised_severity"];
-pub(super) const REVISED_DESCRIPTION: &[&str] = &["revised_description"];
 pub(super) const FINDINGS: &[&str] = &["findings", "issues"];
 pub(super) const DOCUMENTS: &[&str] = &["debate", "payload"];
 pub(super) const ANSWERS: &[&str] = &["responses", "defenses", "defences"];
-pub(super) const OBSERVATIONS: &[&str] = &["new_observations"];
-pub(super) const REVIEWERS: &[&str] = &["reviewers"];
-pub(super) const SILENT: &[&str] = &["silent"];
-/// The field with file and line in one.
-const LOCATION: &[&str] = &["location"];
-/// What says nothing of a finding.
-const META: &[&str] = &[
-    "role",
-    "round",
-    "phase",
-    "nonce",
-    "status",
-    "original_model",
-    "recipient",
-    "sender",
-    "timestamp",
-    "label",
-    "source",
-];
 
-/// All fields whose meaning is known.
-const KNOWN: [&[&str]; 30] = [
-    ID,
-    MODEL,
-    VENDOR,
-    FILE,
-    LINE,
-    END_LINE,
-    SEVERITIES,
-    CONFIDENCE,
-    CATEGORY,
-    RULE,
-    &HEADS,
-    &BODIES,
-    SUGGESTION,
-    VALID,
-    VERDICT,
-    KIND,
-    CONTENT,
-    FINDING_ID,
-    ACTION,
-    ADJUSTMENT,
-    REASONING,
-    REVISED_SEVERITY,
-    REVISED_DESCRIPTION,
-    FINDINGS,
-    DOCUMENTS,
-    ANSWERS,
-    OBSERVATIONS,
-    REVIEWERS,
-    SILENT,
-    META,
-];
+/// The fields whose meaning is known, besides those of a title, a text and a place; the last ones say nothing of a finding.
+const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priority level confidence category \
+                     rule suggestion recommendation fix valid verdict type content finding_id action \
+                     confidence_adjustment reasoning revised_severity revised_description findings issues debate \
+                     payload responses defenses defences new_observations reviewers silent role round phase \
+                     nonce status original_model recipient sender timestamp label source";
 
 /// A document: a finding, an answer, what holds some, or a text.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +76,7 @@ impl<'a> Node<'a> {
     /// The first and the last line.
     pub(super) fn lines(self) -> (Option<u32>, Option<u32>) {
         let (line, end) = range(self.get(LINE));
-        (line, range(self.get(END_LINE)).0.or(end))
+        (line, range(self.get(&["end_line"])).0.or(end))
     }
 
     pub(super) fn severity(self) -> Option<String> {
@@ -147,7 +84,7 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn has_verdict(self) -> bool {
-        is_scalar(self.get(VERDICT))
+        is_scalar(self.get(&["verdict"]))
     }
 
     pub(super) fn is_text(self) -> bool {
@@ -166,19 +103,19 @@ impl<'a> Node<'a> {
     /// Whether it is a message between agents, around what one of them says.
     pub(super) fn is_message(self) -> bool {
         const KINDS: [&str; 3] = ["message", "shutdown_request", "shutdown_response"];
-        self.text(KIND).is_some_and(|kind| KINDS.contains(&kind.as_str()))
+        self.text(&["type"]).is_some_and(|kind| KINDS.contains(&kind.as_str()))
     }
 
     /// Whether it says anything in words, or names a place.
     pub(super) fn says_something(self) -> bool {
         let has_words =
             self.named(&HEADS).next().is_some() || self.others().any(|(_, value)| value.string().is_some());
-        has_words || is_scalar(self.get(CONTENT)) || is_scalar(self.get(LINE))
+        has_words || is_scalar(self.get(&["content"])) || is_scalar(self.get(LINE))
     }
 
     /// The file and the lines in `location`, which is a text such as `app.py:12` or an object.
     pub(super) fn located(self) -> Option<Located> {
-        match self.get(LOCATION) {
+        match self.get(&["location"]) {
             Loose::Text(place) => Some(match review::split(place.trim()) {
                 Some((file, line, end)) => Located { file: Some(file.to_owned()), line: Some(line), end },
                 None => Located { file: Some(place.trim().to_owned()), line: None, end: None },
@@ -201,9 +138,9 @@ impl<'a> Node<'a> {
         let head = heads.next();
         let mut bodies: Vec<String> = self.named(&BODIES).map(|(_, text)| text).chain(heads).collect();
         if head.is_none() && bodies.is_empty() {
-            let others = || self.others().filter(|(name, _)| !LOCATION.contains(name));
+            let others = || self.others().filter(|(name, _)| *name != "location");
             bodies.extend(others().filter_map(|(_, value)| value.string()));
-            bodies.extend(self.text(CONTENT).filter(|text| !text.trim().is_empty()));
+            bodies.extend(self.text(&["content"]).filter(|text| !text.trim().is_empty()));
             bodies.extend(others().filter(|(_, value)| is_nested(value)).filter_map(|(_, value)| value.joined()));
         }
         (head, bodies.join("\n\n"))
@@ -217,7 +154,11 @@ impl<'a> Node<'a> {
     /// The fields of other names.
     fn others(self) -> impl Iterator<Item = (&'a str, &'a Loose)> {
         let fields = self.0.fields().iter().map(|(name, value)| (name.as_str(), value));
-        fields.filter(|(name, _)| !KNOWN.iter().any(|names| names.contains(name)))
+        let is_known = |name: &&str| {
+            KNOWN.split(' ').any(|known| known == *name)
+                || [&HEADS[..], &BODIES, FILE, LINE].iter().any(|names| names.contains(name))
+        };
+        fields.filter(move |(name, _)| !is_known(name))
     }
 
     /// The texts in fields of these names, in the order of the names.

@@ -17,7 +17,6 @@ pub(in crate::protocol) struct Object<'a> {
     pub(in crate::protocol) text: &'a str,
     /// The caller's mark of the line it began with: the opening line of a fence, or its own first line.
     pub(in crate::protocol) mark: usize,
-    /// Whether it stands in a fence.
     pub(in crate::protocol) fenced: bool,
 }
 
@@ -31,19 +30,17 @@ pub(in crate::protocol) enum State<'a> {
     Found(Object<'a>),
 }
 
-/// Follows the lines of an answer.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Extractor {
     candidate: Option<Candidate>,
     scope: Scope,
     /// Whether an object was too large to keep.
-    too_large: bool,
+    pub(in crate::protocol) too_large: bool,
     /// Whether something with findings was begun that is no JSON.
-    broken: bool,
-    /// The lines that were read.
+    pub(in crate::protocol) broken: bool,
     lines: u64,
-    /// What is wrong with the first document that was begun as an answer and is no JSON.
-    fault: Option<String>,
+    /// What is wrong with the first document that was begun as an answer and is no JSON, with its line and column.
+    pub(in crate::protocol) fault: Option<String>,
 }
 
 #[derive(Debug)]
@@ -162,21 +159,6 @@ impl Extractor {
         let none = self.candidate.take_if(is_none).filter(|none| !none.lent);
         self.pass_over(none);
         self.lend()
-    }
-
-    /// Whether an object was passed over because of its size.
-    pub(in crate::protocol) fn passed_over(&self) -> bool {
-        self.too_large
-    }
-
-    /// Whether something with findings was passed over because it is no JSON.
-    pub(in crate::protocol) fn is_broken(&self) -> bool {
-        self.broken
-    }
-
-    /// What is wrong with the first document that was to be an answer and is no JSON, with its line and column.
-    pub(in crate::protocol) fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
     }
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> State<'_> {
@@ -304,7 +286,7 @@ mod tests {
                 let _ = extractor.line(Line { text, cut: false }, kind, 0);
             }
             let _ = extractor.end();
-            assert_eq!(extractor.is_broken(), expected, "{text}");
+            assert_eq!(extractor.broken, expected, "{text}");
         }
     }
 
@@ -313,7 +295,7 @@ mod tests {
         for (text, expected) in [("{\"a\":\"", true), ("{}", true), ("{ code", false), ("text", false)] {
             let mut extractor = Extractor::default();
             assert_eq!(extractor.line(Line { text, cut: true }, Kind::Text, 0), State::Outside, "{text}");
-            assert_eq!(extractor.passed_over(), expected, "{text}");
+            assert_eq!(extractor.too_large, expected, "{text}");
         }
     }
 }

@@ -17,14 +17,10 @@ const VALUES_CAP: usize = 250_000;
 /// The deepest nesting that is followed.
 const DEPTH_CAP: usize = 100;
 
-/// What a line led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// The object goes on.
     More,
-    /// The line closes the object.
     Done,
-    /// This is no JSON.
     Invalid,
     /// Valid so far, but larger than what is kept.
     TooLarge,
@@ -36,7 +32,6 @@ pub(super) struct Scanner {
     open: Vec<u8>,
     expect: Expect,
     values: usize,
-    /// What it may scan.
     scope: Scope,
 }
 

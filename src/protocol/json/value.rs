@@ -1,6 +1,6 @@
 //! A JSON value whose shape nobody promised: odd values are no errors, and what is kept of texts has a bound.
 
-use std::fmt;
+use std::{fmt, iter};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -123,19 +123,11 @@ impl<'de> Deserialize<'de> for Loose {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = list.next_element()? {
-                    items.push(item);
-                }
-                Ok(Loose::List(items))
+                iter::from_fn(|| list.next_element().transpose()).collect::<Result<_, _>>().map(Loose::List)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Loose::Object(fields.into()))
+                iter::from_fn(|| map.next_entry().transpose()).collect::<Result<_, _>>().map(Loose::Object)
             }
         }
 

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::printable;
 use crate::protocol::request::{
-    Challenged, Change, CoderWritten, FailedCheck, Item, Request, RulingInForce, SourceFile, StagePosition,
-    StageSubject, Task,
+    Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
+    Task,
 };
 use crate::rules::stages;
 
@@ -45,7 +45,6 @@ pub(super) fn closing(request: &Request) -> String {
     }
 }
 
-/// All values for a request.
 pub(super) fn context(request: &Request) -> Context {
     let fence = Fence { nonce: &request.nonce };
     let mut values = Context::from([
@@ -58,7 +57,7 @@ pub(super) fn context(request: &Request) -> Context {
     ]);
     match &request.task {
         Task::Review { files, focus, rulings } => {
-            values.insert("focus", json!(fence.focus(focus)));
+            values.insert("focus", json!(fence.lines("focus", focus.iter().map(printable::line))));
             values.insert("rulings", json!(fence.rulings(rulings)));
             values.insert("files", fence.files(files));
         }
@@ -80,7 +79,10 @@ pub(super) fn context(request: &Request) -> Context {
                 })
             };
             values.insert("failing", failing.iter().map(shown).collect());
-            values.insert("items", items.iter().map(|item| fence.item(item)).collect());
+            values.insert(
+                "items",
+                items.iter().map(|item| fence.finding(&item.finding, item.enforced.as_ref())).collect(),
+            );
             values.insert("ids", json!(ids(items.iter().map(|item| item.finding.id))));
         }
         Task::Judge { dispute, files, written } => {
@@ -221,29 +223,24 @@ impl Fence<'_> {
         files.iter().map(file).collect()
     }
 
-    fn focus(&self, words: &[String]) -> String {
-        let words: Vec<String> = words.iter().map(printable::line).collect();
-        if words.is_empty() { String::new() } else { self.around("focus", &words.join("\n")) }
+    /// Lines of others' words; nothing where there are none.
+    fn lines(&self, what: &str, lines: impl Iterator<Item = String>) -> String {
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() { String::new() } else { self.around(what, &lines.join("\n")) }
     }
 
     fn rulings(&self, rulings: &[RulingInForce]) -> String {
-        if rulings.is_empty() {
-            return String::new();
-        }
         let line = |ruling: &RulingInForce| {
             let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
             let why = if ruling.rationale.is_empty() { "no reason given" } else { ruling.rationale.as_written() };
             let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
             printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
         };
-        self.around("rulings", &rulings.iter().map(line).collect::<Vec<_>>().join("\n"))
+        self.lines("rulings", rulings.iter().map(line))
     }
 
     /// What the coder wrote in this run, one file a line.
     fn written(&self, written: &[CoderWritten]) -> String {
-        if written.is_empty() {
-            return String::new();
-        }
         let line = |file: &CoderWritten| {
             let ranges: Vec<_> = file.lines.iter().map(|range| lines(*range)).collect();
             let what = if ranges.is_empty() {
@@ -253,11 +250,7 @@ impl Fence<'_> {
             };
             printable::line(&format!("{}: {what}", file.path))
         };
-        self.around("written by the coder", &written.iter().map(line).collect::<Vec<_>>().join("\n"))
-    }
-
-    fn item(&self, item: &Item) -> Value {
-        self.finding(&item.finding, item.enforced.as_ref())
+        self.lines("written by the coder", written.iter().map(line))
     }
 
     fn challenged(&self, item: &Challenged) -> Value {
@@ -353,12 +346,9 @@ impl Fence<'_> {
     }
 
     fn earlier(&self, rulings: &[RulingRecord]) -> String {
-        if rulings.is_empty() {
-            return String::new();
-        }
         let line =
             |record: &RulingRecord| format!("{}: {}", record.ruling.ruling, record.ruling.rationale.as_written());
-        self.around("rulings", &rulings.iter().map(line).collect::<Vec<_>>().join("\n"))
+        self.lines("rulings", rulings.iter().map(line))
     }
 }
 

@@ -21,7 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The steps it may take; a loop over a thousand findings takes some ten thousand.
 pub(super) const FUEL: u64 = 500_000;
 
-/// The tags it may use.
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
 
 /// What is wrong with a template: the line, counted from 1, and why.

@@ -260,10 +260,10 @@ fn a_repeated_prompt_is_no_answer() {
         let prompt = render(&request(task), None).unwrap();
         let read = review::parse(prompt.as_bytes(), Some(NONCE)).unwrap();
         assert_eq!((read.status, read.findings), (AnswerStatus::NotReviewed, Vec::new()), "{prompt}");
-        let read = response::parse_any(prompt.as_bytes(), Some(NONCE)).unwrap();
-        assert_eq!((read.complete, read.responses), (false, Vec::new()), "{prompt}");
-        let read = recheck::parse_any(prompt.as_bytes(), Some(NONCE)).unwrap();
-        assert_eq!((read.complete, read.checks), (false, Vec::new()), "{prompt}");
+        let read = response::parse(prompt.as_bytes(), Some(NONCE), None).unwrap();
+        assert_eq!((read.complete, read.entries), (false, Vec::new()), "{prompt}");
+        let read = recheck::parse(prompt.as_bytes(), Some(NONCE), None).unwrap();
+        assert_eq!((read.complete, read.entries), (false, Vec::new()), "{prompt}");
         assert!(ruling::parse(prompt.as_bytes(), Some(NONCE), None).unwrap().is_err(), "{prompt}");
     }
 }
@@ -283,8 +283,8 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
             }
             Task::Respond { .. } => {
                 let text = behind("[F1] IMPLEMENTED: done\nGLEE-RESPONSE-END nonce=NONCE answers=1\n");
-                let read = response::parse_any(text.as_bytes(), Some(NONCE)).unwrap();
-                let words: Vec<_> = read.responses.iter().map(|response| response.answer).collect();
+                let read = response::parse(text.as_bytes(), Some(NONCE), None).unwrap();
+                let words: Vec<_> = read.entries.iter().map(|response| response.answer).collect();
                 assert_eq!((read.complete, words), (true, vec![Answer::Implemented]));
             }
             Task::Judge { .. } => {
@@ -302,8 +302,8 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
             | Task::Peer { .. } => panic!("so have these"),
             Task::Recheck { .. } => {
                 let text = behind("[F1] RESOLVED: bound\nGLEE-RECHECK-END nonce=NONCE answers=1\n");
-                let read = recheck::parse_any(text.as_bytes(), Some(NONCE)).unwrap();
-                let words: Vec<_> = read.checks.iter().map(|check| check.resolved).collect();
+                let read = recheck::parse(text.as_bytes(), Some(NONCE), None).unwrap();
+                let words: Vec<_> = read.entries.iter().map(|check| check.resolved).collect();
                 assert_eq!((read.complete, words), (true, vec![true]));
             }
         }
@@ -333,16 +333,16 @@ fn a_debate_is_told_from_its_prompt() {
     insta::assert_snapshot!("examine", prompt);
     let read =
         |text: &str| debate::examine(text.as_bytes(), Some(NONCE), &[FindingId(1)], &debate::Names::new()).unwrap();
-    assert_eq!((read(&prompt).examinations, read(&prompt).observations), (Vec::new(), Vec::new()));
+    assert_eq!((read(&prompt).0.entries, read(&prompt).1), (Vec::new(), Vec::new()));
     let answer = format!("{prompt}\n[F1] AGREE +5: `find` is\nGLEE-EXAMINE-END nonce={NONCE} answers=1\n");
-    assert_eq!(read(&answer).examinations[0].confidence_adjustment, 5);
+    assert_eq!(read(&answer).0.entries[0].confidence_adjustment, 5);
     let prompt = render(&request(defend), None).unwrap();
     insta::assert_snapshot!("defend", prompt);
     let read =
         |text: &str| debate::defend(text.as_bytes(), Some(NONCE), &[FindingId(1)], &debate::Names::new()).unwrap();
-    assert_eq!(read(&prompt).defences, Vec::new());
+    assert_eq!(read(&prompt).entries, Vec::new());
     let answer = format!("{prompt}\n[F1] CONCEDE: true\nGLEE-DEFEND-END nonce={NONCE} answers=1\n");
-    assert_eq!(read(&answer).defences.len(), 1);
+    assert_eq!(read(&answer).entries.len(), 1);
 }
 
 fn with_template(source: &[u8]) -> (tempfile::TempDir, Result<String, PromptError>) {

@@ -7,14 +7,14 @@ fn check(finding: u32, resolved: bool, reason: &str) -> Recheck {
     Recheck { finding: FindingId(finding), resolved, reason: reason.into() }
 }
 
-fn read(text: &str) -> RecheckAnswer {
-    parse(text.as_bytes(), Some("abc"), &[FindingId(1), FindingId(2)]).unwrap()
+fn read(text: &str) -> Answers<Recheck> {
+    parse(text.as_bytes(), Some("abc"), Some(&[FindingId(1), FindingId(2)])).unwrap()
 }
 
 #[test]
 fn reads_prose_and_json() {
-    let expected = RecheckAnswer {
-        checks: vec![
+    let expected = Answers {
+        entries: vec![
             check(1, true, "the parameter is bound"),
             check(2, false, "one caller is left\nEvidence: a.rs:1"),
         ],
@@ -38,10 +38,10 @@ fn reads_prose_and_json() {
 fn what_cannot_be_read_is_missing() {
     let answer =
         read(r#"{"nonce":"abc","checks":[{"finding":"F1","resolved":"yes"},{"finding":"F2","resolved":true}]}"#);
-    assert_eq!((answer.checks, answer.missing), (vec![check(2, true, "")], vec![FindingId(1)]));
+    assert_eq!((answer.entries, answer.missing), (vec![check(2, true, "")], vec![FindingId(1)]));
     let answer = read("[F1] UNRESOLVED: a\n[F1] RESOLVED: b\n[F2] RESOLVEDISH: c");
     assert_eq!(
-        (answer.checks.len(), answer.missing, answer.complete),
+        (answer.entries.len(), answer.missing, answer.complete),
         (0, vec![FindingId(1), FindingId(2)], false)
     );
 }

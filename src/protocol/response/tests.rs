@@ -10,8 +10,8 @@ fn ids(numbers: &[u32]) -> Vec<FindingId> {
     numbers.iter().copied().map(FindingId).collect()
 }
 
-fn read(text: &str, asked: &[u32]) -> ResponseAnswer {
-    parse(text.as_bytes(), Some(NONCE), &ids(asked)).unwrap()
+fn read(text: &str, asked: &[u32]) -> Answers<Response> {
+    parse(text.as_bytes(), Some(NONCE), Some(&ids(asked))).unwrap()
 }
 
 fn response(finding: u32, answer: Answer, text: &str, evidence: &[&str]) -> Response {
@@ -32,8 +32,8 @@ fn reads_the_three_answers() {
          GLEE-RESPONSE-END nonce=n0nce answers=3\nbye\n",
         &[1, 2, 3],
     );
-    let expected = ResponseAnswer {
-        responses: vec![
+    let expected = Answers {
+        entries: vec![
             response(1, Implemented, "bound the parameter", &[]),
             response(2, Discarded, "the name is used in the docs", &[]),
             response(
@@ -72,7 +72,7 @@ fn forms_of_an_answer() {
         ("see [F1] IMPLEMENTED: done", None),
         ("F1 IMPLEMENTED: done", None),
     ] {
-        let responses = read(line, &[1]).responses;
+        let responses = read(line, &[1]).entries;
         let expected: Vec<_> = expected.iter().map(|(answer, text)| response(1, *answer, text, &[])).collect();
         assert_eq!(responses, expected, "{line}");
     }
@@ -89,7 +89,7 @@ fn evidence_in_its_forms() {
         ("[F1] DISAGREE: no\n> Evidence: a", "no\n> Evidence: a", &[]),
         ("[F1] DISAGREE: no\n\n## Summary\nEvidence: of nothing", "no", &[]),
     ] {
-        assert_eq!(read(text, &[1]).responses, [response(1, Disagree, justification, evidence)], "{text}");
+        assert_eq!(read(text, &[1]).entries, [response(1, Disagree, justification, evidence)], "{text}");
     }
 }
 
@@ -124,7 +124,7 @@ fn what_is_wrong_is_told() {
         ),
     ] {
         let answer = read(text, &[1, 2]);
-        let ids_answered: Vec<_> = answer.responses.iter().map(|response| response.finding).collect();
+        let ids_answered: Vec<_> = answer.entries.iter().map(|response| response.finding).collect();
         assert_eq!(ids_answered, ids(answered), "{text}");
         assert_eq!(answer.missing, ids(missing), "{text}");
         assert_eq!(answer.complete, complete, "{text}");
@@ -135,7 +135,7 @@ fn what_is_wrong_is_told() {
 #[test]
 fn the_last_of_equal_answers_counts() {
     let answer = read("[F1] DISCARDED: a\n[F2] IMPLEMENTED: b\n[F1] DISCARDED: c", &[1, 2]);
-    assert_eq!(answer.responses, [response(1, Discarded, "c", &[]), response(2, Implemented, "b", &[])]);
+    assert_eq!(answer.entries, [response(1, Discarded, "c", &[]), response(2, Implemented, "b", &[])]);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn json_wins_over_prose() {
             response(2, Disagree, "no", &["a:1", "b"]),
             response(3, Disagree, "so", &["c"]),
         ];
-        assert_eq!(answer.responses, expected, "{text}");
+        assert_eq!(answer.entries, expected, "{text}");
         assert!(answer.complete, "{text}");
         assert_eq!((answer.missing, answer.problems), (ids(&[4]), problems.map(str::to_owned).to_vec()), "{text}");
     }
@@ -171,14 +171,14 @@ fn a_repeated_prompt_is_no_answer() {
                 GLEE-RESPONSE-END nonce=n0nce answers=1\n>>>GLEE-DATA-END nonce=other\n>>>GLEE-DATA-END nonce=n0nce\n\
                 [F1] DISCARDED: so\nGLEE-RESPONSE-END nonce=n0nce answers=1\n";
     let answer = read(text, &[1]);
-    assert_eq!(answer.responses, [response(1, Discarded, "so", &[])]);
+    assert_eq!(answer.entries, [response(1, Discarded, "so", &[])]);
     assert!(answer.complete);
 }
 
 #[test]
 fn without_a_list_every_id_counts() {
-    let answer = parse_any(&b"[F7] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=x answers=1"[..], None).unwrap();
-    assert_eq!(answer.responses, [response(7, Implemented, "a", &[])]);
+    let answer = parse(&b"[F7] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=x answers=1"[..], None, None).unwrap();
+    assert_eq!(answer.entries, [response(7, Implemented, "a", &[])]);
     assert!(answer.complete && answer.problems.is_empty());
 }
 
@@ -187,6 +187,6 @@ fn too_many_answers_are_never_complete() {
     let mut text: String = (1..=60_000).map(|n| format!("[F{n}] IMPLEMENTED: {}\n", "x".repeat(100))).collect();
     text.push_str("GLEE-RESPONSE-END nonce=n0nce answers=60000\n");
     let answer = read(&text, &[1]);
-    assert_eq!(answer.responses.len(), 1);
+    assert_eq!(answer.entries.len(), 1);
     assert!(!answer.complete && answer.problems.len() < 50);
 }

@@ -21,7 +21,6 @@ const TITLE_CAP: usize = 256 << 10;
 /// The most memory that findings take up, their bodies apart.
 const FINDINGS_CAP: usize = 3 << 20;
 
-/// What was read so far.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     paths: &'a Paths,
@@ -50,11 +49,9 @@ struct Segment {
     /// Where the body of a finding begins.
     body: usize,
     owner: Owner,
-    /// Bytes that were not kept.
     left_out: u64,
 }
 
-/// Whom a segment belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Notes,
@@ -82,9 +79,7 @@ enum Previous {
 /// A finding in one line.
 struct Item {
     finding: RawFinding,
-    /// Whether it stands in a table row.
     row: bool,
-    /// Whether it stands behind a list marker.
     listed: bool,
 }
 
@@ -146,7 +141,6 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes the next line.
     pub(super) fn take(&mut self, step: &Step<'_>) {
         let start = self.text.len();
         let is_header = step.kind == Kind::Delimiter && self.previous == (Previous::FirstRow { item: true });

@@ -15,22 +15,11 @@ use crate::domain::RawFinding;
 const FINDINGS_CAP: usize = 6 << 20;
 
 /// Names of lists of findings.
-const LISTS: [&str; 9] = [
-    "findings",
-    "issues",
-    "problems",
-    "comments",
-    "violations",
-    "vulnerabilities",
-    "defects",
-    "bugs",
-    "review_comments",
-];
+const LISTS: &str = "findings issues problems comments violations vulnerabilities defects bugs review_comments";
 
 /// Names of what may stand around a review.
 const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
 
-/// A review in JSON.
 #[derive(Debug, Default)]
 pub(super) struct JsonResult {
     pub(super) findings: Vec<RawFinding>,
@@ -57,9 +46,7 @@ impl JsonResult {
     /// Whether the verdict asks for something. A word that is not known to approve does: nothing goes green because
     /// it could not be read.
     pub(super) fn objects(&self) -> bool {
-        let Some(verdict) = &self.verdict else { return false };
-        let word: String = verdict.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        !APPROVALS.contains(&word.as_str())
+        self.verdict.as_deref().is_some_and(|verdict| !approves(&plain(verdict)))
     }
 
     fn push(&mut self, finding: RawFinding) {
@@ -72,8 +59,8 @@ impl JsonResult {
 
     /// Takes a text in the place of a list or of a finding: the findings in it, or else the text itself as one.
     fn take_text(&mut self, text: &str, place: Place) {
-        let word: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        if word.is_empty() || APPROVALS.contains(&word.as_str()) || word == "na" {
+        let word = plain(text);
+        if word.is_empty() || approves(&word) || word == "na" {
             return;
         }
         let inner = super::parse(text.as_bytes(), None).ok().filter(|inner| !inner.findings.is_empty());
@@ -95,24 +82,17 @@ impl JsonResult {
 }
 
 /// Verdicts that ask for nothing; `approved` is the protocol's, the others are what is said instead.
-const APPROVALS: [&str; 16] = [
-    "approved",
-    "approve",
-    "accepted",
-    "accept",
-    "pass",
-    "passed",
-    "lgtm",
-    "ok",
-    "okay",
-    "clean",
-    "good",
-    "looksgood",
-    "none",
-    "noissues",
-    "noconcerns",
-    "nofindings",
-];
+const APPROVALS: &str = "approved approve accepted accept pass passed lgtm ok okay clean good looksgood none noissues \
+                         noconcerns nofindings";
+
+fn approves(word: &str) -> bool {
+    APPROVALS.split(' ').any(|approval| approval == word)
+}
+
+/// The letters and digits of a text, in small letters.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
 
 /// Reads a review; `None` if the document is none.
 pub(super) fn read(text: &str) -> Option<JsonResult> {
@@ -121,7 +101,6 @@ pub(super) fn read(text: &str) -> Option<JsonResult> {
     (result.in_form || result.count > 0 || result.malformed).then_some(result)
 }
 
-/// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// The document, or an item of it.
@@ -182,7 +161,9 @@ impl JsonResult {
                     self.take(value, Place::Wrapped, file);
                     has_payload = std::mem::replace(&mut self.in_form, form);
                 }
-                name if LISTS.contains(&name) => has_list |= self.take(value, Place::List, file),
+                name if LISTS.split(' ').any(|list| list == name) => {
+                    has_list |= self.take(value, Place::List, file)
+                }
                 name if WRAPPERS.contains(&name) && place != Place::Item => {
                     let form = self.in_form;
                     self.take(value, Place::Wrapped, file);

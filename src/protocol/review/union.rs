@@ -17,7 +17,6 @@ use super::result::{self, JsonResult};
 use crate::domain::{AnswerStatus, RawFinding, Tag};
 use crate::rules::mandatory;
 
-/// The JSON results of an answer.
 #[derive(Debug)]
 pub(super) struct Results<'a> {
     nonce: Option<&'a str>,
@@ -61,7 +60,6 @@ impl<'a> Results<'a> {
         self.is_within_prose |= step.is_prose() && step.text.contains('{') && step.text.contains("\"severity\"");
     }
 
-    /// Takes a closing line.
     pub(super) fn close(&mut self) {
         self.is_signed_end = self.is_last;
     }
@@ -99,18 +97,19 @@ impl<'a> Results<'a> {
         let is_signed_by_nonce = self.is_signed_by_nonce();
         let verdict = self.blocks.iter_mut().rev().find_map(|block| block.result.verdict.take());
         let summary = self.blocks.iter_mut().rev().find_map(|block| block.result.summary.take());
+        let answer = |status, findings, notes| ReviewAnswer {
+            status,
+            findings,
+            notes,
+            truncated,
+            verdict,
+            summary,
+            problem: None,
+        };
         let is_readable = !truncated && !malformed && !is_broken;
         if is_readable && closing.number().is_some_and(|number| self.is_corrected(number, &draft)) {
             let (findings, notes) = self.last(draft);
-            return ReviewAnswer {
-                status: AnswerStatus::Complete,
-                findings,
-                notes,
-                truncated,
-                verdict,
-                summary,
-                problem: None,
-            };
+            return answer(AnswerStatus::Complete, findings, notes);
         }
         let is_within_prose = self.is_within_prose;
         let All { findings, notes, repeated, beside } = self.all(draft);
@@ -132,7 +131,7 @@ impl<'a> Results<'a> {
         } else {
             AnswerStatus::Complete
         };
-        ReviewAnswer { status, findings, notes, truncated, verdict, summary, problem: None }
+        answer(status, findings, notes)
     }
 
     /// Whether results have the nonce: all that have findings, and one at least.
@@ -203,7 +202,6 @@ impl<'a> Results<'a> {
     }
 }
 
-/// All findings of an answer.
 struct All {
     findings: Vec<RawFinding>,
     notes: String,

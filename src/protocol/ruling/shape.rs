@@ -71,7 +71,7 @@ const GROUNDS: &str = "it is one of `factual_error`, `breaks_functionality`, `co
 
 fn grounds(given: &str) -> Result<Grounds, RulingError> {
     let word = given.to_lowercase().replace(['-', ' '], "_");
-    read("grounds", given, GROUNDS, |_| serde_json::from_value(serde_json::Value::String(word)).ok())
+    read("grounds", given, GROUNDS, |_| Grounds::parse(&word))
 }
 
 /// A reason, if it is more than nothing.

@@ -8,16 +8,20 @@ use regex::bytes::{Regex, RegexBuilder};
 const LARGEST: usize = 64 << 20;
 
 /// An expression as gitleaks has it, which writes for Go.
+#[derive(serde::Deserialize)]
+#[serde(from = "String")]
 pub(super) struct Expression {
-    source: String,
+    pub(super) source: String,
     compiled: OnceLock<Option<Regex>>,
 }
 
-impl Expression {
-    pub(super) fn new(source: String) -> Self {
+impl From<String> for Expression {
+    fn from(source: String) -> Self {
         Self { source, compiled: OnceLock::new() }
     }
+}
 
+impl Expression {
     /// The compiled expression; `None` if it cannot be compiled. Without Unicode classes that takes a fraction of the
     /// time, and the secrets are ASCII.
     pub(super) fn get(&self) -> Option<&Regex> {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use regex::bytes::Captures;
-use serde::Deserialize;
+use regex::bytes::{Captures, Regex};
+use serde::{Deserialize, Deserializer};
 
 use super::expression::Expression;
 
@@ -14,24 +14,8 @@ const PACKAGED: &str = include_str!("gitleaks.toml");
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 
-/// A rule of Glee's own: name, expression with the secret as its first group, least entropy, keywords.
-type Own = (&'static str, &'static str, f64, &'static [&'static str]);
-
 /// What gitleaks leaves out: passwords and tokens in addresses.
-const OWN: &[Own] = &[
-    (
-        "url-password",
-        r#"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/?#:@'"<>`]{0,200}:([^\s/?#'"<>`$\{}\[][^\s/?#'"<>`$\{}]{0,199})@[A-Za-z0-9\[]"#,
-        0.0,
-        &["://"],
-    ),
-    (
-        "url-token",
-        r#"(?i)[?&](?:[a-z_-]{0,20}token|api[_-]?key|key|[a-z_-]{0,20}secret|passwd|password|pwd|sig|signature|auth)=([^\s&#'"<>`$\{}\[][^\s&#'"<>`$\{}]{7,499})"#,
-        2.5,
-        &["token=", "key=", "secret=", "passwd=", "password=", "pwd=", "sig=", "signature=", "auth="],
-    ),
-];
+const OWN: &str = include_str!("own.toml");
 
 /// What upstream wants to stand after a value: what ends one in a configuration.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
@@ -64,7 +48,7 @@ pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
         .collect();
     let mut found: Vec<Found> = Vec::new();
     for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_asked(&rule.id)) {
-        let matches = rule.regex.get().into_iter().flat_map(|regex| regex.captures_iter(text));
+        let matches = rule.regex().into_iter().flat_map(|regex| regex.captures_iter(text));
         let real = matches.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
         found.extend(real.map(|at| Found { at, rule: &rule.id }));
     }
@@ -108,23 +92,44 @@ struct RuleSet {
     keywords: AhoCorasick,
     /// For each keyword the rules that need it.
     rules_of: Vec<Vec<usize>>,
-    allowed: Vec<Allowed>,
+    allowed: Allowed,
 }
 
+/// A file of rules.
+#[derive(Deserialize)]
+struct Packaged {
+    #[serde(default)]
+    allowlist: Allowed,
+    rules: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
 struct Rule {
     id: String,
-    regex: Expression,
+    /// Some rules are about paths alone.
+    regex: Option<Expression>,
+    #[serde(default)]
     entropy: f64,
+    #[serde(rename = "secretGroup")]
     group: Option<usize>,
+    #[serde(default)]
+    keywords: Vec<String>,
+    #[serde(default, rename = "allowlists")]
     allowed: Vec<Allowed>,
 }
 
 /// What is no secret although it looks like one.
+#[derive(Default, Deserialize)]
 struct Allowed {
+    #[serde(default)]
     regexes: Vec<Expression>,
     /// Words that no secret holds, in any case.
-    stopwords: AhoCorasick,
+    #[serde(default, deserialize_with = "words")]
+    stopwords: Option<AhoCorasick>,
+    #[serde(default, rename = "regexTarget")]
     target: Target,
+    /// `AND` joins the expressions with paths, which a text alone does not have: such an exception does not count.
+    condition: Option<String>,
 }
 
 /// What an exception's expressions are matched against.
@@ -139,97 +144,46 @@ enum Target {
     Line,
 }
 
-#[derive(Deserialize)]
-struct WrittenSet {
-    allowlist: WrittenAllowed,
-    rules: Vec<WrittenRule>,
-}
-
-#[derive(Deserialize)]
-struct WrittenRule {
-    id: String,
-    regex: Option<String>,
-    #[serde(default)]
-    entropy: f64,
-    #[serde(rename = "secretGroup")]
-    group: Option<usize>,
-    #[serde(default)]
-    keywords: Vec<String>,
-    #[serde(default)]
-    allowlists: Vec<WrittenAllowed>,
-}
-
-#[derive(Deserialize)]
-struct WrittenAllowed {
-    #[serde(default)]
-    regexes: Vec<String>,
-    #[serde(default)]
-    stopwords: Vec<String>,
-    #[serde(default, rename = "regexTarget")]
-    target: Target,
-    /// `AND` joins the expressions with paths, which a text alone does not have.
-    #[serde(default)]
-    condition: Option<String>,
-}
-
-impl WrittenAllowed {
-    fn read(self) -> Option<Allowed> {
-        self.condition.is_none().then(|| Allowed {
-            regexes: self.regexes.into_iter().map(Expression::new).collect(),
-            stopwords: words(&self.stopwords),
-            target: self.target,
-        })
-    }
-}
-
 impl RuleSet {
     fn packaged() -> Self {
-        let written: WrittenSet = toml::from_str(PACKAGED).expect("the packaged rules are well-formed");
-        let own = OWN.iter().map(|(id, regex, entropy, keywords)| WrittenRule {
-            id: (*id).to_owned(),
-            regex: Some((*regex).to_owned()),
-            entropy: *entropy,
-            group: Some(1),
-            keywords: keywords.iter().map(|keyword| (*keyword).to_owned()).collect(),
-            allowlists: Vec::new(),
-        });
-        let mut rules_of: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let mut rules = Vec::new();
-        for rule in written.rules.into_iter().chain(own) {
-            let Some(regex) = rule.regex else { continue };
-            for keyword in rule.keywords {
-                rules_of.entry(keyword).or_default().push(rules.len());
+        let read = |text| -> Packaged { toml::from_str(text).expect("the packaged rules are well-formed") };
+        let Packaged { allowlist: allowed, mut rules } = read(PACKAGED);
+        for Expression { source, .. } in rules.iter_mut().filter_map(|rule| rule.regex.as_mut()) {
+            if !source.contains(NAMED) {
+                *source = source.replace(END, PROSE_END);
             }
-            rules.push(Rule {
-                id: rule.id,
-                regex: Expression::new(match regex.contains(NAMED) {
-                    true => regex,
-                    false => regex.replace(END, PROSE_END),
-                }),
-                entropy: rule.entropy,
-                group: rule.group,
-                allowed: rule.allowlists.into_iter().filter_map(WrittenAllowed::read).collect(),
-            });
         }
-        let (keywords, rules_of): (Vec<String>, Vec<Vec<usize>>) = rules_of.into_iter().unzip();
-        Self {
-            rules,
-            keywords: words(&keywords),
-            rules_of,
-            allowed: written.allowlist.read().into_iter().collect(),
+        rules.extend(read(OWN).rules);
+        rules.retain(|rule| rule.regex.is_some());
+        let mut rules_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            for keyword in &rule.keywords {
+                rules_of.entry(keyword).or_default().push(index);
+            }
         }
+        let keywords = automaton(rules_of.keys());
+        let rules_of = rules_of.into_values().collect();
+        Self { rules, keywords, rules_of, allowed }
     }
 }
 
 /// Finds words in any case.
-fn words(words: &[String]) -> AhoCorasick {
+fn automaton(words: impl IntoIterator<Item: AsRef<[u8]>>) -> AhoCorasick {
     let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
     automaton.expect("the packaged words fit an automaton")
 }
 
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AhoCorasick>, D::Error> {
+    Vec::<String>::deserialize(deserializer).map(|words| Some(automaton(words)))
+}
+
 impl Rule {
+    fn regex(&self) -> Option<&Regex> {
+        self.regex.as_ref()?.get()
+    }
+
     /// Where the secret of a match stands, unless it is none after all.
-    fn secret(&self, captures: &Captures, text: &[u8], always: &[Allowed]) -> Option<Range<usize>> {
+    fn secret(&self, captures: &Captures, text: &[u8], always: &Allowed) -> Option<Range<usize>> {
         let whole = captures.get(0)?.range();
         let group = match self.group {
             Some(group) => captures.get(group)?.range(),
@@ -247,9 +201,10 @@ impl Rule {
         };
         // What costs least comes first: an expression is compiled for it, once.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
-        let exceptions = || always.iter().chain(&self.allowed);
+        let exceptions =
+            || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());
         let is_allowed = || {
-            exceptions().any(|allowed| allowed.stopwords.is_match(secret))
+            exceptions().filter_map(|allowed| allowed.stopwords.as_ref()).any(|words| words.is_match(secret))
                 || exceptions().any(|allowed| {
                     let target = match allowed.target {
                         Target::Secret => secret,
@@ -282,14 +237,18 @@ fn entropy(text: &[u8]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use regex::bytes::Regex;
-
     use super::*;
 
     #[test]
     fn every_packaged_stopword_is_found_in_any_case() {
-        let sets =
-            || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed).map(|set| &set.stopwords);
+        let sets = || {
+            RULES
+                .rules
+                .iter()
+                .flat_map(|rule| &rule.allowed)
+                .chain(std::iter::once(&RULES.allowed))
+                .filter_map(|set| set.stopwords.as_ref())
+        };
         let written: toml::Value = toml::from_str(PACKAGED).expect("the packaged rules");
         let words = |value: &toml::Value| {
             value.get("stopwords").and_then(toml::Value::as_array).cloned().unwrap_or_default()
@@ -320,12 +279,13 @@ mod tests {
     #[test]
     fn every_packaged_rule_can_be_compiled() {
         let broken: Vec<&str> =
-            RULES.rules.iter().filter(|rule| rule.regex.get().is_none()).map(|rule| rule.id.as_str()).collect();
+            RULES.rules.iter().filter(|rule| rule.regex().is_none()).map(|rule| rule.id.as_str()).collect();
         assert_eq!(broken, [""; 0]);
-        let groups = |rule: &Rule| rule.regex.get().map_or(0, Regex::captures_len);
+        let groups = |rule: &Rule| rule.regex().map_or(0, Regex::captures_len);
         let groupless = RULES.rules.iter().filter(|rule| rule.group.is_some_and(|group| group >= groups(rule)));
         assert_eq!(groupless.map(|rule| rule.id.as_str()).collect::<Vec<_>>(), [""; 0]);
-        let exceptions = || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(&RULES.allowed);
+        let exceptions =
+            || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(std::iter::once(&RULES.allowed));
         assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(|regex| regex.get().is_some()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{Disposition, Dispute, Objector, Outcome, RulingWord, Untrusted};
+use crate::domain::{Disposition, Dispute, Objector, Outcome, Untrusted};
 use crate::draw::{Look, Tone};
 use crate::protocol::printable;
 
@@ -63,7 +63,7 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
         let ruling = &record.ruling;
         let colon = if ruling.rationale.is_blank() { "" } else { ": " };
         let said = ruling.rationale.trimmed().labelled(&format!("{} by {}{colon}", ruling.ruling, record.by));
-        say("ruling", tone_of(ruling.ruling), &said, 4);
+        say("ruling", Tone::of_ruling(ruling.ruling), &said, 4);
         if !ruling.citations.is_empty() {
             say("cites", Tone::Faint, &Untrusted::joined(&ruling.citations, ", "), 2);
         }
@@ -101,21 +101,13 @@ fn ending(dispute: &Dispute) -> (Tone, &'static str, String) {
     }
 }
 
-fn tone_of(word: RulingWord) -> Tone {
-    match word {
-        RulingWord::Enforce => Tone::Bad,
-        RulingWord::Dismiss => Tone::Good,
-        RulingWord::Escalate => Tone::Warn,
-    }
-}
-
 /// How the disputes ended, counted: `3: 1 enforced, 1 dismissed, 1 open`.
 pub(super) fn tally(look: Look, disputes: &[Dispute]) -> String {
-    let ended = |words: &[&str]| disputes.iter().filter(|dispute| words.contains(&ending(dispute).1)).count();
+    let ended = |word: &str| disputes.iter().filter(|dispute| ending(dispute).1 == word).count();
     let parts: Vec<String> =
         [("ENFORCED", "enforced"), ("DISMISSED", "dismissed"), ("DISCARDED", "discarded"), ("OPEN", "open")]
             .into_iter()
-            .filter_map(|(word, shown)| match ended(&[word]) {
+            .filter_map(|(word, shown)| match ended(word) {
                 0 => None,
                 number => Some(format!("{number} {shown}")),
             })

@@ -95,7 +95,7 @@ impl Row {
             tone,
             name: printable::line(&reviewer.name.0),
             status,
-            found: draw::count(reviewer.findings as usize, "finding"),
+            found: draw::count(reviewer.findings, "finding"),
             time: draw::duration(reviewer.millis),
             failure: reviewer.failure.as_deref().map(printable::line).unwrap_or_default(),
         }

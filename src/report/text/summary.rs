@@ -21,7 +21,6 @@ pub(super) fn clean(look: Look, outcome: &Outcome) -> String {
     text
 }
 
-/// Conclusion, counts and proof.
 pub(super) fn section(look: Look, outcome: &Outcome) -> String {
     let (glyph, tone, conclusion) = conclusion(outcome);
     let mut text = format!("{} {}\n", look.paint(tone, look.glyph(glyph)), look.paint(tone, &conclusion));
@@ -59,16 +58,9 @@ fn conclusion(outcome: &Outcome) -> (Glyph, Tone, String) {
                 let why = failing.map_or("the run does not pass: see the notes", String::as_str);
                 format!("Nothing mandatory is open, but {}", printable::line(why))
             }
-            1 => "1 mandatory finding is open".to_owned(),
-            many => format!("{many} mandatory findings are open"),
+            number => are_open(number),
         }),
-        ExitReason::DisputeOpen => {
-            let text = match open {
-                1 => "1 dispute waits for you".to_owned(),
-                many => format!("{many} disputes wait for you"),
-            };
-            (Glyph::Attention, Tone::Warn, text)
-        }
+        ExitReason::DisputeOpen => (Glyph::Attention, Tone::Warn, format!("{} for you", wait(open))),
         ExitReason::AgentFailed => {
             let mut silent: Vec<_> = outcome.failures.iter().map(|failure| failure.agent.clone()).collect();
             let reviewers = outcome.proof.reviewers.iter().filter(|reviewer| !reviewer.status.is_complete());
@@ -99,21 +91,28 @@ fn conclusion(outcome: &Outcome) -> (Glyph, Tone, String) {
     }
 }
 
-/// What waits in a run that was stopped.
-fn waiting(disputes: usize, findings: usize) -> String {
-    let disputes = match disputes {
-        0 => String::new(),
-        1 => "1 dispute waits".to_owned(),
-        many => format!("{many} disputes wait"),
-    };
-    let findings = match findings {
-        0 => String::new(),
+fn are_open(findings: usize) -> String {
+    match findings {
         1 => "1 mandatory finding is open".to_owned(),
         many => format!("{many} mandatory findings are open"),
-    };
-    // What is disputed is not counted twice.
-    let waits: Vec<String> = [disputes, findings].into_iter().filter(|text| !text.is_empty()).collect();
-    if waits.is_empty() { String::new() } else { format!(": {}", waits.join(", ")) }
+    }
+}
+
+fn wait(disputes: usize) -> String {
+    match disputes {
+        1 => "1 dispute waits".to_owned(),
+        many => format!("{many} disputes wait"),
+    }
+}
+
+/// What waits in a run that was stopped; what is disputed is not counted twice.
+fn waiting(disputes: usize, findings: usize) -> String {
+    match (disputes, findings) {
+        (0, 0) => String::new(),
+        (0, _) => format!(": {}", are_open(findings)),
+        (_, 0) => format!(": {}", wait(disputes)),
+        _ => format!(": {}, {}", wait(disputes), are_open(findings)),
+    }
 }
 
 /// The numbers; the first five are always said, the others where they are not zero.
@@ -161,7 +160,7 @@ fn is(finding: &SettledFinding, class: Class) -> bool {
 fn covered(outcome: &Outcome) -> String {
     let lines: u64 = outcome.proof.covered.iter().map(|file| u64::from(file.lines)).sum();
     let files = draw::count(outcome.proof.covered.len(), "file");
-    format!("{files}, {}", draw::count(usize::try_from(lines).unwrap_or(usize::MAX), "line"))
+    format!("{files}, {}", draw::count(lines, "line"))
 }
 
 /// What exactly was reviewed, in how much time, for how many tokens.
@@ -181,7 +180,7 @@ fn proof(outcome: &Outcome) -> Vec<String> {
     vec![
         commit,
         format!("tree {}", id(&proof.tree)),
-        if outcome.rounds > 1 { draw::count(outcome.rounds as usize, "round") } else { String::new() },
+        if outcome.rounds > 1 { draw::count(outcome.rounds, "round") } else { String::new() },
         draw::duration(proof.millis),
         tokens(usage.input_tokens, "read"),
         tokens(usage.output_tokens, "written"),
@@ -204,7 +203,7 @@ fn left(proof: &Proof) -> String {
         left.push(format!("${:.2}", (cap - usage.usd.unwrap_or(0.0)).max(0.0)));
     }
     if let Some(cap) = caps.calls {
-        left.push(draw::count(usize::try_from(cap.saturating_sub(*calls)).unwrap_or(usize::MAX), "call"));
+        left.push(draw::count(cap.saturating_sub(*calls), "call"));
     }
     if left.is_empty() { String::new() } else { format!("budget left: {}", left.join(", ")) }
 }

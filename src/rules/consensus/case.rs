@@ -18,7 +18,6 @@ const FAR: usize = 2;
 /// What an advisory that confirms a finding adds to its confidence.
 const ADVISORY: i32 = 10;
 
-/// A group under decision.
 pub(super) struct Case<'a> {
     pub(super) claims: &'a [Claim],
     /// The members that call it an issue, or all if none does; who speaks for the group first.
@@ -27,13 +26,11 @@ pub(super) struct Case<'a> {
     pub(super) deniers: Vec<&'a Entry>,
     pub(super) evidence: Vec<Evidence>,
     pub(super) effect: Effect<'a>,
-    /// How many reviewers took part in the run.
     pub(super) reviewers: usize,
     vendors: &'a HashMap<&'a str, String>,
     pub(super) unlike: bool,
 }
 
-/// The reviewers of a run.
 pub(super) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet<&'a str> {
     // A tree sorts all it is built from; few of many claims bring a new name.
     let mut names: HashSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
@@ -138,7 +135,6 @@ impl<'a> Case<'a> {
         self.entries.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
 
-    /// The highest confidence that is stated.
     pub(super) fn highest_confidence(&self) -> Option<u8> {
         self.entries.iter().filter_map(|entry| entry.confidence).max()
     }
@@ -227,7 +223,6 @@ impl<'a> Case<'a> {
         notes
     }
 
-    /// The final confidence and how it came about.
     fn confidence(
         &self,
         original: Option<u8>,

@@ -29,9 +29,7 @@ pub struct Defence {
     /// How much the confidence is to change, clamped to 30 either way; counts with `modify`.
     pub adjustment: i32,
     pub reasoning: String,
-    /// The severity it should have instead.
     pub revised_severity: Option<Level>,
-    /// The text it should have instead.
     pub revised_description: Option<String>,
 }
 

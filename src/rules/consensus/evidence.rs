@@ -18,7 +18,6 @@ pub struct Checked {
     pub identifiers: Option<bool>,
     /// Whether an embedded rule found the same.
     pub confirmed: bool,
-    /// What a database of advisories says of it.
     pub advisory: Advised,
 }
 
@@ -44,7 +43,6 @@ impl Criteria {
 /// A challenge: the question put to a finding and how it stands up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Challenge {
-    /// The finding in one line.
     pub finding: String,
     /// What is weakest about its evidence.
     pub weakest: String,
@@ -57,133 +55,39 @@ pub struct Challenge {
 
 /// Words that begin a condition under which something happens.
 static CONDITIONS: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "when",
-        "if",
-        "after",
-        "passing",
-        "given",
-        "whenever",
-        "once",
-        "during",
-        "while",
-        "unless",
-        "by",
-        "e.g",
-        "example",
-        "because",
-        "second",
-        "concurrent",
-        "input",
-        "every",
-        "until",
-        "any",
-    ])
+    Phrases::of(
+        "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, because, \
+         second, concurrent, input, every, until, any",
+    )
 });
 
 /// Beginnings of words for what goes wrong then.
 static CONSEQUENCES: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "rais",
-        "throw",
-        "crash",
-        "panic",
-        "leak",
-        "overflow",
-        "underflow",
-        "inject",
-        "fail",
-        "exception",
-        "error",
-        "lost",
-        "lose",
-        "corrupt",
-        "deadlock",
-        "hang",
-        "block",
-        "bypass",
-        "exec",
-        "overwrit",
-        "return",
-        "cause",
-        "result",
-        "break",
-        "null",
-        "undefined",
-        "infinite",
-        "denial",
-        "expos",
-        "never",
-        "wrong",
-        "stale",
-        "duplicate",
-        "race",
-        "skip",
-    ])
+    Phrases::of(
+        "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, lost, lose, \
+         corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, result, break, null, undefined, \
+         infinite, denial, expos, never, wrong, stale, duplicate, race, skip",
+    )
 });
 
 /// Phrases of known vulnerability patterns and practices.
 static KNOWN_PATTERNS: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "injection",
-        "xss",
-        "cross-site",
-        "csrf",
-        "ssrf",
-        "traversal",
-        "deserializ",
-        "hardcoded",
-        "hard-coded",
-        "md5",
-        "sha1",
-        "use after free",
-        "use-after-free",
-        "double free",
-        "buffer overflow",
-        "race condition",
-        "deadlock",
-        "off-by-one",
-        "off by one",
-        "null pointer",
-        "null dereference",
-        "memory leak",
-        "resource leak",
-        "mutable default",
-        "toctou",
-        "open redirect",
-        "integer overflow",
-        "swallow",
-        "eval(",
-        "weak hash",
-        "plaintext",
-        "timing attack",
-        "n+1 quer",
-        "not awaited",
-        "never awaited",
-        "unvalidated",
-        "unsanitized",
-        "privilege escalation",
-    ])
+    Phrases::of(
+        "injection, xss, cross-site, csrf, ssrf, traversal, deserializ, hardcoded, hard-coded, md5, sha1, \
+         use after free, use-after-free, double free, buffer overflow, race condition, deadlock, off-by-one, \
+         off by one, null pointer, null dereference, memory leak, resource leak, mutable default, toctou, \
+         open redirect, integer overflow, swallow, eval(, weak hash, plaintext, timing attack, n+1 quer, \
+         not awaited, never awaited, unvalidated, unsanitized, privilege escalation",
+    )
 });
 
 /// What no established practice asks for.
 static AGAINST_PRACTICE: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of([
-        "disable certificate",
-        "disable tls",
-        "verify=false",
-        "disable verification",
-        "ignore the error",
-        "ignore errors",
-        "swallow the exception",
-        "catch all exceptions and",
-        "use eval",
-        "use md5",
-        "disable authentication",
-        "skip validation",
-        "hardcode the password",
-        "store the password in plain",
-    ])
+    Phrases::of(
+        "disable certificate, disable tls, verify=false, disable verification, ignore the error, ignore errors, \
+         swallow the exception, catch all exceptions and, use eval, use md5, disable authentication, \
+         skip validation, hardcode the password, store the password in plain",
+    )
 });
 
 /// What can be said of a claim's evidence.
@@ -191,7 +95,6 @@ static AGAINST_PRACTICE: LazyLock<Phrases> = LazyLock::new(|| {
 pub(super) struct Evidence {
     /// It cites code: a line that is not known to be missing, or names from the code.
     pub(super) cites: bool,
-    /// It cites a line.
     pub(super) line: bool,
     /// It says what has to happen for it to go wrong.
     pub(super) trigger: bool,
@@ -216,8 +119,7 @@ impl Evidence {
         Self {
             cites: line || (names_code(&claim.description) || names_code(&claim.title)) && !refuted,
             line,
-            trigger: has(&|text| CONDITIONS.are_words_of(text))
-                && has(&|text| CONSEQUENCES.begins_word(text).is_some()),
+            trigger: has(&|text| CONDITIONS.are_words_of(text)) && has(&|text| CONSEQUENCES.begin_a_word(text)),
             known: confirmed || has(&|text| KNOWN_PATTERNS.are_in(text)),
             against: AGAINST_PRACTICE.are_in(&claim.suggestion),
             suggests: !claim.suggestion.trim().is_empty(),

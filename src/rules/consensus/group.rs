@@ -34,7 +34,6 @@ struct Pair {
     b: u32,
 }
 
-/// The vectors of the entries' texts.
 pub(super) fn vectors(claims: &[Claim], entries: &[Entry]) -> Vectors {
     let texts = entries.iter().map(|entry| {
         let claim = &claims[entry.claim];

@@ -112,7 +112,6 @@ pub struct Profile<'a> {
 }
 
 impl<'a> Profile<'a> {
-    /// Reads the words of an anchor.
     pub fn of(anchor: &'a Anchor) -> Self {
         let says = |words: &[&str]| anchor.text.split(' ').any(|word| words.contains(&word));
         let mut terms = Vec::new();

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 pub use debate::{Debate, Defence, DefenceWord, Examination, ExaminationWord};
 pub use evidence::{Challenge, Checked, Criteria};
 pub use normal::{Category, category, vendor};
-pub use output::{Answer, Extras};
+pub use output::Answer;
 pub use tally::Statistics;
 
 use crate::domain::{Tag, words};
@@ -48,9 +48,7 @@ pub use crate::domain::{Advised, Class};
 words!(Level, Policy);
 
 /// How severe a claim is, on the scale of the consensus; `MUST` stands with high, `SHOULD` with medium.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     Low,
@@ -92,7 +90,6 @@ pub struct Claim {
     pub file: Option<String>,
     /// The first line, counted from 1.
     pub line: Option<u32>,
-    /// The last line of a range.
     pub end_line: Option<u32>,
     /// The first and last line of the function or method around it, where that is known.
     pub block: Option<(u32, u32)>,
@@ -106,17 +103,14 @@ pub struct Claim {
     pub rule: Option<String>,
     pub title: String,
     pub description: String,
-    /// What to do instead.
     pub suggestion: String,
     /// Whether the reviewer says that this is no issue.
     pub denies: bool,
     /// Whether it was first observed in the second round of a debate.
     pub observed: bool,
-    /// What was checked about it.
     pub checked: Checked,
 }
 
-/// How claims are decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
@@ -131,7 +125,6 @@ impl Policy {
     pub const ALL: [Self; 2] = [Self::Panel, Self::Specification];
 }
 
-/// How reviewers contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Conflict {
     /// One issue, severities two levels or more apart.
@@ -177,19 +170,15 @@ pub struct Decision {
     pub members: Vec<usize>,
     /// Repeats of members by the same reviewer.
     pub repeats: Vec<usize>,
-    /// What became of it.
     pub class: Class,
-    /// How its claims stand to each other.
     pub standing: Standing,
     /// How far reviewers agree, where it is accepted.
     pub agreement: Option<Agreement>,
-    /// The severity of the group.
     pub severity: Level,
     /// The confidence before the debate and the bonus.
     pub original_confidence: Option<u8>,
     /// The final confidence; absent where no reviewer stated one.
     pub confidence: Option<u8>,
-    /// How the final confidence came about.
     pub formula: String,
     /// The validation score of phase 4, where one reviewer raised it.
     pub score: Option<i32>,
@@ -201,7 +190,6 @@ pub struct Decision {
     pub suggested_by: usize,
     /// What to know about it besides: flags, dissent, concessions, notes.
     pub notes: Vec<String>,
-    /// Why it was decided so, in one line.
     pub why: String,
     /// The question of the challenge protocol, where it was asked.
     pub challenge: Option<Challenge>,
@@ -211,7 +199,6 @@ pub struct Decision {
     pub action: Option<String>,
     /// Whether who raised it took it back and nobody else supports it.
     pub withdrawn: bool,
-    /// What a database of advisories says of it.
     pub advised: Advised,
     /// Reviewers that did not raise it and support it in round 2.
     pub supporters: Vec<String>,
@@ -237,7 +224,6 @@ pub struct Consensus {
     /// The decisions: accepted first, each class by severity, confidence and agreement.
     pub decisions: Vec<Decision>,
     pub statistics: Statistics,
-    /// What was decided, in a few sentences.
     pub summary: String,
 }
 

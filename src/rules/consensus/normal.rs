@@ -18,7 +18,6 @@ const LATE: u8 = 10;
 /// Lines that still count as one place.
 pub(super) const NEAR: u32 = 5;
 
-/// The categories of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// A weakness that can be exploited.
@@ -31,7 +30,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// The word of the specification.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Security => "security",
@@ -43,57 +41,40 @@ impl Category {
     }
 }
 
-/// Beginnings of words and the category each points to; the first that is found counts.
-const CATEGORIES: &[(&str, Category)] = &[
-    ("secur", Category::Security),
-    ("vulnerab", Category::Security),
-    ("injection", Category::Security),
-    ("xss", Category::Security),
-    ("csrf", Category::Security),
-    ("ssrf", Category::Security),
-    ("traversal", Category::Security),
-    ("cwe-", Category::Security),
-    ("cve-", Category::Security),
-    ("test", Category::TestCoverage),
-    ("coverage", Category::TestCoverage),
-    ("perf", Category::Performance),
-    ("n+1", Category::Performance),
-    ("maintain", Category::Architecture),
-    ("readab", Category::Architecture),
-    ("architect", Category::Architecture),
-    ("design", Category::Architecture),
-    ("style", Category::Architecture),
-    ("naming", Category::Architecture),
-    ("documentation", Category::Architecture),
-];
+/// Beginnings of words and the category they point to; the first category that is found counts.
+static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
+    let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
+    let architecture = "maintain, readab, architect, design, style, naming, documentation";
+    [
+        (Phrases::of(security), Category::Security),
+        (Phrases::of("test, coverage"), Category::TestCoverage),
+        (Phrases::of("perf, n+1"), Category::Performance),
+        (Phrases::of(architecture), Category::Architecture),
+    ]
+});
 
 /// Beginnings of words in a text that say more than `bug`; fewer than above, since texts mention much.
-const TEXT_CATEGORIES: &[(&str, Category)] = &[
-    ("vulnerab", Category::Security),
-    ("sql injection", Category::Security),
-    ("command injection", Category::Security),
-    ("cross-site", Category::Security),
-    ("path traversal", Category::Security),
-    ("xss", Category::Security),
-    ("csrf", Category::Security),
-    ("untested", Category::TestCoverage),
-    ("test coverage", Category::TestCoverage),
-    ("missing test", Category::TestCoverage),
-    ("quadratic", Category::Performance),
-    ("n+1 quer", Category::Performance),
-];
+static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
+    let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
+    [
+        (Phrases::of(security), Category::Security),
+        (Phrases::of("untested, test coverage, missing test"), Category::TestCoverage),
+        (Phrases::of("quadratic, n+1 quer"), Category::Performance),
+    ]
+});
 
 /// The category of a claim: as given, else from its rule, its title, else `bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
-    static NAMES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(CATEGORIES.iter().map(|(word, _)| *word)));
-    static TEXTS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(TEXT_CATEGORIES.iter().map(|(word, _)| *word)));
-    let name = |text: &str| NAMES.begins_word(text).map(|row| CATEGORIES[row].1);
+    let find = |list: &[(Phrases, Category)], text: &str| {
+        list.iter().find(|(phrases, _)| phrases.begin_a_word(text)).map(|(_, category)| *category)
+    };
+    let name = |text: &str| find(&*NAMES, text);
     let named = given.filter(|word| !word.trim().is_empty());
     match (named.and_then(name), rule.and_then(name)) {
         (Some(category), _) => category,
         (None, _) if named.is_some_and(|word| word.to_lowercase().contains("bug")) => Category::Bug,
         (None, Some(category)) => category,
-        (None, None) => TEXTS.begins_word(title).map_or(Category::Bug, |row| TEXT_CATEGORIES[row].1),
+        (None, None) => find(&*TEXTS, title).unwrap_or(Category::Bug),
     }
 }
 
@@ -129,18 +110,15 @@ pub fn vendor(model: &str) -> String {
 pub(super) struct Entry {
     /// The claim by its index in the input.
     pub(super) claim: usize,
-    /// Repeats by the same reviewer.
     pub(super) repeats: Vec<usize>,
     /// The reviewer, as a number.
     pub(super) model: u32,
     /// The file, as a number.
     pub(super) file: Option<u32>,
-    /// First and last line.
     pub(super) lines: Option<(u32, u32)>,
     pub(super) block: Option<(u32, u32)>,
     pub(super) category: Category,
     pub(super) severity: Level,
-    /// How sure the reviewer is, where it says so.
     pub(super) confidence: Option<u8>,
 }
 

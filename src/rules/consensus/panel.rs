@@ -9,7 +9,6 @@ use super::debate::Debate;
 use super::normal::Entry;
 use super::{Agreement, Claim, Class, Conflict, Decision, Standing, evidence, group};
 
-/// The decisions of this policy.
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors = group::vectors(claims, entries);
     let groups = group::by_meaning(entries, &vectors);

@@ -6,8 +6,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
 pub(super) struct Phrases(AhoCorasick);
 
 impl Phrases {
-    pub(super) fn of<'a>(phrases: impl IntoIterator<Item = &'a str>) -> Self {
-        let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases);
+    /// Phrases with commas between them.
+    pub(super) fn of(phrases: &str) -> Self {
+        let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases.split(", "));
         Self(built.expect("a few short phrases"))
     }
 
@@ -22,9 +23,9 @@ impl Phrases {
         self.beginnings(text).any(|found| !goes_on(found.end()))
     }
 
-    /// The first in the list of those that begin a word of the text, by its index.
-    pub(super) fn begins_word(&self, text: &str) -> Option<usize> {
-        self.beginnings(text).map(|found| found.pattern().as_usize()).min()
+    /// Whether any of them begins a word of the text.
+    pub(super) fn begin_a_word(&self, text: &str) -> bool {
+        self.beginnings(text).next().is_some()
     }
 
     /// Where they stand at the beginning of a word.
@@ -40,10 +41,11 @@ mod tests {
 
     #[test]
     fn the_first_of_the_list_that_begins_a_word() {
-        let phrases = Phrases::of(["secur", "injection", "test"]);
-        assert_eq!(phrases.begins_word("A Test of SECURITY"), Some(0));
-        assert_eq!(phrases.begins_word("insecure: latest injection"), Some(1));
-        assert_eq!(phrases.begins_word("latest"), None);
+        let begins = |text| ["secur", "injection", "test"].map(|phrase| Phrases::of(phrase).begin_a_word(text));
+        assert_eq!(begins("A Test of SECURITY"), [true, false, true]);
+        assert_eq!(begins("insecure: latest injection"), [false, true, false]);
+        let phrases = Phrases::of("secur, injection, test");
+        assert!(!phrases.begin_a_word("latest"));
         assert!(phrases.are_in("latest"));
         assert!(phrases.are_words_of("a test.") && !phrases.are_words_of("tests, security"));
     }

@@ -21,7 +21,6 @@ const SINGLE: &str = "single source: ";
 /// What the winner of a conflict loses.
 const CONFLICT: i32 = -10;
 
-/// The decisions of this policy.
 pub(super) fn decide(claims: &[Claim], entries: &[Entry], debate: &Debate) -> Vec<Decision> {
     let vectors: Vectors = group::vectors(claims, entries);
     let groups = group::by_place(entries);

@@ -40,11 +40,9 @@ pub struct Statistics {
     pub security_advisories_checked: usize,
     pub round2_cross_examination: Examined,
     pub round3_defense: Defended,
-    /// How the confidences moved.
     pub confidence_changes: Moves,
 }
 
-/// The statistics of round 2.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Examined {
     pub responses_received: BTreeMap<String, usize>,
@@ -55,7 +53,6 @@ pub struct Examined {
     pub new_observations_added: usize,
 }
 
-/// The statistics of round 3.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Defended {
     pub defenses_received: BTreeMap<String, usize>,

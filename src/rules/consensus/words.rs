@@ -118,7 +118,6 @@ impl Vectors {
         self.held[term as usize + 1] - self.held[term as usize]
     }
 
-    /// The terms of a text.
     pub(super) fn terms(&self, text: usize) -> &[(u32, f32)] {
         &self.terms[self.starts[text] as usize..self.starts[text + 1] as usize]
     }

@@ -35,9 +35,7 @@ pub(super) fn started(look: Look, plan: &StagePlan) -> String {
         Subject::Checkpoint { .. } => "Checkpoint",
     };
     let name = look.paint(Tone::Strong, &printable::line(&plan.stage));
-    let names = |agents: &mut dyn Iterator<Item = &Agent>| {
-        agents.map(|agent| printable::line(&agent.name.0)).collect::<Vec<_>>().join(", ")
-    };
+    let names = |agents: &mut dyn Iterator<Item = &Agent>| draw::names(agents.map(|agent| &agent.name));
     let role = |role: &str, names: String| if names.is_empty() { names } else { format!("{role} {names}") };
     let decides = if matches!(plan.subject, Subject::Stage { .. }) { "arbiter" } else { "validator" };
     look.facts(&[

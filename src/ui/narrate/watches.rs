@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::domain::{
-    Action, AgentEvent, AgentName, Ballot, EventType, PeerReview, Trigger, Untrusted, Verdict, WatchPlan,
+    Action, Agent, AgentEvent, AgentName, Ballot, EventType, PeerReview, Trigger, Untrusted, Verdict, WatchPlan,
     WatchStatus,
 };
-use crate::draw::{Glyph, Look, Tone};
+use crate::draw::{self, Glyph, Look, Tone};
 use crate::protocol::printable;
 
 /// A reviewer's word in a cycle.
@@ -20,9 +20,7 @@ pub(super) fn said(review: &PeerReview) -> (Glyph, Tone, String) {
 }
 
 pub(super) fn started(look: Look, plan: &WatchPlan) -> Vec<String> {
-    let names = |agents: &[crate::domain::Agent]| {
-        agents.iter().map(|agent| printable::line(&agent.name.0)).collect::<Vec<_>>().join(", ")
-    };
+    let names = |agents: &[Agent]| draw::names(agents.iter().map(|agent| &agent.name));
     let list = |what: &str, names: String| if names.is_empty() { names } else { format!("{what} {names}") };
     vec![look.facts(&[
         format!("Watching {}", look.paint(Tone::Strong, &printable::line(&plan.root))),
@@ -94,8 +92,7 @@ pub(super) fn decided(
 
 /// Agents are asked to clear up what reviewers do not agree with.
 pub(super) fn clarification(look: Look, agents: &[AgentName]) -> String {
-    let names: Vec<String> = agents.iter().map(|name| printable::line(&name.0)).collect();
-    look.paint(Tone::Faint, &format!("  asked to clarify: {}", names.join(", ")))
+    look.paint(Tone::Faint, &format!("  asked to clarify: {}", draw::names(agents)))
 }
 
 /// What a person did.

@@ -82,7 +82,7 @@ fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<Said> {
 
 fn answered(claims: &[Claim], debate: &Debate, policy: Policy) -> serde_json::Value {
     let consensus = merge(claims, debate, &[], policy);
-    serde_json::to_value(consensus.answer(claims, debate, policy, Extras::default())).expect("an answer is JSON")
+    serde_json::to_value(consensus.answer(claims, debate, policy, None)).expect("an answer is JSON")
 }
 
 proptest! {

@@ -222,7 +222,7 @@ fn what_is_ambiguous_is_shown_to_a_person_with_both_positions() {
     let claims = [claim("a", 10, Level::High, 90, TITLE), claim("b", 10, Level::Low, 90, TITLE)];
     let consensus = merged(&claims, Policy::Specification);
     let debate = Debate::default();
-    let answer = consensus.answer(&claims, &debate, Policy::Specification, Extras::default());
+    let answer = consensus.answer(&claims, &debate, Policy::Specification, None);
     let answer = serde_json::to_value(&answer).expect("an answer is JSON");
     let disputed = &answer["consensus"]["disputed"][0];
     assert_eq!(disputed["conflict_type"], "A");
