@@ -13,16 +13,12 @@ use yaml_edit::{Document, MappingBuilder, YamlFile, YamlValue};
 
 use super::{renamed, schema, yaml};
 
-/// Why a text was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The text is not YAML that Glee reads.
     #[error("not valid YAML: {0}")]
     Unreadable(String),
-    /// There is no such agent in it.
     #[error("there is no agent `{0}` in this file")]
     NoAgent(String),
-    /// There is no such key in it.
     #[error("`{0}` is not set in this file")]
     NotSet(String),
     /// The change could not be made without touching something else.
@@ -193,12 +189,10 @@ fn verified(
         .ok_or_else(|| EditError::Refused(key.to_owned()))
 }
 
-/// Every comment, in order.
 fn comments(text: &str) -> Vec<String> {
     YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
 }
 
-/// How many comments are no longer there.
 fn lost_comments(before: &str, after: &str) -> usize {
     let mut left = comments(after);
     let mut lost = 0;
@@ -321,7 +315,6 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     Some(changed)
 }
 
-/// Adds to the list that is there.
 fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     let mut entry = MappingBuilder::new();

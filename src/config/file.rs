@@ -11,31 +11,24 @@ use std::path::{Path, PathBuf};
 /// The largest configuration file, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
 
-/// Why a configuration file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// It is a link, in a project.
     #[error("`{0}` is a symbolic link")]
     Link(PathBuf),
-    /// It is something else than a file, or a folder that is none.
     #[error("`{0}` is not a {1}")]
     Kind(PathBuf, &'static str),
-    /// It is larger than [`MAX_BYTES`].
     #[error("`{0}` is larger than 1 MiB")]
     Size(PathBuf),
-    /// It is not text.
     #[error("`{0}` is not UTF-8 text (line {1})")]
     Text(PathBuf, usize),
-    /// It cannot be read.
     #[error("cannot read `{0}`")]
     Read(PathBuf, #[source] io::Error),
-    /// It cannot be written.
     #[error("cannot write `{0}`")]
     Write(PathBuf, #[source] io::Error),
 }
 
 impl FileError {
-    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Link(_) => Some("Glee follows no links in a project: put there what it points to".to_owned()),

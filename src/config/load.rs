@@ -19,7 +19,6 @@ use super::trust::{self, Store, TrustError};
 use super::values::Misfit;
 use crate::domain::Role;
 
-/// Where settings come from.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
     pub project_root: Option<&'a Path>,
@@ -36,7 +35,6 @@ pub struct Sources<'a> {
     pub state_dir: Option<PathBuf>,
 }
 
-/// Settings, and where each came from.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub settings: Settings,
@@ -46,13 +44,10 @@ pub struct Loaded {
     pub notices: Vec<String>,
     /// What the project's file would run without being trusted to.
     pub untrusted: Option<Untrusted>,
-    /// The project's file, where there is one.
     pub project_file: Option<PathBuf>,
-    /// The user's file, where there is one.
     pub user_file: Option<PathBuf>,
 }
 
-/// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(transparent)]
@@ -103,7 +98,6 @@ impl ConfigError {
         Self::Value { place, key: key.to_owned(), misfit: Box::new(misfit) }
     }
 
-    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let did_you_mean = |word: &str| format!("did you mean `{word}`?");
         match self {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
-/// The variable that names the state folder.
 pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 
 /// The project's configuration file, below its root.
@@ -19,7 +18,6 @@ pub const PROJECT_FOLDER: &str = ".glee";
 pub struct NoHome;
 
 impl NoHome {
-    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         Some(format!("set `HOME`, or `{STATE_VARIABLE}` and `XDG_CONFIG_HOME`"))
     }

@@ -217,7 +217,6 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
 }
 
 impl Resolved {
-    /// The settings as the rest of Glee reads them.
     pub(crate) fn settings(&self) -> Settings {
         let own = self.values.iter().filter(|(key, _)| !key.starts_with("agents."));
         let mut settings = schema::typed(own.map(|(key, setting)| (key.clone(), setting.value.clone())))

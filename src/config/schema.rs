@@ -151,7 +151,6 @@ pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The key of an agent.
 pub(crate) fn find_agent_key(name: &str) -> Option<&'static Key> {
     AGENT_KEYS.iter().find(|key| key.name == name)
 }
@@ -166,7 +165,6 @@ pub(crate) fn children(section: &str) -> Vec<&'static str> {
     place["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect()
 }
 
-/// A name in a section.
 pub(crate) fn within(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
 }

@@ -50,7 +50,6 @@ impl Roots {
     }
 }
 
-/// The BLAKE3 hash of a file.
 pub(crate) fn hash(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;

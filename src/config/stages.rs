@@ -37,14 +37,12 @@ pub fn checkpoint(name: &str) -> Option<&'static str> {
     CHECKPOINTS.into_iter().find(|known| letters(known) == letters(name))
 }
 
-/// A stage as its file describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
     /// Its name; that of the file.
     #[serde(skip)]
     pub name: String,
-    /// What the stage is for.
     pub prompt: String,
     /// The fields that every answer and the synthesis must have.
     #[serde(default)]
@@ -79,7 +77,6 @@ pub struct Gate {
     pub questions: PathBuf,
 }
 
-/// A pipeline of stages.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pipeline {
@@ -94,7 +91,6 @@ pub struct Pipeline {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Step {
-    /// A stage, by its name.
     Stage(String),
     Gate(Gate),
 }
@@ -114,7 +110,6 @@ struct Asked {
     options: Vec<String>,
 }
 
-/// Why such a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StagesError {
     #[error(transparent)]
@@ -132,7 +127,6 @@ pub enum StagesError {
 }
 
 impl StagesError {
-    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::File(error) => error.hint(),

@@ -34,16 +34,13 @@ pub struct Untrusted {
     pub changed: Vec<String>,
 }
 
-/// The records cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// A link stands where the records are kept.
     #[error("`{0}` is a symbolic link")]
     Link(PathBuf),
-    /// They cannot be read.
     #[error("cannot read what is trusted in `{0}`")]
     Read(PathBuf, #[source] io::Error),
-    /// They cannot be written.
     #[error("cannot record trust in `{0}`")]
     Write(PathBuf, #[source] io::Error),
 }
@@ -161,25 +158,20 @@ pub fn command_line(command: &Value) -> String {
     }
 }
 
-/// One thing that is trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub project: PathBuf,
-    /// The hash of what is trusted.
     pub hash: String,
     pub runs: Vec<String>,
-    /// When it was trusted.
     pub at: jiff::Timestamp,
 }
 
-/// The records of trust.
 #[derive(Clone, Debug)]
 pub struct Store {
     state: PathBuf,
 }
 
 impl Store {
-    /// The records kept in this state folder.
     pub fn new(state: &Path) -> Self {
         Self { state: state.to_owned() }
     }

@@ -27,7 +27,6 @@ pub(crate) struct Node {
     pub(crate) at: Option<Position>,
 }
 
-/// The kinds of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Tree {
     Null,
@@ -38,7 +37,6 @@ pub(crate) enum Tree {
     Map(Vec<Entry>),
 }
 
-/// One entry of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
@@ -46,7 +44,6 @@ pub(crate) struct Entry {
     pub(crate) value: Node,
 }
 
-/// Text that is not acceptable YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     pub(crate) message: String,

@@ -24,7 +24,6 @@ pub(super) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> Str
     hasher.finalize().to_hex().to_string()
 }
 
-/// What a check of the history came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// How many records are in order, from the first on.
@@ -35,7 +34,6 @@ pub struct Verification {
     pub fault: Option<Fault>,
 }
 
-/// Something in the history that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// The record concerned, counted from 1; absent where it is none of the events.
@@ -45,7 +43,6 @@ pub struct Fault {
     pub flaw: Flaw,
 }
 
-/// What is wrong with a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "flaw", rename_all = "snake_case")]
 pub enum Flaw {
@@ -58,14 +55,12 @@ pub enum Flaw {
     Added,
     /// The recorded end of the history is not the end of the records.
     End,
-    /// Its content is no event.
     Unreadable,
     /// A row that commands read says something else than the events.
     View {
         /// The table and the row's key.
         row: String,
     },
-    /// The file is torn.
     Torn {
         error: String,
     },
@@ -95,7 +90,6 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A record as it stands in the table.
 struct Record {
     id: i64,
     run: String,

@@ -64,7 +64,6 @@ impl Journal {
         }
     }
 
-    /// Where the database is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -86,7 +85,6 @@ impl Journal {
         self.path.with_file_name("runs").join(name)
     }
 
-    /// Classifies what SQLite says.
     pub(super) fn fault(&self, source: rusqlite::Error) -> JournalError {
         fault(&self.path, source)
     }

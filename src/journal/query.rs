@@ -217,7 +217,6 @@ impl Journal {
     }
 }
 
-/// Reads a row of the table of events.
 pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         run: RunId(row.get("run")?),

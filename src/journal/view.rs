@@ -143,7 +143,6 @@ pub(super) fn time(at: Timestamp) -> String {
     format!("{at:.6}")
 }
 
-/// A value as the database holds it.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("recorded types are plain data with text keys")
 }

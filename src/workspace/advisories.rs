@@ -17,7 +17,6 @@ use crate::files;
 use crate::rules::advisories::{Advisory, Locked, Standing};
 use crate::rules::consensus::{Advised, Category, Claim, category};
 
-/// How the ids of advisories begin.
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
 /// Words that make a name beside them the name of a package.
@@ -26,24 +25,12 @@ const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency",
 /// An advisory larger than this is none.
 const LARGEST: u64 = 4 << 20;
 
-/// A database cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum AdvisoryError {
-    /// A folder or an archive cannot be read.
     #[error("failed to read the advisories in `{}`", path.display())]
-    Read {
-        /// What was to be read.
-        path: PathBuf,
-        /// Why it cannot be.
-        source: io::Error,
-    },
-    /// An API does not answer as OSV's does.
+    Read { path: PathBuf, source: io::Error },
     #[error("failed to ask `{url}` for advisories: {why}")]
-    Ask {
-        url: String,
-        /// Why there is no answer.
-        why: String,
-    },
+    Ask { url: String, why: String },
 }
 
 impl Advice for AdvisoryError {
@@ -62,7 +49,6 @@ impl Advice for AdvisoryError {
     }
 }
 
-/// What a claim asks of the database.
 struct Question {
     claim: usize,
     ids: Vec<String>,
@@ -129,7 +115,6 @@ fn question(index: usize, claim: &Claim, around: &BTreeSet<Locked>) -> Option<Qu
     asks.then(|| Question { claim: index, ids, named, around: around.clone() })
 }
 
-/// The ids of advisories in a text.
 fn ids(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     words.map(|word| word.trim_matches('-')).filter(|word| {

@@ -15,7 +15,6 @@ pub(super) fn submodule(commit: &str) -> Vec<u8> {
     format!("Subproject commit {commit}\n").into_bytes()
 }
 
-/// Whether a mode is that of a regular file.
 pub(super) fn is_regular(mode: u32) -> bool {
     !matches!(mode, 0 | LINK | SUBMODULE)
 }
@@ -29,7 +28,6 @@ pub(super) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     Some(format!("diff --git {} {}\nold mode {old:06o}\nnew mode {new:06o}\n", name("a/"), name("b/")))
 }
 
-/// A diff below the lines that say how the mode changed.
 pub(super) fn with_modes(modes: Option<String>, diff: Option<String>) -> Option<String> {
     match modes {
         Some(modes) => Some(modes + diff.as_deref().unwrap_or_default()),

@@ -16,7 +16,6 @@ const CAP: u64 = 16 << 20;
 /// The files around a script that are taken along at most.
 const NEIGHBOURS: usize = 2_000;
 
-/// Files of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseFiles {
     /// Bytes, and whether the file is executable, by path.

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use crate::domain::{Anchor, RawFinding};
 use crate::rules::consensus::identity;
 
-/// The category of a finding that names none.
 const NO_CATEGORY: &str = "bug";
 
 /// A block that a grammar knows.
@@ -93,7 +92,6 @@ mod kept {
 
     static KEPT: Mutex<VecDeque<(Key, Arc<Index>)>> = Mutex::new(VecDeque::new());
 
-    /// The index of a text, made if it is not kept.
     pub(super) fn index(path: &str, text: &str, make: impl FnOnce() -> Index) -> Arc<Index> {
         let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let hash = blake3::hash(text.as_bytes());
@@ -142,12 +140,10 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The lines of the file.
     pub fn lines(&self) -> &[&'a str] {
         &self.lines
     }
 
-    /// The innermost known block that reaches a line.
     fn innermost(&self, line: u32) -> Option<&Known> {
         let number = *self.index.at.get((line as usize).checked_sub(1)?)?;
         self.index.known.get((number as usize).checked_sub(1)?)
@@ -267,12 +263,10 @@ fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
     paragraphs
 }
 
-/// The lines, counted from 1, of the block of code around a line.
 pub fn enclosing(path: &str, text: &str, line: u32) -> RangeInclusive<u32> {
     Blocks::of(path, text).enclosing(line)
 }
 
-/// Where a finding is anchored in a file.
 pub fn anchor(finding: &RawFinding, path: &str, text: &str) -> Anchor {
     Blocks::of(path, text).anchor(finding)
 }
@@ -316,11 +310,9 @@ fn words(title: &str) -> String {
 
 #[cfg(test)]
 thread_local! {
-    /// How many texts this thread has parsed.
     pub(crate) static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Blocks by ast-grep's grammars.
 #[cfg(feature = "astgrep")]
 mod grammar {
     use ast_grep_core::Language as _;
@@ -374,7 +366,6 @@ mod grammar {
         "field_declaration_list",
     ];
 
-    /// All blocks of a file; none for a language without a grammar.
     pub(super) fn blocks(path: &str, text: &str) -> Vec<Known> {
         let Some(language) = SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language)) else {
             return Vec::new();
@@ -411,7 +402,6 @@ mod grammar {
         blocks
     }
 
-    /// An end of a node.
     enum End {
         First,
         Last,

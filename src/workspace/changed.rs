@@ -34,13 +34,11 @@ pub(super) struct Changed {
 /// The new side of a changed file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum New {
-    /// The file in the work tree.
     Worktree,
     Blob(String),
     Gone,
     /// A link in the work tree, or an object with its target.
     Link(Option<String>),
-    /// A submodule at a commit.
     Submodule(String),
     /// A folder, a FIFO or a device.
     NotAFile,
@@ -153,7 +151,6 @@ impl Repository {
         self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).id()
     }
 
-    /// The differences between two trees.
     fn tree_against(&self, old: &str, new: &str) -> Result<Vec<Changed>> {
         let output = self
             .call([
@@ -172,7 +169,6 @@ impl Repository {
         Ok(deltas(&output))
     }
 
-    /// The ids of a commit's first parent, if it has one, and of its tree.
     fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String)> {
         let output = self.call(["rev-parse", &format!("{commit}^@"), &format!("{commit}^{{tree}}")]).output()?;
         let mut ids: Vec<String> = names::shown(&output).lines().map(str::to_owned).collect();
@@ -482,7 +478,6 @@ fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, 
     (New::Worktree, mode)
 }
 
-/// Whether a line ends in CR LF.
 fn ends_in_cr(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }

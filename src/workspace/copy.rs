@@ -111,7 +111,6 @@ pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
     lines.map(|line| entry(line).ok_or_else(gone)).collect()
 }
 
-/// The bytes of a copy.
 pub(super) fn read(state_dir: &Path, hash: &str, cap: u64) -> Object {
     if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Object::Missing;
@@ -147,7 +146,6 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
     Some((names::unquoted(fields.next()?)?, Entry { kind, id, permissions }))
 }
 
-/// Where a copy lies.
 pub(super) fn place(state_dir: &Path, hash: &str) -> PathBuf {
     let (folder, name) = hash.split_at(2);
     state_dir.join("copies").join(folder).join(name)

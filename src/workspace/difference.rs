@@ -9,16 +9,13 @@ use super::names;
 /// After this time a diff is finished coarsely: it stays right, it is no longer the smallest.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The difference of two texts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     /// The unified diff with its two header lines.
     pub(super) text: String,
     /// The lines of the new side that are under review, 1-based and inclusive; a deletion marks its neighbours.
     pub(super) changed: Vec<(u32, u32)>,
-    /// How many lines were added.
     pub(super) added: u32,
-    /// How many were removed.
     pub(super) removed: u32,
 }
 

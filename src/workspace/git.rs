@@ -37,10 +37,8 @@ const KEPT: [&str; 4] =
 
 /// The empty tree, by the hash of the object format.
 pub(super) const EMPTY_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-/// The empty tree, by the hash of the object format.
 pub(super) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
-/// A repository with its work tree.
 #[derive(Debug)]
 pub(super) struct Repository {
     program: PathBuf,
@@ -54,7 +52,6 @@ pub(super) struct Repository {
     pub(super) index: PathBuf,
     /// The commit `HEAD` stands on; `None` before the first one.
     pub(super) head: Option<String>,
-    /// The id of the empty tree in the repository's object format.
     pub(super) empty_tree: &'static str,
     /// Whether it is found by its place, and not named to git.
     is_found: bool,
@@ -144,12 +141,10 @@ impl Repository {
         })
     }
 
-    /// Whether it is one of Glee's own.
     pub(super) fn is_twin(&self) -> bool {
         !self.is_found
     }
 
-    /// A call of one git command.
     pub(super) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Call {
         let mut command = command(&self.program, &self.top);
         if !self.is_found {
@@ -174,7 +169,6 @@ impl Repository {
         &self.program
     }
 
-    /// The commit that a revision names, by its id.
     pub(super) fn commit(&self, revision: &str) -> Result<String> {
         let bad = || WorkspaceError::BadRevision(revision.to_owned());
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
@@ -191,14 +185,12 @@ impl Repository {
         self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", revision]).id()
     }
 
-    /// The best common ancestor of two commits.
     pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String> {
         self.call(["merge-base", one, other])
             .id()?
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
-    /// Opens a reader of objects.
     pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
         if let Some(folder) = extra {
@@ -208,7 +200,6 @@ impl Repository {
     }
 }
 
-/// One git command with what it reads.
 pub(super) struct Call {
     command: Command,
 }
@@ -221,7 +212,6 @@ impl Call {
         Self { command }
     }
 
-    /// Adds an argument that need not be text.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
@@ -264,7 +254,6 @@ impl Call {
         self.privately().reading_also(&repository.common.join("objects"))
     }
 
-    /// Runs it and returns its stdout.
     pub(super) fn output(self) -> Result<Vec<u8>> {
         self.output_of(&[])
     }
@@ -283,7 +272,6 @@ impl Call {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
-    /// Runs it on an input and returns its stdout.
     pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
@@ -369,12 +357,10 @@ pub(super) enum Object {
     Bytes(Vec<u8>),
     /// It is larger than asked for, in bytes.
     Larger(u64),
-    /// It is not there.
     Missing,
 }
 
 impl Object {
-    /// Its bytes, as far as they were read.
     pub(super) fn bytes(self) -> Option<Vec<u8>> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -455,13 +441,11 @@ pub(super) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &
     })
 }
 
-/// The id in a line, if it is one.
 pub(super) fn object_id(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?;
     (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
 }
 
-/// The command that every call starts from.
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -533,7 +517,6 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
     Ok(Some(path))
 }
 
-/// Whether a folder looks like a bare repository.
 fn is_bare(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }

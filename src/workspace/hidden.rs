@@ -39,7 +39,6 @@ pub(super) struct Beyond {
 pub(super) struct Ignored(BTreeSet<Vec<u8>>);
 
 impl Ignored {
-    /// Reads what was noted for a run.
     pub(super) fn read(run: &RunId, state_dir: &Path) -> Self {
         Self(lines(&twin::folder(run, state_dir).join("ignored")).unwrap_or_default())
     }
@@ -207,7 +206,6 @@ fn walked(root: &Path, folder: &[u8], rules: &mut Ignores<'_>) -> io::Result<BTr
 }
 
 impl Repository {
-    /// Whether the repository is still where it was found.
     pub(super) fn is_there(&self) -> bool {
         self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
     }

@@ -18,7 +18,6 @@ use crate::files;
 /// The bytes of an ignore file that are read at most.
 pub(super) const CAP: u64 = 1 << 20;
 
-/// The name of Glee's own ignore files.
 pub(super) const GLEE: &str = ".gleeignore";
 
 /// Files of a commit that are read in the place of the tree's, by path.

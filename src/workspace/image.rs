@@ -35,7 +35,6 @@ const ATTEMPTS: usize = 3;
 #[serde(transparent)]
 pub struct TreeId(pub String);
 
-/// What a file of an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     File,
@@ -46,7 +45,6 @@ pub(super) enum Kind {
     Unreadable,
 }
 
-/// One file of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) kind: Kind,
@@ -68,7 +66,6 @@ impl Entry {
     }
 }
 
-/// The files of an image by path.
 pub(super) type Image = BTreeMap<Vec<u8>, Entry>;
 
 /// A reader of the bytes of images.
@@ -140,11 +137,9 @@ impl Workspace {
     }
 }
 
-/// What came of recording a tree.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) tree: TreeId,
-    /// The files that could not be read.
     pub(super) unreadable: Vec<Vec<u8>>,
     /// The files that are missing on purpose (a sparse checkout).
     pub(super) sparse: Vec<Vec<u8>>,
@@ -416,7 +411,6 @@ struct Survey {
 }
 
 impl Survey {
-    /// Takes in the repositories inside.
     fn take_nested(&mut self, scan: &Scan, inside: nested::Inside) {
         // The files of a submodule stand in the place of its entry.
         let has_files = |folder: &[u8]| {
@@ -464,7 +458,6 @@ fn read_nested(text: &[u8]) -> Option<Vec<(Vec<u8>, String)>> {
     lines.map(read).collect()
 }
 
-/// One difference between two images.
 fn change(path: &[u8], old: Option<&Entry>, new: Option<&Entry>, bytes: &mut Bytes) -> Result<FileChange> {
     let mut text_of = |side: Option<&Entry>| -> Result<Option<String>> {
         let Some(kept) = side else { return Ok(Some(String::new())) };
@@ -495,7 +488,6 @@ fn change(path: &[u8], old: Option<&Entry>, new: Option<&Entry>, bytes: &mut Byt
     Ok(change)
 }
 
-/// Whether git's message says that an object or index could not be written.
 fn is_unwritable(message: &str) -> bool {
     ["unable to write", "unable to create", "No space left", "Disk quota", "Read-only file system"]
         .iter()

@@ -20,7 +20,6 @@ const COMPARED: u64 = 64 << 20;
 /// What became of the files that differ between two recorded trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restaged {
-    /// The files that were staged.
     pub staged: Vec<String>,
     /// The files that the index holds otherwise than the work tree.
     pub left: Vec<String>,
@@ -154,7 +153,6 @@ impl Comparison {
     }
 }
 
-/// The mode that git keeps of a file.
 fn mode_of(entry: &Entry) -> Option<u32> {
     match entry.kind {
         Kind::Link => Some(LINK),

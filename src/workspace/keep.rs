@@ -31,21 +31,17 @@ pub struct BeforeImage {
 /// One call of the coder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Span {
-    /// The tree before it.
     pub(super) before: TreeId,
     /// The tree after it; `None` while the coder is at work, and where Glee was killed meanwhile.
     pub(super) after: Option<TreeId>,
 }
 
-/// What is noted of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
     form: u32,
-    /// The key of the history that the run is in.
     pub(super) history: String,
     /// The work tree, as it was at the beginning and after each call.
     pub(super) places: Vec<Place>,
-    /// The calls of the coder in their order.
     pub(super) spans: Vec<Span>,
 }
 
@@ -55,12 +51,10 @@ impl Note {
         Self::read_in(&twin::folder(run, state_dir))
     }
 
-    /// Reads the note in a run's folder.
     pub(super) fn read_in(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(folder.join("before")).ok()?).ok()
     }
 
-    /// The trees that it names.
     pub(super) fn trees(self) -> Vec<TreeId> {
         self.spans.into_iter().flat_map(|span| [Some(span.before), span.after]).flatten().collect()
     }
@@ -181,7 +175,6 @@ impl Workspace {
         }
     }
 
-    /// Records the tree with what is looked at beyond the usual.
     pub(super) fn record_with(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
         match &self.repository {
             Some(git) => git.record(state_dir, beyond),

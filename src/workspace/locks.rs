@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use crate::rules::advisories::{Ecosystem, Locked};
 
-/// The lock files that are read, by name.
 pub(super) const NAMES: [&str; 8] = [
     "Cargo.lock",
     "package-lock.json",
@@ -21,7 +20,6 @@ pub(super) const NAMES: [&str; 8] = [
     "go.sum",
 ];
 
-/// The packages that a lock file of this name holds.
 pub(super) fn packages(name: &str, text: &str) -> BTreeSet<Locked> {
     let (ecosystem, found) = match name {
         "Cargo.lock" => (Ecosystem::Crates, tables(text)),

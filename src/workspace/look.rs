@@ -45,7 +45,6 @@ impl Look {
     }
 }
 
-/// One file as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     stat: Stat,
@@ -69,16 +68,13 @@ struct Stat {
 enum Digest {
     /// It is this object of the repository.
     Object(String),
-    /// It has this BLAKE3 hash.
     Content(blake3::Hash),
     /// Only its times and size are known.
     Stat,
 }
 
-/// What a difference is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The content of a file.
     Content,
     /// The permissions of a file, its content being the same.
     Permissions,
@@ -86,22 +82,16 @@ pub enum Subject {
     Repository,
 }
 
-/// What happened to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was not there before.
     Created,
-    /// It was there, and otherwise.
     Changed,
     Removed,
 }
 
-/// One thing that differs between two looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
     pub subject: Subject,
-    /// What happened to it.
     pub fate: Fate,
     /// A path inside the tree, or the name of a part of the repository.
     pub name: String,
@@ -201,7 +191,6 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Whether two sights of a file are of the same content.
     fn is_same(&self, old: &Seen, new: &Seen) -> Result<bool> {
         if old.stat.kind != new.stat.kind {
             return Ok(false);
@@ -325,7 +314,6 @@ fn fate<T>(old: Option<T>, new: Option<T>) -> Fate {
     }
 }
 
-/// What the metadata of a file tell.
 fn seen(meta: &Metadata, now: SystemTime) -> Seen {
     let kind = match meta.file_type() {
         kind if kind.is_file() => 'f',

@@ -110,12 +110,10 @@ impl Workspace {
         Ok(Self { root, start, repository: None, steered_by: None })
     }
 
-    /// The canonical root of the tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whether it is a git work tree.
     pub fn is_git(&self) -> bool {
         self.repository.is_some()
     }

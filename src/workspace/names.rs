@@ -4,13 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// The bytes of a path.
 pub(super) fn bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// The path of some bytes.
 pub(super) fn path(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))

@@ -25,7 +25,6 @@ const BYTES: u64 = 1 << 30;
 /// The bytes of a `.git` file that are read at most.
 const POINTER: u64 = 64 << 10;
 
-/// A repository inside the tree.
 #[derive(Debug)]
 pub(super) struct Nested {
     /// Its folder, relative to the root of the tree.
@@ -51,19 +50,15 @@ pub(super) struct Inside {
 pub struct Unfollowed {
     /// Its folder, relative to the root of the tree.
     pub folder: String,
-    /// The bound that it exceeds.
     pub bound: Bound,
 }
 
 /// A bound on what is followed of the repositories inside a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The number of repositories.
     Repositories,
     Depth,
-    /// The number of their files, all together.
     Files,
-    /// The bytes of their files, all together.
     Bytes,
 }
 
@@ -262,7 +257,6 @@ impl Repository {
         Self::inside(self.program(), folder)?.current()
     }
 
-    /// What lies in the repositories inside this one.
     pub(super) fn inside_of(&self, scan: &Scan) -> Inside {
         let submodules =
             scan.entries.iter().filter(|entry| entry.mode == SUBMODULE).map(|entry| entry.path.clone());

@@ -11,7 +11,6 @@ use super::place::{Place, Relation};
 use super::undo::Kept;
 use super::{Result, Workspace, WorkspaceError, copy, twin};
 
-/// What a run has kept, opened.
 pub(super) struct Opened {
     pub(super) spans: Vec<(Image, Option<Image>)>,
     pub(super) bytes: Bytes,
@@ -77,7 +76,6 @@ impl Workspace {
         }
     }
 
-    /// Refuses a tree that is not the one the run worked on.
     pub(super) fn refuse_other(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<()> {
         let foreign =
             || WorkspaceError::OtherRepository { root: self.root().to_owned(), run: run.short().to_owned() };

@@ -71,7 +71,6 @@ impl Workspace {
 }
 
 impl SelectionRules {
-    /// The files of the tree by path, as bytes.
     pub(super) fn recorded(&self) -> Recorded {
         Arc::new(self.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect())
     }
@@ -81,7 +80,6 @@ impl SelectionRules {
         format!("{}\n{}", self.excludes_file, self.exclude)
     }
 
-    /// The attributes of files by these rules.
     pub(super) fn attributes<'a>(
         &self,
         git: &Repository,

@@ -14,7 +14,6 @@ use super::target::{Attributes, SelectOptions, Selection};
 use super::unified::{self, Broken, Patch, Side};
 use super::{Result, Workspace, WorkspaceError, changed, content, difference, names};
 
-/// A file of the diff, found in the tree.
 struct Bound {
     path: String,
     text: String,
@@ -78,7 +77,6 @@ impl Workspace {
         Ok(selection)
     }
 
-    /// A file as the diff leaves it.
     fn patched(
         &self,
         patch: &Patch,
@@ -192,7 +190,6 @@ impl Workspace {
     }
 }
 
-/// The file that a part of a diff deletes.
 fn deleted(patch: &Patch, path: String) -> SourceFile {
     let ends = patch.text.lines().any(|line| line == "+++ /dev/null");
     let diff = if ends { patch.text.clone() } else { format!("{}+++ /dev/null\n", patch.text) };

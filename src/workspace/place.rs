@@ -29,7 +29,6 @@ pub(super) struct Place {
     common: Option<Mark>,
     /// This work tree's folder in it, quoted; empty for the main one.
     worktree: String,
-    /// The commit of `HEAD`.
     head: Option<String>,
 }
 
@@ -59,12 +58,10 @@ impl Place {
         }
     }
 
-    /// The root it was recorded at.
     pub(super) fn root(&self) -> PathBuf {
         names::path(&names::unquoted(self.root.as_bytes()).unwrap_or_default())
     }
 
-    /// What this recorded place is to a tree, whose own is `now`.
     pub(super) fn relation(&self, now: &Self, workspace: &Workspace) -> Result<Relation> {
         let same_path = self.root == now.root;
         let same = |one: &Option<Mark>, other: &Option<Mark>| match (one, other) {

@@ -16,7 +16,6 @@ use super::image::{Kind, TreeId};
 use super::keep::Note;
 use super::{Result, Workspace, WorkspaceError, copy};
 
-/// A run whose trees are let go of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prunable {
     pub run: RunId,
@@ -24,7 +23,6 @@ pub struct Prunable {
     pub trees: Vec<TreeId>,
 }
 
-/// What other runs still need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needed {
     /// The trees that their events name.
@@ -85,7 +83,6 @@ impl Workspace {
 }
 
 impl Repository {
-    /// Deletes the refs of a run.
     fn forget(&self, run: &RunId) -> Result<()> {
         self.refuse_linked_refs()?;
         let refs = format!("refs/glee/run/{run}/");

@@ -18,25 +18,17 @@ pub(super) enum Content {
 /// Why a change cannot be reversed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// The same lines were changed since.
     Lines,
     /// It is no text, or too large to be merged, and was changed since.
     NotText,
-    /// The permissions were changed since, to others.
     Permissions,
-    /// It was removed since.
     Removed,
-    /// Made by the coder, and changed since.
     Created,
-    /// Removed by the coder, and made again since.
     MadeAgain,
     /// It became a link since, or a link became a file or another link.
     Kind,
-    /// A folder with other files is in its place.
     Folder,
-    /// One of the folders above it is a file or a link now.
     Above,
-    /// It cannot be read.
     Unreadable,
 }
 

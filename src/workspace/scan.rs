@@ -29,7 +29,6 @@ pub(super) const SUBMODULE: u32 = 0o160_000;
 /// Seconds and nanoseconds, cut to 32 bits as the index does.
 type Time = (u32, u32);
 
-/// One entry of the index.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) path: Vec<u8>,
@@ -44,7 +43,6 @@ pub(super) struct Entry {
     flags: u32,
 }
 
-/// The index and the untracked files.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) entries: Vec<Entry>,
@@ -54,7 +52,6 @@ pub(super) struct Scan {
 }
 
 impl Repository {
-    /// Reads the index and lists the untracked files.
     pub(super) fn scan(&self) -> Result<Scan> {
         // Taken first: an index written later only makes more entries doubtful.
         let written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);

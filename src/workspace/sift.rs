@@ -7,7 +7,6 @@ use crate::domain::{Skip, SkipReason};
 
 use super::{content, names};
 
-/// Names of lock files, which tools write.
 const LOCK_FILES: [&str; 14] = [
     "Cargo.lock",
     "package-lock.json",
@@ -25,7 +24,6 @@ const LOCK_FILES: [&str; 14] = [
     "flake.lock",
 ];
 
-/// Endings of minified code and of maps.
 const MINIFIED: [&str; 4] = [".min.js", ".min.css", ".min.mjs", ".js.map"];
 
 /// Endings of files that programs run or read as text, whatever bytes are in them.
@@ -38,12 +36,10 @@ const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmak
 /// The bytes of a file that are looked at to tell text from other content.
 const HEAD: usize = 8 << 10;
 
-/// How a file came into the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Chosen {
     /// A person named it: it is taken even if it is generated.
     ByName,
-    /// It was met in a folder or a change.
     Met,
 }
 
@@ -54,7 +50,6 @@ pub(super) struct Marks<'a> {
     pub(super) now: Option<bool>,
     /// What it said before the change.
     pub(super) then: Option<bool>,
-    /// The file before the change.
     pub(super) before: Before<'a>,
 }
 
@@ -69,7 +64,6 @@ pub(super) enum Before<'a> {
 }
 
 impl Before<'_> {
-    /// Whether there was a file at this path.
     fn was_there(self) -> bool {
         !matches!(self, Self::Unknown)
     }
@@ -158,7 +152,6 @@ pub(super) fn path_text(path: &[u8]) -> String {
     }
 }
 
-/// A skipped file for the list.
 pub(super) fn skip(path: &[u8], reason: SkipReason) -> Skip {
     Skip { file: path_text(path), reason }
 }

@@ -17,7 +17,6 @@ use super::{Result, Workspace, altered, changed, content, difference};
 /// What a later round reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Since {
-    /// The files that differ.
     pub target: Target,
     /// Those of them that ignore files hide from git which did not do so when the run began.
     pub hidden: Vec<String>,
@@ -95,13 +94,11 @@ impl Workspace {
 
 /// The new side of a file.
 enum Content<'a> {
-    /// In the recorded tree.
     Recorded(&'a Entry),
     /// In the work tree alone.
     Here(Result<Vec<u8>, SkipReason>),
 }
 
-/// One file that differs.
 fn file(
     path: &[u8],
     old: Option<&Entry>,

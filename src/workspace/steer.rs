@@ -13,7 +13,6 @@ use super::ignores::{self, Recorded};
 use super::image::{Kind, TreeId};
 use super::{Result, TargetSpec, Workspace, content, names};
 
-/// The folder that steers Glee, at the top of the tree.
 const FOLDER: &str = ".glee";
 /// The bytes of one such file that are read at most.
 const CAP: u64 = 4 << 20;
@@ -143,7 +142,6 @@ impl Repository {
     }
 }
 
-/// Whether the file at a path steers Glee.
 fn is_steering(path: &str) -> bool {
     path.split('/').next() == Some(FOLDER) || path.rsplit('/').next() == Some(ignores::GLEE)
 }

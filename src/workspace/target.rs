@@ -54,7 +54,6 @@ pub struct SelectOptions {
 /// A selection: what is reviewed, what is left out, and how it is split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The target in words.
     pub description: String,
     /// The commit under review, or the one that the work tree stands on.
     pub commit: Option<String>,
@@ -122,7 +121,6 @@ impl Selection {
         self.skipped.extend(reason.map(|reason| Skip { file: path, reason }));
     }
 
-    /// Adds a file that is not reviewed.
     pub(super) fn skip(&mut self, path: &[u8], reason: SkipReason) {
         self.skipped.push(sift::skip(path, reason));
     }
@@ -245,7 +243,6 @@ impl Workspace {
         Ok(SourceFile { path, text, changed: Vec::new(), diff: None })
     }
 
-    /// The bytes of a file of the work tree.
     pub(super) fn bytes_now(&self, path: &[u8], max_file: u64) -> Result<Vec<u8>, SkipReason> {
         let full = self.root.join(names::path(path));
         match std::fs::symlink_metadata(&full) {
@@ -282,7 +279,6 @@ impl Workspace {
 #[derive(Debug, Default)]
 pub(super) struct Attributes(BTreeMap<Vec<u8>, BTreeMap<String, String>>);
 
-/// The attributes asked for.
 const ASKED: [&str; 7] = ["linguist-generated", "text", "eol", "crlf", "filter", "ident", "working-tree-encoding"];
 
 impl Attributes {
@@ -322,7 +318,6 @@ impl Attributes {
 }
 
 impl Repository {
-    /// Whether `core.autocrlf` is on.
     pub(super) fn autocrlf(&self) -> Result<bool> {
         let set = self.call(["config", "--get", "core.autocrlf"]).answer()?;
         Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
@@ -366,7 +361,6 @@ impl Call {
     }
 }
 
-/// The target in words.
 fn describe(spec: &TargetSpec) -> String {
     match spec {
         TargetSpec::Uncommitted => "uncommitted changes".to_owned(),

@@ -15,13 +15,11 @@ use super::{content, modes, names};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
     Free,
-    /// A folder is in its place.
     Folder,
     /// Something that is no folder is in the place of this one above it.
     Above(Vec<u8>),
 }
 
-/// One file that is about to be changed.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) path: Vec<u8>,
@@ -33,7 +31,6 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Whether the file is removed.
     pub(super) fn removes(&self) -> bool {
         self.deed.put.is_none()
     }

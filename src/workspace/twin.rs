@@ -163,7 +163,6 @@ impl Repository {
         Ok(ids)
     }
 
-    /// Which of some objects are not there.
     fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>> {
         let input: Vec<u8> = ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect();
         let mut call = self.call(["cat-file", "--batch-check"]);

@@ -58,7 +58,6 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// Its path as text.
     pub fn name(&self) -> String {
         names::shown(&self.path)
     }
@@ -69,7 +68,6 @@ impl Conflict {
     }
 }
 
-/// What an undo or a redo did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
     /// How many files were written or removed.
@@ -230,7 +228,6 @@ impl Workspace {
         if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored(failed)) }
     }
 
-    /// The paths that the coder changed.
     fn changes_of(&self, run: &RunId, spans: &mut [(Image, Option<Image>)], state_dir: &Path) -> Result<Changes> {
         let mut changes = Changes::new();
         for (before, after) in spans {
@@ -252,7 +249,6 @@ impl Workspace {
     }
 }
 
-/// What is about to be done, and what was decided.
 struct Work<'a> {
     decided: &'a Decided,
     steps: Vec<Step>,

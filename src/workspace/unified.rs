@@ -16,7 +16,6 @@ pub(crate) struct Hunk {
     pub(crate) lines: Vec<(Mark, String)>,
 }
 
-/// What a hunk says of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Kept,
@@ -24,7 +23,6 @@ pub(crate) enum Mark {
     Added,
 }
 
-/// A side of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Old,
@@ -39,7 +37,6 @@ impl Hunk {
         }
     }
 
-    /// The lines of one side.
     pub(super) fn side(&self, side: Side) -> impl Iterator<Item = &str> {
         let other = match side {
             Side::Old => Mark::Added,
@@ -68,7 +65,6 @@ impl Hunk {
     }
 }
 
-/// One file of a diff.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patch {
     /// The path before, without a prefix; `None` for a new file.
@@ -85,7 +81,6 @@ pub(crate) struct Patch {
     is_epoch: [bool; 2],
 }
 
-/// A diff as it is read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
@@ -95,7 +90,6 @@ pub(crate) struct Diff {
     pub(super) broken: Option<Broken>,
 }
 
-/// Why a diff cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// It shows a merge against several parents.

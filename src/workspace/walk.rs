@@ -17,14 +17,12 @@ pub(super) enum Hidden {
     PassedOver,
 }
 
-/// Something met on a walk.
 #[derive(Debug)]
 pub(super) enum Met {
     File(Vec<u8>),
     Link(Vec<u8>),
     /// A FIFO, a socket or a device.
     Other(Vec<u8>),
-    /// What cannot be read.
     Unreadable(Vec<u8>),
 }
 
