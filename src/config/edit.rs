@@ -3,7 +3,6 @@
 //! No engine is believed: the changed text is read back, and unless it says exactly what the old text said plus the
 //! one change, with every comment still there, the edit is refused and nothing is written.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr as _;
 
@@ -254,13 +253,9 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        Value::Bool(switch) => document.try_set_path(&name, *switch),
-        Value::Number(number) => document.try_set_path(&name, number.as_i64()?),
         // A list that stands on several lines stays so; others fit on one.
-        Value::Array(_) if is_block(&document, before, path) => document.try_set_path(&name, edited(value)?),
-        Value::Array(_) => document.try_set_path(&name, flow_list(value)?),
-        Value::Object(_) => document.try_set_path(&name, edited(value)?),
-        Value::Null => return None,
+        Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
+        _ => document.try_set_path(&name, edited(value)?),
     }
     .ok()?;
     Some(file.to_string())
@@ -289,18 +284,7 @@ fn flow_list(value: &Value) -> Option<yaml_edit::Sequence> {
 }
 
 fn edited(value: &Value) -> Option<YamlValue> {
-    Some(match value {
-        Value::String(word) => YamlValue::from(word.as_str()),
-        Value::Bool(switch) => YamlValue::from(*switch),
-        Value::Number(number) => YamlValue::from(number.as_i64()?),
-        Value::Array(items) => YamlValue::Sequence(items.iter().map(edited).collect::<Option<_>>()?),
-        Value::Object(map) => YamlValue::Mapping(
-            map.iter()
-                .map(|(key, value)| Some((key.clone(), edited(value)?)))
-                .collect::<Option<BTreeMap<_, _>>>()?,
-        ),
-        Value::Null => return None,
-    })
+    YamlValue::parse_raw(&yaml::flow(value)).ok()
 }
 
 fn remove(text: &str, path: &[String]) -> Option<String> {

@@ -6,7 +6,10 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::files;
 
 /// The largest configuration file, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
@@ -55,13 +58,8 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
         return Ok(None);
     }
     let unreadable = |error| FileError::Read(path.to_owned(), error);
-    let file = open(path).map_err(unreadable)?;
-    // What was looked at by name may have been exchanged since.
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(FileError::Kind(path.to_owned(), "regular file"));
-    }
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    files::regular(path).map_err(unreadable)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(FileError::Size(path.to_owned()));
     }
@@ -84,10 +82,12 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
     let folder = target.parent().unwrap_or(folder);
     let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
-    let permissions = if exists { Some(fs::metadata(&target).map_err(unwritable)?.permissions()) } else { plain() };
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions).map_err(unwritable)?;
-    }
+    let permissions = match exists {
+        true => fs::metadata(&target).map_err(unwritable)?.permissions(),
+        // A temporary file's own would shut out everybody else.
+        false => fs::Permissions::from_mode(0o644),
+    };
+    file.as_file().set_permissions(permissions).map_err(unwritable)?;
     file.write_all(text.as_bytes()).map_err(unwritable)?;
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
@@ -125,30 +125,6 @@ fn look(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(FileError::Read(path.to_owned(), error)),
     }
-}
-
-/// Opens for reading without ever waiting for the other end of a pipe.
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    File::options().read(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits()).open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
-}
-
-/// The permissions of a new file: a temporary file's own would shut out everybody else.
-#[cfg(unix)]
-fn plain() -> Option<fs::Permissions> {
-    use std::os::unix::fs::PermissionsExt as _;
-    Some(fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn plain() -> Option<fs::Permissions> {
-    None
 }
 
 #[cfg(test)]

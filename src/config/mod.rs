@@ -20,7 +20,7 @@ mod units;
 mod values;
 mod yaml;
 
-pub use layer::{Origin, Place, Setting};
+pub use layer::{Origin, Setting};
 pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
 pub use resolve::shown;
 pub use suggest::closest;

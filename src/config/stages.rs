@@ -117,7 +117,7 @@ pub enum StagesError {
     #[error("there is no file `{}`", .0.display())]
     Missing(PathBuf),
     #[error("{}{}: not valid YAML: {message}", path.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
-    Syntax { path: PathBuf, line: Option<u64>, message: String },
+    Syntax { path: PathBuf, line: Option<u32>, message: String },
     #[error("{}: {message}", path.display())]
     Shape { path: PathBuf, message: String },
     #[error("there is no stage `{name}`")]

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,7 @@ use super::schema::KNOWN_PROGRAMS;
 use super::scripts::{self, Roots};
 use super::values::words;
 use crate::files;
+use crate::private;
 use crate::protocol::{printable, prompts};
 
 /// The part of a project's file that needs trust.
@@ -199,22 +200,15 @@ impl Store {
     /// When that cannot be recorded.
     pub fn trust(&self, project: &Path, untrusted: &Untrusted) -> Result<(), TrustError> {
         self.refuse_links()?;
-        let folder = self.folder();
-        let unwritable = |error| TrustError::Write(folder.clone(), error);
-        crate::private::folder(&folder).map_err(unwritable)?;
         let record = Record {
             project: project.to_owned(),
             hash: untrusted.hash.clone(),
             runs: untrusted.runs.clone(),
             at: jiff::Timestamp::now(),
         };
-        // A temporary file is readable by its owner alone, and stays so under its final name.
-        let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(unwritable)?;
-        serde_json::to_writer_pretty(&mut file, &record).map_err(|error| unwritable(error.into()))?;
-        file.flush().map_err(unwritable)?;
-        file.as_file().sync_all().map_err(unwritable)?;
-        file.persist(self.file(&record.project, &record.hash)).map_err(|error| unwritable(error.error))?;
-        Ok(())
+        let text = serde_json::to_vec_pretty(&record).map_err(io::Error::other);
+        let written = text.and_then(|text| private::write(&self.file(project, &record.hash), &text));
+        written.map_err(|error| TrustError::Write(self.folder(), error))
     }
 
     /// Forgets everything about this project; says how many records that were.
@@ -296,10 +290,10 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::config::layer;
+    use crate::config::{Owner, layer};
 
     fn of(text: &str) -> Option<Untrusted> {
-        needed(&layer::from_text(Some("c.yml"), text).unwrap(), None)
+        needed(&layer::from_text(Owner::Project, Some("c.yml"), text).unwrap(), None)
     }
 
     fn runs(text: &str) -> Vec<String> {

@@ -71,10 +71,3 @@ impl Advice for JournalError {
         }
     }
 }
-
-impl JournalError {
-    /// Whether the file itself is bad, so that only a part of it may be readable.
-    pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. })
-    }
-}

@@ -11,7 +11,6 @@
 mod append;
 mod chain;
 mod error;
-mod fold;
 mod open;
 mod query;
 mod salvage;

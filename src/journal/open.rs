@@ -213,7 +213,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Makes a new file's name as lasting as its content will be.
 fn sync_folder(file: &Path) -> io::Result<()> {
-    if cfg!(unix) { fs::File::open(folder_of(file))?.sync_all() } else { Ok(()) }
+    fs::File::open(folder_of(file))?.sync_all()
 }
 
 fn has_log(path: &Path) -> bool {
