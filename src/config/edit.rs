@@ -284,7 +284,17 @@ fn flow_list(value: &Value) -> Option<yaml_edit::Sequence> {
 }
 
 fn edited(value: &Value) -> Option<YamlValue> {
-    YamlValue::parse_raw(&yaml::flow(value)).ok()
+    Some(match value {
+        Value::String(word) => YamlValue::from(word.as_str()),
+        Value::Bool(switch) => YamlValue::from(*switch),
+        Value::Number(number) => YamlValue::from(number.as_i64()?),
+        Value::Array(items) => YamlValue::Sequence(items.iter().map(edited).collect::<Option<_>>()?),
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, value)| Some((key.clone(), edited(value)?)));
+            YamlValue::Mapping(entries.collect::<Option<_>>()?)
+        }
+        Value::Null => return None,
+    })
 }
 
 fn remove(text: &str, path: &[String]) -> Option<String> {

@@ -70,9 +70,6 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
 }
 
 /// Writes a configuration file as a whole, keeping the permissions of the one it replaces.
-///
-/// # Errors
-/// When nothing was written.
 pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let unwritable = |error| FileError::Write(path.to_owned(), error);
     let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;

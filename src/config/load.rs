@@ -222,9 +222,6 @@ fn untrusted(sources: &Sources<'_>, project: &Layer) -> Result<Option<Untrusted>
 }
 
 /// Checks that the names in `review.reviewers` are those of connected reviewers.
-///
-/// # Errors
-/// For the first that is not.
 pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok(()) };
     let reviewers: Vec<String> = settings
@@ -248,9 +245,6 @@ pub enum Owner {
 
 /// Checks a text before it becomes a file: everything that [`load`] would say about it, save variables and flags.
 /// Returns what the text needs trust for. `name` is what the file is called in errors; without it they name no place.
-///
-/// # Errors
-/// For the first thing that is wrong.
 pub fn check_text(
     sources: &Sources<'_>,
     owner: Owner,

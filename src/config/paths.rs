@@ -36,9 +36,6 @@ pub fn state_dir() -> Result<PathBuf, NoHome> {
 }
 
 /// The user's configuration file: `glee/config.yml` in the XDG configuration folder. It need not exist.
-///
-/// # Errors
-/// Without a home.
 pub fn user_config_file() -> Result<PathBuf, NoHome> {
     Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
 }

@@ -147,9 +147,6 @@ impl StagesError {
 }
 
 /// Whether a word can be the name of an id, a stage or a checkpoint: it becomes one of a folder.
-///
-/// # Errors
-/// When it cannot.
 pub fn name(word: &str) -> Result<(), StagesError> {
     let fits = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits && word.len() <= 100 && word.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -185,9 +182,6 @@ pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
 }
 
 /// The pipeline in a file.
-///
-/// # Errors
-/// When it cannot be used, or is empty.
 pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     let pipeline: Pipeline = parse(path, &read(path)?)?;
     if pipeline.stages.is_empty() {

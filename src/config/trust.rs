@@ -5,7 +5,8 @@
 //! to (`advisories.url`). The files of the tree that these commands name belong to it (`config::scripts`), and so do the
 //! templates under `.glee/prompts`, which order the user's agents. Rules under `.glee/rules` are data and run nothing. The
 //! hash covers exactly that content, in one form: comments, order and other settings may change without asking again.
-//! Records lie in the state folder, one file for each project and hash, out of every repository's reach.
+//! Records lie in the state folder, one file for each project and hash, out of every repository's reach; where they cannot
+//! be read or written, the methods of [`Store`] fail.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -178,26 +179,17 @@ impl Store {
     }
 
     /// Whether this content of this project is trusted.
-    ///
-    /// # Errors
-    /// When the records cannot be read.
     pub fn trusts(&self, project: &Path, hash: &str) -> Result<bool, TrustError> {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
     /// Those lines of `runs` that the last record of this project does not have; none without a record.
-    ///
-    /// # Errors
-    /// When the records cannot be read.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
     }
 
     /// Trusts this content of this project.
-    ///
-    /// # Errors
-    /// When that cannot be recorded.
     pub fn trust(&self, project: &Path, untrusted: &Untrusted) -> Result<(), TrustError> {
         self.refuse_links()?;
         let record = Record {
@@ -212,9 +204,6 @@ impl Store {
     }
 
     /// Forgets everything about this project; says how many records that were.
-    ///
-    /// # Errors
-    /// When a record cannot be removed.
     pub fn revoke(&self, project: &Path) -> Result<usize, TrustError> {
         let records = self.of(project)?;
         for record in &records {
@@ -225,9 +214,6 @@ impl Store {
     }
 
     /// All records, by project and time.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn list(&self) -> Result<Vec<Record>, TrustError> {
         self.refuse_links()?;
         let folder = self.folder();

@@ -70,9 +70,6 @@ impl Journal {
 
     /// The folder beside the database for what the agents of a run were sent and answered; made (mode 0700) if it is
     /// not there.
-    ///
-    /// # Errors
-    /// When it cannot be made.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
         private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;

@@ -24,9 +24,6 @@ impl Journal {
     }
 
     /// Hands the events of a run over, in order, without holding all of them.
-    ///
-    /// # Errors
-    /// As [`Self::events`].
     pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
         let mut all = || -> rusqlite::Result<()> {
@@ -143,9 +140,6 @@ impl Journal {
     }
 
     /// As [`Self::find_run`], among reviews, stages, checkpoints and watches.
-    ///
-    /// # Errors
-    /// As [`Self::find_run`].
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
     }

@@ -4,13 +4,12 @@
 //! Nothing is read while no finding asks for it, and nothing leaves the machine unless an API is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
 
-use super::{Workspace, locks, osv};
+use super::{Workspace, locks, osv, walk};
 use crate::config::settings::Advisories;
 use crate::domain::Advice;
 use crate::files;
@@ -189,18 +188,13 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
         }
     };
     if path.is_dir() {
-        let mut folders = vec![path.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder)? {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                if kind.is_dir() {
-                    folders.push(entry.path());
-                } else if kind.is_file() && entry.path().extension().is_some_and(|end| end == "json") {
-                    let mut bytes = Vec::new();
-                    files::regular(&entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
-                    take(&bytes);
-                }
+        for entry in walk::everything(path) {
+            let entry = entry?;
+            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            if is_file && entry.path().extension().is_some_and(|end| end == "json") {
+                let mut bytes = Vec::new();
+                files::regular(entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
+                take(&bytes);
             }
         }
     } else {
@@ -249,6 +243,7 @@ impl Question {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::fs;
     use std::io::Write as _;
 
     use super::*;

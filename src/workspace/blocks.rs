@@ -44,17 +44,11 @@ struct Index {
 impl Index {
     fn from(mut known: Vec<Known>, lines: &[&str]) -> Self {
         known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
-        // Each line is taken once, by the first block that reaches it: `next` skips lines that are taken.
-        let count = lines.len().max(1);
-        let (mut at, mut next) = (vec![0; count], (0..=count).collect::<Vec<_>>());
+        let mut at = vec![0; lines.len().max(1)];
         for (number, block) in (1..).zip(&known) {
-            let (first, end) = (*block.reach.start() as usize - 1, (*block.reach.end() as usize).min(count));
-            let mut line = free(&mut next, first.min(count));
-            while line < end {
-                at[line] = number;
-                next[line] = line + 1;
-                line = free(&mut next, line);
-            }
+            let (first, end) = (*block.reach.start() as usize - 1, *block.reach.end() as usize);
+            let reached = at.iter_mut().take(end).skip(first);
+            reached.filter(|line| **line == 0).for_each(|line| *line = number);
         }
         Self { known, at, paragraphs: paragraphs(lines) }
     }
@@ -63,19 +57,6 @@ impl Index {
     fn size(&self) -> usize {
         6 * self.known.len() + self.at.len() + 4 * self.paragraphs.len()
     }
-}
-
-/// The first line from `line` on that is not taken.
-fn free(next: &mut [usize], line: usize) -> usize {
-    let mut found = line;
-    while next[found] != found {
-        found = next[found];
-    }
-    let mut passed = line;
-    while next[passed] != found {
-        passed = std::mem::replace(&mut next[passed], found);
-    }
-    found
 }
 
 /// The indexes of the texts that were asked about last, so that a text is parsed once in a process.
@@ -117,8 +98,6 @@ pub struct Blocks<'a> {
     path: &'a str,
     lines: Vec<&'a str>,
     index: Arc<Index>,
-    /// The hashes that were asked for, by their lines.
-    hashes: RefCell<HashMap<(u32, u32), String>>,
     /// The hashes of all blocks.
     all: OnceCell<HashSet<String>>,
     /// The identifiers of the blocks that something was said about.
@@ -130,14 +109,7 @@ impl<'a> Blocks<'a> {
     pub fn of(path: &'a str, text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().collect();
         let index = kept::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
-        Self {
-            path,
-            lines,
-            index,
-            hashes: RefCell::default(),
-            all: OnceCell::new(),
-            identifiers: RefCell::default(),
-        }
+        Self { path, lines, index, all: OnceCell::new(), identifiers: RefCell::default() }
     }
 
     pub fn lines(&self) -> &[&'a str] {
@@ -220,17 +192,11 @@ impl<'a> Blocks<'a> {
 
     /// The BLAKE3 hash (hex) of some lines, white space folded.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
-        let key = (*block.start(), *block.end());
-        if let Some(hash) = self.hashes.borrow().get(&key) {
-            return hash.clone();
-        }
         let mut hasher = blake3::Hasher::new();
         for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
             hasher.update(word.as_bytes()).update(b" ");
         }
-        let hash = hasher.finalize().to_hex().to_string();
-        self.hashes.borrow_mut().insert(key, hash.clone());
-        hash
+        hasher.finalize().to_hex().to_string()
     }
 
     /// A paragraph with the one it was opened in, if it closes more than it opens, and the deeper ones below.

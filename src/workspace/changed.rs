@@ -21,6 +21,9 @@ pub(super) const FACTOR: u64 = 16;
 /// The lines shown before and after a changed line of a file over the bound.
 const AROUND: u32 = 20;
 
+/// The form of a list of differences that [`deltas`] reads.
+const RAW: [&str; 7] = ["--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Changed {
     pub(super) path: Vec<u8>,
@@ -111,12 +114,8 @@ impl Repository {
 
     /// The untracked files, with those of repositories that lie inside this one.
     pub(super) fn untracked(&self, scan: &Scan) -> BTreeSet<Vec<u8>> {
-        let mut paths = BTreeSet::new();
-        for path in &scan.others {
-            let Some(folder) = path.strip_suffix(b"/") else {
-                paths.insert(path.clone());
-                continue;
-            };
+        let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
+        for folder in &scan.repositories {
             let mut ignores = Ignores::git(&self.top, None);
             for met in walk::walk(&self.top, folder, &mut ignores, Hidden::Met).unwrap_or_default() {
                 match met {
@@ -131,11 +130,7 @@ impl Repository {
     /// The differences between a commit's tree and the index; everything in the index without a commit.
     fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let base = base.unwrap_or(self.empty_tree);
-        let output = self
-            .call(["diff-index", "--cached", "--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff"])
-            .arg("--no-textconv")
-            .arg(base)
-            .output()?;
+        let output = self.call(["diff-index", "--cached"].into_iter().chain(RAW).chain([base])).output()?;
         Ok(deltas(&output))
     }
 
@@ -152,20 +147,7 @@ impl Repository {
     }
 
     fn tree_against(&self, old: &str, new: &str) -> Result<Vec<Changed>> {
-        let output = self
-            .call([
-                "diff-tree",
-                "--raw",
-                "-r",
-                "-M",
-                "-z",
-                "--no-abbrev",
-                "--no-ext-diff",
-                "--no-textconv",
-                old,
-                new,
-            ])
-            .output()?;
+        let output = self.call(["diff-tree"].into_iter().chain(RAW).chain([old, new])).output()?;
         Ok(deltas(&output))
     }
 
@@ -204,15 +186,7 @@ impl Workspace {
     }
 
     pub(super) fn select_range(&self, git: &Repository, range: &str, options: &SelectOptions) -> Result<Selection> {
-        let side = |revision: &str| git.commit(if revision.is_empty() { "HEAD" } else { revision });
-        let (from, to) = match (range.split_once("..."), range.split_once("..")) {
-            (Some((one, other)), _) => {
-                let (one, other) = (side(one)?, side(other)?);
-                (git.merge_base(&one, &other)?, other)
-            }
-            (None, Some((from, to))) => (side(from)?, side(to)?),
-            (None, None) => return Err(WorkspaceError::BadRevision(range.to_owned())),
-        };
+        let (from, to) = git.range(range)?;
         let selection = self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
         let (_, tree) = git.parent_and_tree(&to)?;
         Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
@@ -239,7 +213,7 @@ impl Workspace {
             Some(base) => git.attributes_at(base, marked.into_iter())?,
             None => Attributes::default(),
         };
-        let mut sides = Sides { git, marks, before, objects: None, crlf: None };
+        let mut sides = Sides { marks, before, objects: git.objects(None)?, autocrlf: git.autocrlf()? };
         for change in changes {
             match self.read_change(change, &mut sides, options)? {
                 Ok(Some(file)) => selection.add(file, options.max_file),
@@ -254,7 +228,7 @@ impl Workspace {
     fn read_change(
         &self,
         change: &Changed,
-        sides: &mut Sides<'_>,
+        sides: &mut Sides,
         options: &SelectOptions,
     ) -> Result<Result<Option<SourceFile>, SkipReason>> {
         let cap = options.max_file.saturating_mul(FACTOR);
@@ -280,7 +254,7 @@ impl Workspace {
         if let Some((old_path, old)) = &old {
             let mut same = *old == bytes;
             let converted = !same && change.new == New::Worktree && ends_in_cr(&bytes) && !ends_in_cr(old);
-            if converted && sides.converts_line_ends(&change.path)? {
+            if converted && sides.marks.converts_line_ends(&change.path).unwrap_or(sides.autocrlf) {
                 let unix = without_cr(&bytes);
                 same = *old == unix;
                 compared = Some(unix);
@@ -316,7 +290,7 @@ impl Workspace {
     }
 
     /// A file that is gone; `None` if there was none.
-    fn read_deleted(&self, change: &Changed, sides: &mut Sides<'_>, cap: u64) -> Result<Option<SourceFile>> {
+    fn read_deleted(&self, change: &Changed, sides: &mut Sides, cap: u64) -> Result<Option<SourceFile>> {
         if change.old.is_none() {
             return Ok(None);
         }
@@ -328,7 +302,7 @@ impl Workspace {
     fn read_other(
         &self,
         change: &Changed,
-        sides: &mut Sides<'_>,
+        sides: &mut Sides,
         cap: u64,
     ) -> Result<Result<Option<SourceFile>, SkipReason>> {
         let bytes = match &change.new {
@@ -388,24 +362,18 @@ pub(super) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool)
 /// The path and the bytes of the old side of a change.
 type OldSide<'a> = (&'a Vec<u8>, Vec<u8>);
 
-/// What both sides of changes are read with; processes start when they are needed.
-struct Sides<'a> {
-    git: &'a Repository,
+/// What both sides of changes are read with.
+struct Sides {
     marks: Attributes,
     /// The attributes at the base, of the files that are marked as generated now.
     before: Attributes,
-    objects: Option<Objects>,
-    /// Whether `core.autocrlf` is on.
-    crlf: Option<bool>,
+    objects: Objects,
+    autocrlf: bool,
 }
 
-impl Sides<'_> {
+impl Sides {
     fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
-        let objects = match &mut self.objects {
-            Some(objects) => objects,
-            none => none.insert(self.git.objects(None)?),
-        };
-        objects.read(id, cap)
+        self.objects.read(id, cap)
     }
 
     fn bytes(&mut self, id: &str, cap: u64) -> Result<Option<Vec<u8>>> {
@@ -420,17 +388,6 @@ impl Sides<'_> {
             _ => self.bytes(id, cap)?,
         };
         Ok(bytes.map(|bytes| (path, bytes)))
-    }
-
-    fn converts_line_ends(&mut self, path: &[u8]) -> Result<bool> {
-        if let Some(said) = self.marks.converts_line_ends(path) {
-            return Ok(said);
-        }
-        let known = match self.crlf {
-            Some(known) => known,
-            None => *self.crlf.insert(self.git.autocrlf()?),
-        };
-        Ok(known)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A list holds a line `kind permissions hash path` for each file, and one with its commit for each repository; its id is the hash of the list.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
 use crate::files;
@@ -157,15 +157,9 @@ pub(super) fn store(state_dir: &Path, source: &mut impl Read) -> io::Result<Stri
     private::folder(&folder)?;
     let mut copy = tempfile::NamedTempFile::new_in(&folder)?;
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        let read = source.read(&mut buffer)?;
-        if read == 0 {
-            break;
-        }
-        hasher.update(&buffer[..read]);
-        copy.write_all(&buffer[..read])?;
-    }
+    io::copy(source, &mut copy)?;
+    copy.rewind()?;
+    hasher.update_reader(&mut copy)?;
     let hash = hasher.finalize().to_hex().to_string();
     let place = place(state_dir, &hash);
     if !place.exists() {

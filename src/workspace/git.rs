@@ -113,8 +113,15 @@ impl Repository {
         }))
     }
 
-    /// A repository inside a tree, named to git by its folders: a broken one would otherwise be taken for the one around it.
-    pub(super) fn placed(program: &Path, top: &Path, git_dir: PathBuf, common: PathBuf) -> Self {
+    /// A repository named to git by its folders: one inside a tree, where a broken one would otherwise be taken for the one
+    /// around it, or one of Glee's own, which is used for the files of `top`.
+    pub(super) fn placed(
+        program: &Path,
+        top: &Path,
+        git_dir: PathBuf,
+        common: PathBuf,
+        empty_tree: &'static str,
+    ) -> Self {
         Self {
             program: program.to_owned(),
             top: top.to_owned(),
@@ -122,23 +129,14 @@ impl Repository {
             git_dir,
             common,
             head: None,
-            empty_tree: "",
+            empty_tree,
             is_found: false,
         }
     }
 
     /// A repository of Glee's own, without a work tree, that is used for the files of `top`.
     pub(super) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
-        Ok(Self {
-            program: find(top)?,
-            top: top.to_owned(),
-            git_dir: folder.to_owned(),
-            common: folder.to_owned(),
-            index: folder.join("index"),
-            head: None,
-            empty_tree,
-            is_found: false,
-        })
+        Ok(Self::placed(&find(top)?, top, folder.to_owned(), folder.to_owned(), empty_tree))
     }
 
     pub(super) fn is_twin(&self) -> bool {
@@ -191,6 +189,26 @@ impl Repository {
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
+    /// The common ancestor of `HEAD` and a revision.
+    pub(super) fn fork_point(&self, revision: &str) -> Result<String> {
+        let head = self.commit("HEAD")?;
+        self.merge_base(&self.commit(revision)?, &head)
+    }
+
+    /// The two commits of `A..B`, or of `A...B` with the common ancestor of both for A; a missing side is `HEAD`.
+    pub(super) fn range(&self, range: &str) -> Result<(String, String)> {
+        let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
+        let bad = || WorkspaceError::BadRevision(range.to_owned());
+        let (from, to) = range.split_once("..").ok_or_else(bad)?;
+        match to.strip_prefix('.') {
+            Some(to) => {
+                let (from, to) = (side(from)?, side(to)?);
+                Ok((self.merge_base(&from, &to)?, to))
+            }
+            None => Ok((side(from)?, side(to)?)),
+        }
+    }
+
     pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
         if let Some(folder) = extra {
@@ -205,13 +223,6 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// A call where nothing is known of the repository yet but its place.
-    pub(super) fn at<'a>(program: &Path, folder: &Path, args: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut command = command(program, folder);
-        command.args(args);
-        Self { command }
-    }
-
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
@@ -221,12 +232,6 @@ impl Call {
     pub(super) fn index(mut self, path: &Path) -> Self {
         self.command.env(INDEX, path);
         self.privately()
-    }
-
-    /// Names the repository and the work tree instead of having them found.
-    pub(super) fn repository(mut self, git_dir: &Path, top: &Path) -> Self {
-        self.command.env("GIT_DIR", git_dir).env("GIT_WORK_TREE", top);
-        self
     }
 
     /// What it writes only the owner may read.
@@ -306,7 +311,6 @@ impl Call {
 
 /// A git command that waits for the writer of a FIFO waits for ever: git opens whatever has the name of a file that says
 /// what is ignored or how files are treated.
-#[cfg(target_os = "linux")]
 mod stuck {
     use std::sync::mpsc::{Receiver, RecvTimeoutError};
     use std::time::Duration;
@@ -317,7 +321,7 @@ mod stuck {
     const STEP: Duration = Duration::from_millis(250);
 
     /// Ends a process that is seen twice waiting for the other end of a FIFO, unless it ends itself; returns whether it
-    /// did.
+    /// did. Only Linux tells what a process waits for.
     pub(super) fn end(process: u32, ended: &Receiver<()>) -> bool {
         let mut seen = 0;
         while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(STEP) {
@@ -329,20 +333,6 @@ mod stuck {
         }
         false
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod stuck {
-    /// Nothing tells what a process waits for.
-    pub(super) fn end(_process: u32, _ended: &std::sync::mpsc::Receiver<()>) -> bool {
-        false
-    }
-}
-
-/// Ends a command that only reads; nothing is lost.
-fn end(child: &mut Child) {
-    drop(child.kill());
-    drop(child.wait());
 }
 
 /// A reader of objects: one process for any number of them.
@@ -382,20 +372,14 @@ impl Objects {
 
     /// Reads a file by `<id>:<path>`, where the path has no line break; a folder is not there.
     pub(super) fn read_file(&mut self, name: &str) -> Result<Object> {
-        match self.header("info", name) {
-            Ok(Some((_, kind))) if kind == "blob" => self.read(name, u64::MAX),
-            Ok(_) => Ok(Object::Missing),
-            Err(source) => Err(WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() }),
+        match self.header("info", name)? {
+            Some((_, kind)) if kind == "blob" => self.read(name, u64::MAX),
+            _ => Ok(Object::Missing),
         }
     }
 
     /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>` where the path has no line break.
     pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
-        self.ask(id, cap)
-            .map_err(|source| WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() })
-    }
-
-    fn ask(&mut self, id: &str, cap: u64) -> io::Result<Object> {
         let Some((size, _)) = self.header("info", id)? else { return Ok(Object::Missing) };
         if size > cap {
             return Ok(Object::Larger(size));
@@ -403,19 +387,18 @@ impl Objects {
         if self.header("contents", id)?.is_none() {
             return Ok(Object::Missing);
         }
-        let mut bytes = vec![0; usize::try_from(size).map_err(io::Error::other)?];
-        self.stdout.read_exact(&mut bytes)?;
-        self.stdout.read_exact(&mut [0])?;
+        let mut bytes = vec![0; usize::try_from(size).map_err(|error| broken(io::Error::other(error)))?];
+        self.stdout.read_exact(&mut bytes).map_err(broken)?;
+        self.stdout.read_exact(&mut [0]).map_err(broken)?;
         Ok(Object::Bytes(bytes))
     }
 
     /// Asks one question and reads the size and the type of `<id> <type> <size>`; `None` for `<id> missing` and its like.
-    fn header(&mut self, question: &str, id: &str) -> io::Result<Option<(u64, String)>> {
-        writeln!(self.stdin, "{question} {id}")?;
-        self.stdin.flush()?;
+    fn header(&mut self, question: &str, id: &str) -> Result<Option<(u64, String)>> {
+        writeln!(self.stdin, "{question} {id}").and_then(|()| self.stdin.flush()).map_err(broken)?;
         let mut line = Vec::new();
-        if self.stdout.read_until(b'\n', &mut line)? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        if self.stdout.read_until(b'\n', &mut line).map_err(broken)? == 0 {
+            return Err(broken(io::ErrorKind::UnexpectedEof.into()));
         }
         let line = String::from_utf8_lossy(&line);
         let mut words = line.trim_end().rsplit(' ');
@@ -425,9 +408,15 @@ impl Objects {
     }
 }
 
+fn broken(source: io::Error) -> WorkspaceError {
+    WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() }
+}
+
 impl Drop for Objects {
     fn drop(&mut self) {
-        end(&mut self.child);
+        // It only reads; nothing is lost.
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 

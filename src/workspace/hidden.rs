@@ -231,11 +231,9 @@ impl Repository {
                 _ => drop(all.insert(path)),
             }
         }
-        for path in &self.scan()?.others {
-            if let Some(folder) = path.strip_suffix(b"/") {
-                let mut rules = Ignores::git(&self.top, None);
-                all.extend(walk::ignored(&self.top, folder, &mut rules).unwrap_or_default());
-            }
+        for folder in &self.scan()?.repositories {
+            let mut rules = Ignores::git(&self.top, None);
+            all.extend(walk::ignored(&self.top, folder, &mut rules).unwrap_or_default());
         }
         Ok(all)
     }
@@ -251,10 +249,8 @@ impl Repository {
                 None => drop(found.insert(path)),
             }
         }
-        for path in &self.scan()?.others {
-            if let Some(folder) = path.strip_suffix(b"/") {
-                found.extend(walked(&self.top, folder, rules).unwrap_or_default());
-            }
+        for folder in &self.scan()?.repositories {
+            found.extend(walked(&self.top, folder, rules).unwrap_or_default());
         }
         Ok(found)
     }

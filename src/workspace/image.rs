@@ -95,9 +95,6 @@ impl Workspace {
     }
 
     /// What differs between two recorded trees, file by file; a renamed file is removed and added.
-    ///
-    /// # Errors
-    /// A tree is gone.
     pub fn changes(&self, before: &TreeId, after: &TreeId, state_dir: &Path) -> Result<Vec<FileChange>> {
         if before == after {
             return Ok(Vec::new());
@@ -341,7 +338,7 @@ impl Repository {
             survey.files.push((path.clone(), mode));
         }
         let inside = self.inside_of(&scan);
-        let mut others: BTreeSet<Vec<u8>> = nested::untracked(&scan).chain(&inside.files).cloned().collect();
+        let mut others: BTreeSet<Vec<u8>> = scan.untracked.iter().chain(&inside.files).cloned().collect();
         if !beyond.paths.is_empty() {
             let tracked: HashSet<&Vec<u8>> = scan.entries.iter().map(|entry| &entry.path).collect();
             others.extend(beyond.paths.iter().filter(|path| !tracked.contains(path)).cloned());

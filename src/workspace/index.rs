@@ -28,9 +28,6 @@ pub struct Restaged {
 impl Workspace {
     /// Compares the index with what changed from `before` to `after`; with `restage` it stages these files where the
     /// index held them as `before` does and the work tree still has them as `after` does.
-    ///
-    /// # Errors
-    /// A tree is gone, or git fails.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;

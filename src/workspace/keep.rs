@@ -102,9 +102,6 @@ impl Workspace {
 
     /// Records the tree before a further call of a run's coder: what the user changed since the last one is not the
     /// coder's. Nothing is recorded for a run of which no tree was kept.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn coder_begins(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
         // The first call, or one that was broken off and is begun again on the same tree.
@@ -123,9 +120,6 @@ impl Workspace {
     }
 
     /// Records the tree after a call of a run's coder, however it ended.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn coder_ended(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
         let after = self.snapshot_of(run, state_dir)?;
@@ -138,9 +132,6 @@ impl Workspace {
     }
 
     /// The tree as the last call of a run's coder left it; as it is now, where that was not recorded.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         match Note::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
             Some(after) => Ok(after),
@@ -150,9 +141,6 @@ impl Workspace {
 
     /// Records the tree as it is right now, as the rules of a run's beginning see it: what an ignore file hides that came
     /// since is recorded too.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         let Some(note) = Note::read(run, state_dir) else { return self.snapshot(state_dir) };
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };

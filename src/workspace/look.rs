@@ -13,8 +13,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::git::{Object, Repository};
-use super::nested::{self, Nested, Unfollowed};
-use super::refs::Refs;
+use super::nested::{Nested, Unfollowed};
 use super::scan::{Entry, Lstat, SUBMODULE, Scan};
 use super::{Result, Workspace, content, control, copy, modes, names};
 use crate::files;
@@ -110,9 +109,6 @@ impl fmt::Display for Difference {
 
 impl Workspace {
     /// Looks at the tree. What stands as it did at an `earlier` look is not read again.
-    ///
-    /// # Errors
-    /// The tree or the repository cannot be read.
     pub fn look(&self, earlier: Option<&Look>) -> Result<Look> {
         let now = SystemTime::now();
         let mut look = Look::default();
@@ -129,7 +125,7 @@ impl Workspace {
             Some((git, scan)) => {
                 let entries = scan.entries.iter().filter(|entry| entry.mode != SUBMODULE);
                 indexed.extend(entries.map(|entry| (entry.path.as_slice(), entry)));
-                (nested::untracked(scan).cloned().collect(), git.inside_of(scan))
+                (scan.untracked.iter().cloned().collect(), git.inside_of(scan))
             }
             None => copy::listing(&self.root)?,
         };
@@ -160,9 +156,6 @@ impl Workspace {
     }
 
     /// What differs between two looks, each taken with the other or with the same third one as its `earlier`.
-    ///
-    /// # Errors
-    /// The repository cannot be read.
     pub fn differences(&self, before: &Look, after: &Look) -> Result<Vec<Difference>> {
         let mut found = Vec::new();
         let paths: BTreeSet<&Vec<u8>> = before.files.keys().chain(after.files.keys()).collect();
@@ -240,7 +233,7 @@ impl Workspace {
 impl Nested {
     /// What [`Repository::parts`] finds; of a linked work tree of the outer repository what is its own.
     fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
-        let refs = if is_linked { Refs::new() } else { self.repository.refs()? };
+        let refs = if is_linked { BTreeMap::new() } else { self.repository.refs()? };
         let mut parts = self.repository.parts(&self.scan, refs);
         if is_linked {
             parts.retain(|name, _| matches!(name.as_str(), "HEAD" | "the index" | ".git/config.worktree"));
@@ -250,8 +243,20 @@ impl Nested {
 }
 
 impl Repository {
+    /// Every ref but Glee's own.
+    pub(super) fn refs(&self) -> Result<BTreeMap<String, String>> {
+        let listed = self.call(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).output()?;
+        let lines = listed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let split = |line| {
+            let line = names::shown(line);
+            let (name, value) = line.split_once(' ').unwrap_or((&line, ""));
+            (name.to_owned(), value.to_owned())
+        };
+        Ok(lines.map(split).filter(|(name, _)| !name.starts_with("refs/glee/")).collect())
+    }
+
     /// Everything in the git folders that says what the repository is and does, but its objects.
-    fn parts(&self, scan: &Scan, refs: Refs) -> BTreeMap<String, String> {
+    fn parts(&self, scan: &Scan, refs: BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut parts = refs;
         let mut index = blake3::Hasher::new();
         for entry in &scan.entries {

@@ -193,12 +193,8 @@ impl Listed {
                     }
                     found.insert(below(&entry.path));
                 }
-                for path in &scan.others {
-                    match path.strip_suffix(b"/") {
-                        Some(inner) => listed.candidates.push(below(inner)),
-                        None => drop(found.insert(below(path))),
-                    }
-                }
+                listed.candidates.extend(scan.repositories.iter().map(|inner| below(inner)));
+                found.extend(scan.untracked.iter().map(|path| below(path)));
             }
             None => {
                 let Walked { files, candidates } = walked(root, folder).unwrap_or_default();
@@ -244,7 +240,7 @@ impl Repository {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())
             });
-        is_readable.then(|| Self::placed(program, folder, git_dir, common))
+        is_readable.then(|| Self::placed(program, folder, git_dir, common, ""))
     }
 
     /// The commit that `HEAD` names now.
@@ -260,21 +256,12 @@ impl Repository {
     pub(super) fn inside_of(&self, scan: &Scan) -> Inside {
         let submodules =
             scan.entries.iter().filter(|entry| entry.mode == SUBMODULE).map(|entry| entry.path.clone());
-        let untracked = scan.others.iter().filter_map(|path| path.strip_suffix(b"/")).map(<[u8]>::to_vec);
-        inside(&self.top, submodules.chain(untracked).collect())
+        inside(&self.top, submodules.chain(scan.repositories.iter().cloned()).collect())
     }
-}
-
-/// The untracked files of a listing that lie in no repository of their own.
-pub(super) fn untracked(scan: &Scan) -> impl Iterator<Item = &Vec<u8>> {
-    scan.others.iter().filter(|path| !path.ends_with(b"/"))
 }
 
 impl Workspace {
     /// The repositories inside the tree that are too many, too deep or too large to be kept and watched.
-    ///
-    /// # Errors
-    /// The tree or the repository cannot be read.
     pub fn unfollowed(&self) -> Result<Vec<Unfollowed>> {
         Ok(match &self.repository {
             Some(git) => git.inside_of(&git.scan()?).unfollowed,

@@ -83,15 +83,10 @@ impl Place {
             None => false,
         };
         let original = self.root();
+        let is_moved = same_path || mark(&original) != self.mark;
         Ok(match has_head {
             false => Relation::Foreign,
-            true if same_path || mark(&original) != self.mark => {
-                if self.worktree == now.worktree {
-                    Relation::Same
-                } else {
-                    Relation::Sibling
-                }
-            }
+            true if is_moved && self.worktree == now.worktree => Relation::Same,
             true => Relation::Sibling,
         })
     }

@@ -14,7 +14,7 @@ use crate::domain::RunId;
 use super::git::Repository;
 use super::image::{Kind, TreeId};
 use super::keep::Note;
-use super::{Result, Workspace, WorkspaceError, copy};
+use super::{Result, Workspace, WorkspaceError, copy, walk};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prunable {
@@ -34,9 +34,6 @@ pub struct Needed {
 impl Workspace {
     /// Lets go of everything that is kept for these runs; returns the bytes that are free now in the state folder.
     /// What is gone already is no error, so that an interrupted prune is simply done again.
-    ///
-    /// # Errors
-    /// git or the state folder fails.
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
@@ -141,23 +138,10 @@ fn remove_file(path: &Path) -> io::Result<u64> {
 
 /// All files below a folder; links are not followed.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        for entry in entries {
-            let entry = entry?;
-            match entry.file_type()? {
-                kind if kind.is_dir() => folders.push(entry.path()),
-                _ => files.push(entry.path()),
-            }
-        }
-    }
-    Ok(files)
+    let below = walk::everything(folder).filter(|entry| entry.as_ref().map_or(true, walk::is_file));
+    let is_gone =
+        |entry: &io::Result<_>| entry.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    below.filter(|entry| !is_gone(entry)).map(|entry| Ok(entry?.into_path())).collect()
 }
 
 /// The size of a file that has no other name.

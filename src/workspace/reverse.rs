@@ -59,11 +59,8 @@ impl Clash {
 /// it was not recorded.
 pub(super) fn reverse(before: &Content, after: Option<&Content>, now: &Content) -> Result<Content, Clash> {
     let Some(after) = after else { return Ok(before.clone()) };
-    if now == after {
-        return Ok(before.clone());
-    }
-    if now == before || before == after {
-        return Ok(now.clone());
+    if let Some(content) = undisputed(before, after, now) {
+        return Ok(content.clone());
     }
     match (before, after, now) {
         (
@@ -71,11 +68,7 @@ pub(super) fn reverse(before: &Content, after: Option<&Content>, now: &Content) 
             Content::File { bytes: after, permissions: new },
             Content::File { bytes: now, permissions: current },
         ) => {
-            let permissions = match () {
-                () if current == new => *old,
-                () if current == old || old == new => *current,
-                () => return Err(Clash::Permissions),
-            };
+            let permissions = *undisputed(old, new, current).ok_or(Clash::Permissions)?;
             Ok(Content::File { bytes: merge(before, after, now)?, permissions })
         }
         (Content::Nothing, _, _) => Err(Clash::Created),
@@ -85,12 +78,18 @@ pub(super) fn reverse(before: &Content, after: Option<&Content>, now: &Content) 
     }
 }
 
-fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {
-    if now == after {
-        return Ok(before.to_vec());
+/// The result of a three-way reversal where only one side changed something.
+fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
+    match () {
+        () if now == after => Some(before),
+        () if now == before || before == after => Some(now),
+        () => None,
     }
-    if now == before || before == after {
-        return Ok(now.to_vec());
+}
+
+fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {
+    if let Some(bytes) = undisputed(&before, &after, &now) {
+        return Ok(bytes.to_vec());
     }
     let is_text = |bytes: &&[u8]| bytes.len() as u64 <= COMPARED_CAP && !sift::is_binary(bytes);
     if ![before, after, now].iter().all(is_text) {

@@ -25,9 +25,6 @@ pub struct Since {
 impl Workspace {
     /// Selects the files that differ now from a recorded tree, with the lines that do. `rules` are those of the beginning;
     /// without them the ones of the tree count.
-    ///
-    /// # Errors
-    /// The tree is gone, or git fails.
     pub fn select_since(
         &self,
         before: &TreeId,

@@ -35,19 +35,9 @@ impl Workspace {
         let Some(git) = &self.repository else { return Ok(None) };
         let base = match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => git.head.clone(),
-            TargetSpec::Base(revision) => {
-                let head = git.commit("HEAD")?;
-                Some(git.merge_base(&git.commit(revision)?, &head)?)
-            }
+            TargetSpec::Base(revision) => Some(git.fork_point(revision)?),
             TargetSpec::Commit(revision) => git.commit(&format!("{}^", git.commit(revision)?)).ok(),
-            TargetSpec::Range(range) => {
-                let (from, to) = range.split_once("..").unwrap_or((range, ""));
-                let named = |side: &str| git.commit(if side.is_empty() { "HEAD" } else { side });
-                match to.strip_prefix('.') {
-                    Some(to) => Some(git.merge_base(&named(from)?, &named(to)?)?),
-                    None => Some(named(from)?),
-                }
-            }
+            TargetSpec::Range(range) => Some(git.range(range)?.0),
             TargetSpec::Paths(_) => None,
         };
         let Some(base) = base else { return Ok(None) };
@@ -55,9 +45,6 @@ impl Workspace {
     }
 
     /// What steers Glee at a commit, given by its id.
-    ///
-    /// # Errors
-    /// git fails.
     pub fn steering_at(&self, commit: &str) -> Result<Steering> {
         let files = match &self.repository {
             Some(git) => git.steering_files(commit)?,
@@ -78,9 +65,6 @@ impl Workspace {
     }
 
     /// What steered Glee in a recorded tree.
-    ///
-    /// # Errors
-    /// The tree is gone.
     pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering> {
         let image = self.image(&tree.0, state_dir)?;
         let mut bytes = self.bytes(state_dir)?;
@@ -104,9 +88,6 @@ impl Workspace {
 
 impl Steering {
     /// Writes the files below a folder.
-    ///
-    /// # Errors
-    /// They cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         for (path, bytes) in &*self.files {
             let place = folder.join(path);

@@ -144,8 +144,7 @@ impl Workspace {
             TargetSpec::Staged => self.select_staged(git()?, options)?,
             TargetSpec::Base(revision) => {
                 let git = git()?;
-                let head = git.commit("HEAD")?;
-                let base = git.merge_base(&git.commit(revision)?, &head)?;
+                let base = git.fork_point(revision)?;
                 self.select_changes(git, &git.uncommitted(Some(&base))?, Some(&base), options)?
             }
             TargetSpec::Commit(revision) => self.select_commit(git()?, revision, options)?,

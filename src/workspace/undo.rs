@@ -149,9 +149,6 @@ impl Workspace {
     }
 
     /// Brings back what undos of a run replaced, by the same rule: what was changed since is merged, or left and listed.
-    ///
-    /// # Errors
-    /// As [`Workspace::undo`].
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut deeds = Deeds::read(run, state_dir)?;

@@ -3,7 +3,10 @@
 //! A diff that is cut off, that has a hunk with other lines than it announces, or that combines several parents is
 //! refused: what could not be read would not be reviewed.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
+
+use console::strip_ansi_codes;
 
 use super::{content, difference, names};
 
@@ -482,25 +485,11 @@ impl Hunk {
 }
 
 /// The text without the colours that `color.ui=always` puts into a diff; as it is, if its header lines have none.
-fn without_colours(text: &str) -> String {
+fn without_colours(text: &str) -> Cow<'_, str> {
     let heads = ["diff --", "--- ", "+++ ", "@@ -"];
     let is_coloured =
-        |line: &str| line.starts_with("\x1b[") && heads.iter().any(|head| plain(line).starts_with(head));
-    if text.contains('\x1b') && text.lines().any(is_coloured) { plain(text) } else { text.to_owned() }
-}
-
-/// The text without escape sequences that set colours or clear lines.
-fn plain(text: &str) -> String {
-    let mut parts = text.split("\x1b[");
-    let mut result = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|c: char| !(c.is_ascii_digit() || c == ';')).unwrap_or(part.len());
-        match part[end..].strip_prefix(['m', 'K']) {
-            Some(rest) => result.push_str(rest),
-            None => result.extend(["\x1b[", part]),
-        }
-    }
-    result
+        |line: &str| line.starts_with("\x1b[") && heads.iter().any(|head| strip_ansi_codes(line).starts_with(head));
+    if text.lines().any(is_coloured) { strip_ansi_codes(text) } else { Cow::Borrowed(text) }
 }
 
 #[cfg(test)]
