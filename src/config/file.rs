@@ -9,6 +9,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::domain::Advice;
 use crate::files;
 
 /// The largest configuration file, in bytes.
@@ -31,8 +32,8 @@ pub enum FileError {
     Write(PathBuf, #[source] io::Error),
 }
 
-impl FileError {
-    pub fn hint(&self) -> Option<String> {
+impl Advice for FileError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Link(_) => Some("Glee follows no links in a project: put there what it points to".to_owned()),
             Self::Kind(..) | Self::Size(_) | Self::Text(..) | Self::Read(..) | Self::Write(..) => None,

@@ -23,9 +23,7 @@ pub enum Origin {
         name: String,
         at: Option<Position>,
     },
-    /// In an environment variable.
     Variable(String),
-    /// On the command line.
     Flag,
 }
 
@@ -67,7 +65,6 @@ impl Origin {
     }
 }
 
-/// A value with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// The value in the one form of its kind.
@@ -75,7 +72,6 @@ pub struct Setting {
     pub origin: Origin,
 }
 
-/// What a layer says about one agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GivenAgent {
     pub(crate) name: String,
@@ -83,7 +79,6 @@ pub(crate) struct GivenAgent {
     pub(crate) values: BTreeMap<&'static str, Setting>,
 }
 
-/// What one layer sets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layer {
     pub(crate) values: BTreeMap<&'static str, Setting>,
@@ -133,7 +128,6 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
     Ok(layer)
 }
 
-/// Reads what the command line sets.
 pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
     for (name, value) in flags {
@@ -272,6 +266,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::Advice as _;
 
     fn message(text: &str) -> String {
         let error = from_text(Owner::User, Some("c.yml"), text).unwrap_err();

@@ -17,7 +17,7 @@ use super::suggest::closest;
 pub use super::trust::Untrusted;
 use super::trust::{self, Store, TrustError};
 use super::values::Misfit;
-use crate::domain::Role;
+use crate::domain::{Advice, Role};
 
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
@@ -97,8 +97,10 @@ impl ConfigError {
     pub(crate) fn value(place: Origin, key: &str, misfit: Misfit) -> Self {
         Self::Value { place, key: key.to_owned(), misfit: Box::new(misfit) }
     }
+}
 
-    pub fn hint(&self) -> Option<String> {
+impl Advice for ConfigError {
+    fn hint(&self) -> Option<String> {
         let did_you_mean = |word: &str| format!("did you mean `{word}`?");
         match self {
             Self::File(error) => error.hint(),

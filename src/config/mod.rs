@@ -27,17 +27,3 @@ pub use suggest::closest;
 pub use trust::command_line;
 pub use values::Misfit;
 pub use yaml::flow;
-
-/// What the errors of this layer advise.
-macro_rules! advice {
-    ($($error:ty),+) => {
-        $(impl crate::domain::Advice for $error {
-            fn hint(&self) -> Option<String> {
-                Self::hint(self)
-            }
-        })+
-    };
-}
-
-advice!(ConfigError, file::FileError, paths::NoHome, stages::StagesError);
-impl crate::domain::Advice for trust::TrustError {}

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
+use crate::domain::Advice;
+
 pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 
 /// The project's configuration file, below its root.
@@ -12,13 +14,12 @@ pub const PROJECT_FILE: &str = ".glee/config.yml";
 /// The folder of a project's settings, templates and rules.
 pub const PROJECT_FOLDER: &str = ".glee";
 
-/// There is no home folder to derive a place from.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no home folder to keep Glee's files in")]
 pub struct NoHome;
 
-impl NoHome {
-    pub fn hint(&self) -> Option<String> {
+impl Advice for NoHome {
+    fn hint(&self) -> Option<String> {
         Some(format!("set `HOME`, or `{STATE_VARIABLE}` and `XDG_CONFIG_HOME`"))
     }
 }

@@ -246,6 +246,7 @@ mod tests {
     use super::super::load::Owner;
     use super::super::settings::{DebateRounds, ReviewSettings};
     use super::*;
+    use crate::domain::Advice as _;
     use crate::domain::AgentName;
 
     fn layers(user: &str, project: &str) -> Layers {

@@ -131,7 +131,6 @@ impl Key {
     }
 }
 
-/// Whether a schema accepts values of a kind.
 fn admits(schema: &Value, kind: &str) -> bool {
     match &schema["type"] {
         Value::String(one) => one == kind,
@@ -188,7 +187,6 @@ pub(crate) fn typed(values: impl IntoIterator<Item = (String, Value)>) -> serde_
     serde_json::from_value(nested(values))
 }
 
-/// The JSON Schema of a configuration file.
 pub fn json_schema() -> Value {
     let mut schema = SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::file::{self, FileError, Links};
 use super::suggest::closest;
 use super::yaml;
-use crate::domain::{Question, Role};
+use crate::domain::{Advice, Question, Role};
 
 /// The folder of a project's own stages, below its root.
 pub const FOLDER: &str = ".glee/stages";
@@ -26,7 +26,6 @@ const PACKAGED: [(&str, &str); 7] = [
     ("unlock", include_str!("stages/unlock.yml")),
 ];
 
-/// The checkpoints of the specification.
 pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 
 /// The checkpoint of this name, in any spelling: `PostTasks`, `post_tasks` and `post-tasks` are one.
@@ -87,7 +86,6 @@ pub struct Pipeline {
     pub stages: Vec<Step>,
 }
 
-/// A step of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Step {
@@ -126,8 +124,8 @@ pub enum StagesError {
     Name(String),
 }
 
-impl StagesError {
-    pub fn hint(&self) -> Option<String> {
+impl Advice for StagesError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::File(error) => error.hint(),
             Self::Missing(_) => None,
@@ -181,7 +179,6 @@ pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     Ok(stage)
 }
 
-/// The pipeline in a file.
 pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     let pipeline: Pipeline = parse(path, &read(path)?)?;
     if pipeline.stages.is_empty() {

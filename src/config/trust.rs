@@ -21,6 +21,7 @@ use super::resolve::adapter_of;
 use super::schema::KNOWN_PROGRAMS;
 use super::scripts::{self, Roots};
 use super::values::words;
+use crate::domain::Advice;
 use crate::files;
 use crate::private;
 use crate::protocol::{printable, prompts};
@@ -38,7 +39,6 @@ pub struct Untrusted {
 
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// A link stands where the records are kept.
     #[error("`{0}` is a symbolic link")]
     Link(PathBuf),
     #[error("cannot read what is trusted in `{0}`")]
@@ -46,6 +46,8 @@ pub enum TrustError {
     #[error("cannot record trust in `{0}`")]
     Write(PathBuf, #[source] io::Error),
 }
+
+impl Advice for TrustError {}
 
 /// What a project needs trust for, if anything: its layer, with the files that commands name, and its templates.
 pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted> {
@@ -178,7 +180,6 @@ impl Store {
         Self { state: state.to_owned() }
     }
 
-    /// Whether this content of this project is trusted.
     pub fn trusts(&self, project: &Path, hash: &str) -> Result<bool, TrustError> {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
@@ -189,7 +190,6 @@ impl Store {
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
     }
 
-    /// Trusts this content of this project.
     pub fn trust(&self, project: &Path, untrusted: &Untrusted) -> Result<(), TrustError> {
         self.refuse_links()?;
         let record = Record {
@@ -265,7 +265,6 @@ impl Store {
     }
 }
 
-/// Whether `text` has the form of a hash.
 pub fn is_hash(text: &str) -> bool {
     text.strip_prefix("blake3:")
         .is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))

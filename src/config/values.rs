@@ -81,7 +81,6 @@ pub(crate) trait Form {
     /// What fits, in words.
     fn allowed() -> String;
 
-    /// What a JSON Schema says about it.
     fn schema() -> Value;
 
     /// Reads it, where it fits.

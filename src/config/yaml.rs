@@ -27,7 +27,6 @@ impl From<Location> for Position {
     }
 }
 
-/// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) tree: Tree,

@@ -26,7 +26,6 @@ struct Tail<'a> {
 }
 
 impl Journal {
-    /// Appends one event to a run.
     pub fn append(&mut self, run: &RunId, kind: EventKind) -> Result<Event, JournalError> {
         self.write(run, |tail| tail.push(kind))
     }
@@ -180,7 +179,6 @@ impl<'a> Tail<'a> {
     }
 }
 
-/// The name of an event that is written as JSON.
 fn name(body: &str) -> String {
     #[derive(serde::Deserialize)]
     struct Named {

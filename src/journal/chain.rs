@@ -30,7 +30,6 @@ pub struct Verification {
     pub records: u64,
     /// The hash at the end of those; it names this history as it stands.
     pub head: String,
-    /// The first thing that is not in order.
     pub fault: Option<Fault>,
 }
 

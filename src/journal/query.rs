@@ -37,7 +37,6 @@ impl Journal {
         all().map_err(|error| self.fault(error))
     }
 
-    /// The last watch of a work tree.
     pub fn last_watch(&self, root: &str) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT run FROM watch WHERE root = ?1 ORDER BY number DESC LIMIT 1";
         Ok(self.rows(sql, [root], |row| Ok(RunId(row.get("run")?)))?.pop())
@@ -55,7 +54,6 @@ impl Journal {
         })
     }
 
-    /// The last run of a stage or a checkpoint of some work.
     pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC LIMIT 1";
         Ok(self.rows(sql, [id, stage], |row| Ok(RunId(row.get("run")?)))?.pop())
@@ -97,7 +95,6 @@ impl Journal {
         self.rows(&sql, params_from_iter(values), dispute_row)
     }
 
-    /// One dispute with all that was said about it.
     pub fn dispute(&self, number: DisputeNumber) -> Result<Option<DisputeRecord>, JournalError> {
         let run =
             self.rows("SELECT run FROM dispute WHERE number = ?1", [number.0.cast_signed()], |row| row.get(0))?;

@@ -21,7 +21,6 @@ pub(super) const VIEWS: [(&str, &str); 6] = [
     ("watch", "number"),
 ];
 
-/// Writes into the views what an event says.
 pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     let Event { run, at, kind, .. } = event;
     let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);

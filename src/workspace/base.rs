@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::git::{Object, records};
-use super::{Result, Workspace, content, names, walk};
+use super::git::Object;
+use super::{Result, Workspace, content, walk};
 
 /// The bytes of one file that are read at most.
 const CAP: u64 = 16 << 20;
@@ -32,12 +32,7 @@ impl Workspace {
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };
-        let listed = git.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
-        let mut entries: BTreeMap<String, (String, bool)> = BTreeMap::new();
-        // A link could lead anywhere.
-        for (mode, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
-            entries.insert(names::shown(path), (id.to_owned(), mode == 0o100_755));
-        }
+        let entries = git.files_of(commit)?;
         let mut objects = git.objects(None)?;
         for path in wanted {
             let is_here = self.root.join(path).symlink_metadata().is_ok_and(|found| !found.is_dir());

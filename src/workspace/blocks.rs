@@ -229,15 +229,6 @@ fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
     paragraphs
 }
 
-pub fn enclosing(path: &str, text: &str, line: u32) -> RangeInclusive<u32> {
-    Blocks::of(path, text).enclosing(line)
-}
-
-pub fn anchor(finding: &RawFinding, path: &str, text: &str) -> Anchor {
-    Blocks::of(path, text).anchor(finding)
-}
-
-/// Some lines of a file around a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines {
     /// The number of the first line of `text`, counted from 1.
@@ -348,7 +339,7 @@ mod grammar {
             let mut leading: Option<(u32, u32)> = None;
             for child in node.children() {
                 let kind = child.kind();
-                let (first, last) = (line(&child, End::First), line(&child, End::Last));
+                let (first, last) = lines(&child);
                 if kind.contains("comment") || kind == "attribute_item" {
                     let start = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
                     leading = Some((start, last));
@@ -368,23 +359,13 @@ mod grammar {
         blocks
     }
 
-    enum End {
-        First,
-        Last,
-    }
-
-    /// The line, counted from 1, on which a node begins or ends.
-    fn line<D: Doc>(node: &Node<'_, D>, end: End) -> u32 {
-        let row = match end {
-            End::First => node.start_pos().line(),
-            End::Last => {
-                let end = node.end_pos();
-                // A node that ends with its line break ends on that line.
-                let at_start = end.byte_point().1 == 0 && end.line() > node.start_pos().line();
-                if at_start { end.line() - 1 } else { end.line() }
-            }
-        };
-        u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+    /// The first and the last line of a node, counted from 1.
+    fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
+        let (start, end) = (node.start_pos().line(), node.end_pos());
+        // A node that ends with its line break ends on that line.
+        let at_start = end.byte_point().1 == 0 && end.line() > start;
+        let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
+        (number(start), number(end.line() - usize::from(at_start)))
     }
 }
 
@@ -401,6 +382,14 @@ mod tests {
     use crate::domain::{Severity, Tag};
 
     use super::*;
+
+    fn enclosing(path: &str, text: &str, line: u32) -> RangeInclusive<u32> {
+        Blocks::of(path, text).enclosing(line)
+    }
+
+    fn anchor(finding: &RawFinding, path: &str, text: &str) -> Anchor {
+        Blocks::of(path, text).anchor(finding)
+    }
 
     fn finding(title: &str, line: Option<u32>) -> RawFinding {
         RawFinding {
@@ -495,7 +484,7 @@ mod tests {
             assert_eq!((anchor.category.as_str(), anchor.text.as_str()), ("bug", "use three now"));
             assert!(Blocks::of(path, moved).holds(&anchor), "{path}");
             assert!(!Blocks::of(path, edited).holds(&anchor), "{path}");
-            assert_eq!(super::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
+            assert_eq!(self::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
         }
         let whole = anchor(&finding("all of it", None), "x.rs", text);
         assert!(Blocks::of("x.rs", text).holds(&whole) && !Blocks::of("x.rs", edited).holds(&whole));

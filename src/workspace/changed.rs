@@ -8,7 +8,7 @@ use crate::domain::SkipReason;
 use crate::files;
 use crate::protocol::request::SourceFile;
 
-use super::git::{Object, Objects, Repository};
+use super::git::{Objects, Repository};
 use super::ignores::Ignores;
 use super::scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
 use super::sift::{self, Before, Chosen, Marks};
@@ -233,16 +233,17 @@ impl Workspace {
     ) -> Result<Result<Option<SourceFile>, SkipReason>> {
         let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
-            New::Gone => return self.read_deleted(change, sides, cap).map(Ok),
+            New::Gone => {
+                let old = sides.old(change, cap)?;
+                let old = old.as_ref().map(|(_, old)| old.as_slice());
+                let deleted = || altered::deleted(&change.path, change.modes.0, old);
+                return Ok(Ok(change.old.is_some().then(deleted)));
+            }
             New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
             New::NotAFile => return Ok(Err(SkipReason::NotAFile)),
             New::Unreadable => return Ok(Err(SkipReason::Unreadable)),
             New::Worktree => self.bytes_now(&change.path, cap),
-            New::Blob(id) => match sides.read(id, cap)? {
-                Object::Bytes(bytes) => Ok(bytes),
-                Object::Larger(_) => Err(SkipReason::Oversized),
-                Object::Missing => Err(SkipReason::Unreadable),
-            },
+            New::Blob(id) => sides.objects.read(id, cap)?.bytes(),
         };
         let bytes = match bytes {
             Ok(bytes) => bytes,
@@ -289,15 +290,6 @@ impl Workspace {
         Ok(Ok(Some(SourceFile { path, text, changed, diff })))
     }
 
-    /// A file that is gone; `None` if there was none.
-    fn read_deleted(&self, change: &Changed, sides: &mut Sides, cap: u64) -> Result<Option<SourceFile>> {
-        if change.old.is_none() {
-            return Ok(None);
-        }
-        let old = sides.old(change, cap)?;
-        Ok(Some(altered::deleted(&change.path, change.modes.0, old.as_ref().map(|(_, old)| old.as_slice()))))
-    }
-
     /// A link, by its target, or a submodule, by its commit.
     fn read_other(
         &self,
@@ -311,7 +303,7 @@ impl Workspace {
                 let target = std::fs::read_link(self.root.join(names::path(&change.path)));
                 target.ok().map(|target| names::bytes(&target))
             }
-            New::Link(Some(id)) => sides.bytes(id, cap)?,
+            New::Link(Some(id)) => sides.objects.read(id, cap)?.bytes().ok(),
             New::Worktree | New::Blob(_) | New::Gone | New::NotAFile | New::Unreadable => None,
         };
         let Some(bytes) = bytes else { return Ok(Err(SkipReason::Unreadable)) };
@@ -362,7 +354,6 @@ pub(super) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool)
 /// The path and the bytes of the old side of a change.
 type OldSide<'a> = (&'a Vec<u8>, Vec<u8>);
 
-/// What both sides of changes are read with.
 struct Sides {
     marks: Attributes,
     /// The attributes at the base, of the files that are marked as generated now.
@@ -372,20 +363,12 @@ struct Sides {
 }
 
 impl Sides {
-    fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
-        self.objects.read(id, cap)
-    }
-
-    fn bytes(&mut self, id: &str, cap: u64) -> Result<Option<Vec<u8>>> {
-        self.read(id, cap).map(Object::bytes)
-    }
-
     /// The path and the bytes of the old side, as far as they are known.
     fn old<'a>(&mut self, change: &'a Changed, cap: u64) -> Result<Option<OldSide<'a>>> {
         let Some((path, id)) = &change.old else { return Ok(None) };
         let bytes = match change.modes.0 {
             SUBMODULE => Some(altered::submodule(id)),
-            _ => self.bytes(id, cap)?,
+            _ => self.objects.read(id, cap)?.bytes().ok(),
         };
         Ok(bytes.map(|bytes| (path, bytes)))
     }

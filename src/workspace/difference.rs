@@ -44,7 +44,6 @@ pub(super) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) ->
     Difference { text, changed, added, removed }
 }
 
-/// The two lines `---` and `+++`.
 fn header(old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     let name = |side: &str, path: Option<&[u8]>| match path {
         Some(path) => names::shown(&names::quoted(&[side.as_bytes(), path].concat())),

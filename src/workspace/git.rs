@@ -5,12 +5,14 @@
 //! file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks. Commands that convert content
 //! (`status`, `diff` on files, `add`) are never used, because they run filters.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::{Result, WorkspaceError, names};
+use crate::domain::SkipReason;
 
 /// Settings that no repository may choose.
 const SETTINGS: [&str; 11] = [
@@ -189,6 +191,13 @@ impl Repository {
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
+    /// The regular files of a commit by path, each with its id and whether it is executable. A link could lead anywhere.
+    pub(super) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
+        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
+        let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
+        Ok(files.map(|(mode, _, id, path)| (names::shown(path), (id.to_owned(), mode == 0o100_755))).collect())
+    }
+
     /// The common ancestor of `HEAD` and a revision.
     pub(super) fn fork_point(&self, revision: &str) -> Result<String> {
         let head = self.commit("HEAD")?;
@@ -212,7 +221,7 @@ impl Repository {
     pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
         if let Some(folder) = extra {
-            call = call.reading_also(folder);
+            call = call.reading_from(&[folder]);
         }
         Objects::open(call.command)
     }
@@ -228,7 +237,6 @@ impl Call {
         self
     }
 
-    /// Uses another index than the user's.
     pub(super) fn index(mut self, path: &Path) -> Self {
         self.command.env(INDEX, path);
         self.privately()
@@ -241,12 +249,6 @@ impl Call {
         self
     }
 
-    /// Reads objects from a folder of Glee's too.
-    pub(super) fn reading_also(self, folder: &Path) -> Self {
-        self.reading_from(&[folder])
-    }
-
-    /// Reads objects from several folders too.
     pub(super) fn reading_from(mut self, folders: &[&Path]) -> Self {
         let folders: Vec<_> = folders.iter().map(|folder| alternate(folder)).collect();
         self.command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", folders.join(OsStr::new(":")));
@@ -256,7 +258,7 @@ impl Call {
     /// Writes new objects to a folder of Glee's instead of the repository.
     pub(super) fn writing_to(mut self, folder: &Path, repository: &Repository) -> Self {
         self.command.env("GIT_OBJECT_DIRECTORY", folder);
-        self.privately().reading_also(&repository.common.join("objects"))
+        self.privately().reading_from(&[&repository.common.join("objects")])
     }
 
     pub(super) fn output(self) -> Result<Vec<u8>> {
@@ -351,10 +353,12 @@ pub(super) enum Object {
 }
 
 impl Object {
-    pub(super) fn bytes(self) -> Option<Vec<u8>> {
+    /// Its bytes, or why a review goes without them.
+    pub(super) fn bytes(self) -> Result<Vec<u8>, SkipReason> {
         match self {
-            Self::Bytes(bytes) => Some(bytes),
-            Self::Larger(_) | Self::Missing => None,
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::Larger(_) => Err(SkipReason::Oversized),
+            Self::Missing => Err(SkipReason::Unreadable),
         }
     }
 }

@@ -198,11 +198,7 @@ fn lines(file: &Path) -> Option<BTreeSet<Vec<u8>>> {
 
 /// The files and links below a folder that some rules do not leave out.
 fn walked(root: &Path, folder: &[u8], rules: &mut Ignores<'_>) -> io::Result<BTreeSet<Vec<u8>>> {
-    let path = |met| match met {
-        Met::File(path) | Met::Link(path) => Some(path),
-        Met::Other(_) | Met::Unreadable(_) => None,
-    };
-    Ok(walk::walk(root, folder, rules, Hidden::Met)?.into_iter().filter_map(path).collect())
+    Ok(walk::walk(root, folder, rules, Hidden::Met)?.into_iter().filter_map(Met::file).collect())
 }
 
 impl Repository {

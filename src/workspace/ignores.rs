@@ -23,7 +23,6 @@ pub(super) const GLEE: &str = ".gleeignore";
 /// Files of a commit that are read in the place of the tree's, by path.
 pub(super) type Recorded = Arc<BTreeMap<String, Vec<u8>>>;
 
-/// The ignore files of a tree, read as they are met.
 pub(super) struct Ignores<'a> {
     root: &'a Path,
     names: &'static [&'static str],

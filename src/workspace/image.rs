@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::FileChange;
 use crate::private;
-use crate::rules::side_by_side;
 
 use super::git::{Object, Objects, Repository, object_id, records};
 use super::hidden::Beyond;
@@ -115,7 +114,7 @@ impl Workspace {
                 bytes.read(&entry.id, u64::MAX)
             }
         };
-        found.ok()?.bytes()
+        found.ok()?.bytes().ok()
     }
 
     /// The files of a recorded tree, given by its id or by what it is kept as.
@@ -150,7 +149,7 @@ impl Repository {
             None => self.kept(tree)?.ok_or_else(gone)?,
         };
         let objects = self.objects_in(state_dir);
-        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_also(&objects).output();
+        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_from(&[&objects]).output();
         let listed = listed.map_err(|_| gone())?;
         let mut reader = self.objects(Some(&objects))?;
         let modes = match reader.read(&format!("{id}:modes"), u64::MAX)? {
@@ -188,30 +187,21 @@ impl Repository {
 
     /// Writes the objects of an image to the state folder.
     pub(super) fn record(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
-        for _ in 1..ATTEMPTS {
-            match self.record_once(state_dir, beyond) {
+        let index = Some(&self.index).filter(|index| index.exists());
+        let mut attempt = 1;
+        loop {
+            match self.survey(beyond).and_then(|found| self.write(found, index, state_dir)) {
+                Err(WorkspaceError::Git { message, .. }) if is_unwritable(&message) => {
+                    let source = std::io::Error::other(message);
+                    return Err(WorkspaceError::State { path: self.objects_in(state_dir), source });
+                }
                 // A file that was listed went away before it was read: look again.
-                Err(WorkspaceError::Git { command, message })
-                    if command == "hash-object" && !is_unwritable(&message) => {}
-                other => return self.named(other, state_dir),
+                Err(WorkspaceError::Git { command, .. }) if command == "hash-object" && attempt < ATTEMPTS => {
+                    attempt += 1;
+                }
+                result => return result,
             }
         }
-        self.named(self.record_once(state_dir, beyond), state_dir)
-    }
-
-    /// Names the state folder where git could not write to it.
-    fn named<T>(&self, result: Result<T>, state_dir: &Path) -> Result<T> {
-        result.map_err(|error| match error {
-            WorkspaceError::Git { message, .. } if is_unwritable(&message) => {
-                WorkspaceError::State { path: self.objects_in(state_dir), source: std::io::Error::other(message) }
-            }
-            other => other,
-        })
-    }
-
-    fn record_once(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
-        let index = &self.index;
-        self.write(self.survey(beyond)?, Some(index).filter(|index| index.exists()), state_dir)
     }
 
     /// Records just these files, for a repository without an index of its own.
@@ -299,15 +289,14 @@ impl Repository {
     /// Looks at every file and decides what has to be read.
     fn survey(&self, beyond: &Beyond) -> Result<Survey> {
         let scan = self.scan()?;
-        let sights = side_by_side::parts(&scan.entries, |entries| {
-            let mut lstat = Lstat::below(&self.top);
-            entries.iter().map(|entry| lstat.get(&entry.path)).collect::<Vec<_>>()
-        });
+        let files = scan.entries.iter().filter(|entry| !matches!(entry.mode, LINK | SUBMODULE));
+        let attributes = self.attributes(files.map(|entry| &entry.path))?;
+        let autocrlf = self.autocrlf()?;
         let mut lstat = Lstat::below(&self.top);
         let mut survey = Survey::default();
-        let mut clean = Vec::new();
         let mut merging = BTreeSet::new();
-        for (entry, sight) in scan.entries.iter().zip(sights.into_iter().flatten()) {
+        for entry in &scan.entries {
+            let sight = lstat.get(&entry.path);
             if entry.stage > 0 && !merging.insert(&entry.path) {
                 continue;
             }
@@ -324,18 +313,15 @@ impl Repository {
                     survey.sparse.push(entry.path.clone());
                 }
                 None => survey.gone.push(entry.path.clone()),
-                Some(meta) if scan.is_clean(entry, &meta) => {
+                // The work tree may have other bytes than the index where git converted them.
+                Some(meta)
+                    if scan.is_clean(entry, &meta)
+                        && (entry.mode == LINK || !attributes.converts(&entry.path, autocrlf)) =>
+                {
                     survey.modes.note(&entry.path, &meta);
-                    if entry.mode != LINK {
-                        clean.push((&entry.path, entry.mode));
-                    }
                 }
                 Some(meta) => survey.met(&entry.path, &meta, &lstat),
             }
-        }
-        let converted = self.converted(&scan, clean.iter().map(|(path, _)| *path))?;
-        for (path, mode) in clean.into_iter().filter(|(path, _)| converted.contains(*path)) {
-            survey.files.push((path.clone(), mode));
         }
         let inside = self.inside_of(&scan);
         let mut others: BTreeSet<Vec<u8>> = scan.untracked.iter().chain(&inside.files).cloned().collect();
@@ -351,42 +337,6 @@ impl Repository {
         survey.take_nested(&scan, inside);
         survey.modes.settle();
         Ok(survey)
-    }
-
-    /// Which of some files git may have converted on their way from the index to the work tree.
-    fn converted<'a>(&self, scan: &Scan, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<BTreeSet<Vec<u8>>> {
-        let paths: Vec<&Vec<u8>> = paths.collect();
-        let autocrlf = self.autocrlf()?;
-        if !autocrlf && !self.has_attributes(scan, &paths) {
-            return Ok(BTreeSet::new());
-        }
-        let attributes = self.attributes(paths.iter().copied())?;
-        Ok(paths.into_iter().filter(|path| attributes.converts(path, autocrlf)).cloned().collect())
-    }
-}
-
-impl Repository {
-    /// Whether some file says anything of the attributes of these files, or cannot be ruled out to: asking git about
-    /// a hundred thousand of them takes longer than looking at them.
-    fn has_attributes(&self, scan: &Scan, paths: &[&Vec<u8>]) -> bool {
-        // Where it is missing in the work tree, git reads the one in the index.
-        let is_tracked = |path: &[u8]| path == b".gitattributes" || path.ends_with(b"/.gitattributes");
-        if scan.entries.iter().any(|entry| is_tracked(&entry.path)) {
-            return true;
-        }
-        let folders: HashSet<&[u8]> =
-            paths.iter().flat_map(|path| names::above(path)).chain([b"".as_slice()]).collect();
-        let own = folders.iter().map(|folder| self.top.join(names::path(folder)).join(".gitattributes"));
-        let info = [&self.git_dir, &self.common].map(|folder| folder.join("info/attributes"));
-        own.chain(info).any(|file| file.symlink_metadata().is_ok())
-            || self.call(["config", "--get", "attr.tree"]).output().is_ok()
-            || ["GIT_ATTR_GLOBAL", "GIT_ATTR_SYSTEM"].into_iter().any(|name| {
-                match self.call(["var", name]).output() {
-                    Ok(file) => names::path(file.trim_ascii_end()).exists(),
-                    // Older ones do not tell.
-                    Err(_) => true,
-                }
-            })
     }
 }
 

@@ -107,7 +107,6 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Whether the index holds a file as a recorded tree does.
     fn is_same(&mut self, path: &[u8], indexed: Option<&(u32, String)>, side: Option<&Entry>) -> Result<bool> {
         let (Some((mode, id)), Some(side)) = (indexed, side) else {
             return Ok(indexed.is_none() && side.is_none());
@@ -123,7 +122,7 @@ impl Comparison {
         }
         let indexed = self.objects.read(id, COMPARED)?.bytes();
         let side = self.objects.read(&side.id, COMPARED)?.bytes();
-        Ok(matches!((indexed, side), (Some(indexed), Some(side)) if indexed == changed::without_cr(&side)))
+        Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed::without_cr(&side)))
     }
 
     /// The line of `update-index --index-info` that stages a file; `None` if git would convert it in other ways than

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -26,7 +27,6 @@ const TICK: Duration = Duration::from_millis(20);
 const STEERING: usize = 2_000;
 const STEERING_DEPTH: usize = 4;
 
-/// A tree and its repository as they stood.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     files: BTreeMap<Vec<u8>, Seen>,
@@ -62,7 +62,6 @@ struct Stat {
     changed: (i64, i64),
 }
 
-/// How a content is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Digest {
     /// It is this object of the repository.
@@ -325,20 +324,15 @@ fn seen(meta: &Metadata, now: SystemTime) -> Seen {
         kind if kind.is_symlink() => 'l',
         _ => 'o',
     };
-    let stat = stat(meta, kind);
-    let permissions = if kind == 'f' { modes::permissions(meta) } else { 0 };
-    Seen { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
-}
-
-fn stat(meta: &Metadata, kind: char) -> Stat {
-    use std::os::unix::fs::MetadataExt as _;
-    Stat {
+    let stat = Stat {
         kind,
         size: meta.len(),
         place: (meta.dev(), meta.ino()),
         modified: (meta.mtime(), meta.mtime_nsec()),
         changed: (meta.ctime(), meta.ctime_nsec()),
-    }
+    };
+    let permissions = if kind == 'f' { modes::permissions(meta) } else { 0 };
+    Seen { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
 }
 
 /// Whether a time lies a tick or more before another.

@@ -36,7 +36,6 @@ pub(super) struct Nested {
     pub(super) scan: Scan,
 }
 
-/// What lies in the repositories inside a tree.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     /// The files that are tracked, or untracked and not ignored, by their paths in the tree.
@@ -135,7 +134,6 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// What a walk by the ignore files finds in a folder.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     /// The files that no repository holds.
@@ -156,11 +154,7 @@ pub(super) fn walked(root: &Path, folder: &[u8]) -> std::io::Result<Walked> {
     };
     let mut ignores = Ignores::git(root, None);
     let met = walk::walk_until(root, folder, &mut ignores, Hidden::Met, &mut is_repository)?;
-    let files = met.into_iter().filter_map(|met| match met {
-        Met::File(path) | Met::Link(path) => Some(path),
-        Met::Other(_) | Met::Unreadable(_) => None,
-    });
-    Ok(Walked { files: files.collect(), candidates })
+    Ok(Walked { files: met.into_iter().filter_map(Met::file).collect(), candidates })
 }
 
 impl Inside {

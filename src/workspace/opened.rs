@@ -17,7 +17,6 @@ pub(super) struct Opened {
 }
 
 impl Workspace {
-    /// A tree of a run, from where it is kept.
     pub(super) fn opened(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(Image, Bytes)> {
         if tree.0.starts_with("blake3:") {
             return Ok((copy::image(&tree.0, state_dir)?, Bytes::Copy(state_dir.to_owned())));

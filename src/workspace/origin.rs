@@ -38,7 +38,6 @@ pub struct SelectionRules {
 }
 
 impl Workspace {
-    /// The rules of selection as they are now.
     pub fn selection_rules(&self) -> Result<SelectionRules> {
         let mut rules = SelectionRules::default();
         let paths: BTreeSet<Vec<u8>> = match &self.repository {

@@ -19,7 +19,6 @@ struct Mark {
     born: Option<u64>,
 }
 
-/// A work tree at some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     /// The path of the root, quoted.
@@ -32,14 +31,12 @@ pub(super) struct Place {
     head: Option<String>,
 }
 
-/// What a recorded place is to the tree Glee runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     /// It is that tree, here or moved.
     Same,
     /// Another work tree of the same repository, or a copy beside the original.
     Sibling,
-    /// It has nothing to do with it.
     Foreign,
 }
 

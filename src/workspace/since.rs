@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
-use super::git::Object;
 use super::ignores::Ignores;
 use super::image::{Bytes, Entry, Kind, TreeId};
 use super::origin::SelectionRules;
@@ -109,11 +108,7 @@ fn file(
             Kind::Submodule => Ok(altered::submodule(&entry.id)),
             Kind::Unreadable => Err(SkipReason::Unreadable),
             Kind::File | Kind::Link => {
-                match bytes.read(&entry.id, options.max_file.saturating_mul(changed::FACTOR))? {
-                    Object::Bytes(bytes) => Ok(bytes),
-                    Object::Larger(_) => Err(SkipReason::Oversized),
-                    Object::Missing => Err(SkipReason::Unreadable),
-                }
+                bytes.read(&entry.id, options.max_file.saturating_mul(changed::FACTOR))?.bytes()
             }
         })
     };

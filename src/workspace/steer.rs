@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::git::{Object, Repository, records};
+use super::git::{Object, Repository};
 use super::ignores::{self, Recorded};
 use super::image::{Kind, TreeId};
 use super::{Result, TargetSpec, Workspace, content, names};
@@ -99,16 +99,10 @@ impl Steering {
 
 impl Repository {
     fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
-        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut objects = self.objects(None)?;
         let mut files = BTreeMap::new();
-        // A link could lead anywhere; it steers nothing.
-        for (_, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
-            let path = names::shown(path);
-            if !is_steering(&path) {
-                continue;
-            }
-            if let Object::Bytes(bytes) = objects.read(id, CAP)? {
+        for (path, (id, _)) in self.files_of(commit)?.into_iter().filter(|(path, _)| is_steering(path)) {
+            if let Object::Bytes(bytes) = objects.read(&id, CAP)? {
                 files.insert(path, bytes);
             }
         }

@@ -154,7 +154,7 @@ fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
 impl Repository {
     /// The ids of a tree and of everything below it.
     fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>> {
-        let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_also(store);
+        let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_from(&[store]);
         let listed = call.output()?;
         let mut ids = vec![tree.0.clone()];
         ids.extend(records(&listed).filter(|(mode, ..)| *mode != SUBMODULE).map(|(_, _, id, _)| id.to_owned()));
@@ -167,7 +167,7 @@ impl Repository {
         let input: Vec<u8> = ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect();
         let mut call = self.call(["cat-file", "--batch-check"]);
         if let Some(folder) = extra {
-            call = call.reading_also(folder);
+            call = call.reading_from(&[folder]);
         }
         let output = call.output_of(&input)?;
         let lines = output.split(|byte| *byte == b'\n');

@@ -89,7 +89,6 @@ pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
     /// Files of which it says only that they differ.
     pub(super) untold: Vec<Vec<u8>>,
-    /// What cannot be read of it.
     pub(super) broken: Option<Broken>,
 }
 

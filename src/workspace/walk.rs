@@ -29,6 +29,16 @@ pub(super) enum Met {
     Unreadable(Vec<u8>),
 }
 
+impl Met {
+    /// The path of a file or a link.
+    pub(super) fn file(self) -> Option<Vec<u8>> {
+        match self {
+            Self::File(path) | Self::Link(path) => Some(path),
+            Self::Other(_) | Self::Unreadable(_) => None,
+        }
+    }
+}
+
 /// The files and folders below one that are ignored; a folder ends with a slash, and what is in it is not looked at.
 pub(super) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
