@@ -26,9 +26,6 @@ pub enum EditError {
 }
 
 /// Sets a dotted key to a value. `agents.<name>.<key>` is the key of the agent of that name, which must be there.
-///
-/// # Errors
-/// When the text would not be the old one plus this change.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -41,9 +38,6 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
 }
 
 /// Removes a dotted key, and the sections that are empty without it.
-///
-/// # Errors
-/// When it is not there, or the text would not be the old one without it.
 pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -64,9 +58,6 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
 }
 
 /// Adds an agent at the end of `agents`; its entries are written in the order given.
-///
-/// # Errors
-/// When the text would not be the old one plus this agent.
 pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditError> {
     let before = read(text)?;
     let mut wanted = before.clone();
@@ -80,9 +71,6 @@ pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditE
 }
 
 /// Removes the agent of this name.
-///
-/// # Errors
-/// When there is none, or the text would not be the old one without it.
 pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let index = agent_index(&before, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
@@ -194,14 +182,11 @@ fn comments(text: &str) -> Vec<String> {
 
 fn lost_comments(before: &str, after: &str) -> usize {
     let mut left = comments(after);
-    let mut lost = 0;
-    for comment in comments(before) {
-        match left.iter().position(|other| *other == comment) {
-            Some(index) => drop(left.remove(index)),
-            None => lost += 1,
-        }
-    }
-    lost
+    let mut is_left = |comment: &String| {
+        let index = left.iter().position(|other| other == comment);
+        index.map(|index| left.swap_remove(index)).is_some()
+    };
+    comments(before).iter().filter(|comment| !is_left(comment)).count()
 }
 
 /// A new top-level section, as a block of its own at the end.

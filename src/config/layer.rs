@@ -100,8 +100,7 @@ pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<
     Ok(reader.layer)
 }
 
-/// Reads the variables that set a key. Variables of other names are Glee's own or nobody's business, unless they look
-/// like a misspelt one.
+/// Reads the variables that set a key; others are passed over unless they look like a misspelt one.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
     let names = schema::KEYS.iter().map(|key| key.name.as_str());

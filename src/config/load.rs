@@ -267,9 +267,6 @@ pub fn check_text(
 }
 
 /// Reads a value typed for a dotted key, and checks it; what comes back is what belongs in a file.
-///
-/// # Errors
-/// When there is no such key, or the value does not fit it.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
         Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,

@@ -25,9 +25,6 @@ impl Advice for NoHome {
 }
 
 /// The folder of Glee's state: `GLEE_STATE_DIR`, or `glee` in the XDG state folder. It need not exist.
-///
-/// # Errors
-/// Without the variable and without a home.
 pub fn state_dir() -> Result<PathBuf, NoHome> {
     if let Some(folder) = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return std::path::absolute(folder).map_err(|_| NoHome);

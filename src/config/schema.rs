@@ -39,18 +39,17 @@ pub const BUILTINS: [(&str, crate::domain::Role); 3] = [
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
 /// The keys outside `agents`, in the order in which they are listed.
-pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let mut keys = Vec::new();
-    collect(&SCHEMA, "", &json!(Settings::default()), &mut keys);
-    keys
-});
+pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| keys(&SCHEMA, &json!(Settings::default())));
 
 /// The keys of one agent, in the order in which they are written.
-pub(crate) static AGENT_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+pub(crate) static AGENT_KEYS: LazyLock<Vec<Key>> =
+    LazyLock::new(|| keys(&SCHEMA["properties"]["agents"]["items"], &Value::Null));
+
+fn keys(schema: &Value, defaults: &Value) -> Vec<Key> {
     let mut keys = Vec::new();
-    collect(&SCHEMA["properties"]["agents"]["items"], "", &Value::Null, &mut keys);
+    collect(schema, "", defaults, &mut keys);
     keys
-});
+}
 
 fn collect(schema: &Value, section: &str, defaults: &Value, keys: &mut Vec<Key>) {
     for (name, schema) in schema["properties"].as_object().into_iter().flatten() {

@@ -155,9 +155,6 @@ pub fn name(word: &str) -> Result<(), StagesError> {
 }
 
 /// A stage by its name: the project's own, or a packaged one.
-///
-/// # Errors
-/// When there is none, or its file cannot be used.
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));

@@ -129,10 +129,6 @@ impl<F: Form> JsonSchema for As<F> {
         std::any::type_name::<F>().into()
     }
 
-    fn inline_schema() -> bool {
-        true
-    }
-
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         F::schema().try_into().expect("a form's schema is an object")
     }

@@ -68,8 +68,7 @@ impl Journal {
         &self.path
     }
 
-    /// The folder beside the database for what the agents of a run were sent and answered; made (mode 0700) if it is
-    /// not there.
+    /// The folder (mode 0700) beside the database for what the agents of a run were sent and answered; made if needed.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
         private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;

@@ -134,8 +134,7 @@ impl Repository {
         Ok(deltas(&output))
     }
 
-    /// The id of the tree that a commit of the index would have; `None` during a merge. The objects for it go to a
-    /// folder that is thrown away.
+    /// The id of the tree that a commit of the index would have; `None` during a merge.
     fn index_tree(&self) -> Result<Option<String>> {
         let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;

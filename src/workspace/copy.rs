@@ -52,8 +52,7 @@ pub(super) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
                 Ok(mut file) => ("file", store(state_dir, &mut file).map_err(|error| state(state_dir, error))?),
                 Err(_) => {
                     unreadable.push(path.clone());
-                    let seen = format!("{}/{:?}", meta.len(), meta.modified().ok());
-                    ("unreadable", blake3::hash(seen.as_bytes()).to_hex().to_string())
+                    ("unreadable", modes::state(&meta))
                 }
             }
         } else {

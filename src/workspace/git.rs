@@ -43,7 +43,7 @@ pub(super) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53
 
 #[derive(Debug)]
 pub(super) struct Repository {
-    program: PathBuf,
+    pub(super) program: PathBuf,
     /// The canonical top of the work tree.
     pub(super) top: PathBuf,
     /// The folder of this work tree: index, HEAD.
@@ -56,7 +56,7 @@ pub(super) struct Repository {
     pub(super) head: Option<String>,
     pub(super) empty_tree: &'static str,
     /// Whether it is found by its place, and not named to git.
-    is_found: bool,
+    pub(super) is_found: bool,
 }
 
 impl Repository {
@@ -141,10 +141,6 @@ impl Repository {
         Ok(Self::placed(&find(top)?, top, folder.to_owned(), folder.to_owned(), empty_tree))
     }
 
-    pub(super) fn is_twin(&self) -> bool {
-        !self.is_found
-    }
-
     pub(super) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Call {
         let mut command = command(&self.program, &self.top);
         if !self.is_found {
@@ -162,11 +158,6 @@ impl Repository {
             EMPTY_SHA256 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
             _ => "[core]\n\trepositoryFormatVersion = 0\n",
         }
-    }
-
-    /// The absolute path of git.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
     }
 
     pub(super) fn commit(&self, revision: &str) -> Result<String> {

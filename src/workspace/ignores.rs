@@ -54,8 +54,7 @@ impl<'a> Ignores<'a> {
         }
     }
 
-    /// What git leaves out by recorded `.gitignore` files and by rules outside the tree; where the latter are not known,
-    /// those of today count.
+    /// What git leaves out by recorded `.gitignore` files and by rules outside the tree: `excludes`, or those of today.
     pub(super) fn recorded(root: &'a Path, recorded: Recorded, excludes: Option<&[u8]>) -> Self {
         let rules =
             Self { names: &[".gitignore"], all_recorded: true, is_git: true, ..Self::glee(root, Some(&recorded)) };

@@ -17,7 +17,7 @@ use crate::private;
 use super::git::{Object, Objects, Repository, object_id, records};
 use super::hidden::Beyond;
 use super::look::differing;
-use super::modes::Modes;
+use super::modes::{self, Modes};
 use super::nested;
 use super::scan::{self, LINK, Lstat, SUBMODULE, Scan};
 use super::{Result, Workspace, WorkspaceError, altered, content, copy, difference, names, sift};
@@ -146,7 +146,7 @@ impl Repository {
         let gone = || WorkspaceError::Gone(tree.to_owned());
         let id = match object_id(tree.as_bytes()) {
             Some(id) => id,
-            None => self.kept(tree)?.ok_or_else(gone)?,
+            None => self.find(&format!("{tree}^{{tree}}"))?.ok_or_else(gone)?,
         };
         let objects = self.objects_in(state_dir);
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_from(&[&objects]).output();
@@ -221,7 +221,7 @@ impl Repository {
     /// Writes what was found as a tree on top of an index.
     fn write(&self, found: Survey, user_index: Option<&PathBuf>, state_dir: &Path) -> Result<Recorded> {
         let objects = match user_index {
-            None if self.is_twin() => self.common.join("objects"),
+            None if !self.is_found => self.common.join("objects"),
             _ => self.objects_in(state_dir),
         };
         let state = |source| WorkspaceError::State { path: objects.clone(), source };
@@ -388,8 +388,7 @@ impl Survey {
         } else {
             self.gone.push(path.to_vec());
             if meta.is_file() {
-                let state = format!("{}/{:?}", meta.len(), meta.modified().ok());
-                self.modes.unreadable.insert(path.to_vec(), blake3::hash(state.as_bytes()).to_hex().to_string());
+                self.modes.unreadable.insert(path.to_vec(), modes::state(meta));
             }
         }
     }

@@ -125,8 +125,7 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed::without_cr(&side)))
     }
 
-    /// The line of `update-index --index-info` that stages a file; `None` if git would convert it in other ways than
-    /// its line ends.
+    /// The line of `update-index --index-info` that stages a file; `None` if git would convert more than its line ends.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&Entry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

@@ -186,9 +186,4 @@ impl Repository {
         let root = commit.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(ROOT.as_bytes()));
         Ok(root.and_then(names::unquoted).map(|root| names::path(&root)))
     }
-
-    /// The tree that a ref of an older Glee keeps.
-    pub(super) fn kept(&self, kept_as: &str) -> Result<Option<String>> {
-        self.find(&format!("{kept_as}^{{tree}}"))
-    }
 }

@@ -71,6 +71,11 @@ impl Modes {
     }
 }
 
+/// What stands for the content of a file that cannot be read: a hash of its size and time.
+pub(super) fn state(meta: &Metadata) -> String {
+    blake3::hash(format!("{}/{:?}", meta.len(), meta.modified().ok()).as_bytes()).to_hex().to_string()
+}
+
 pub(super) fn permissions(meta: &Metadata) -> u32 {
     use std::os::unix::fs::PermissionsExt as _;
     meta.permissions().mode() & 0o7777

@@ -96,7 +96,6 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
         }
         // Git is only needed, and looked for, where there is a repository.
         let program = git::find(root).ok();
-        let mut followed = Vec::new();
         for folder in std::mem::take(&mut level) {
             let place = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
             let bound = match &place {
@@ -104,15 +103,11 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
                 Some(_) if repositories >= REPOSITORIES => Some(Bound::Repositories),
                 _ => None,
             };
-            match bound {
-                Some(bound) => inside.leave_out(folder, bound, place),
-                None => {
-                    repositories += usize::from(place.is_some());
-                    followed.push((folder, place));
-                }
+            if let Some(bound) = bound {
+                inside.leave_out(folder, bound, place);
+                continue;
             }
-        }
-        for (folder, place) in followed {
+            repositories += usize::from(place.is_some());
             let listed = Listed::of(root, &folder, place);
             bytes = bytes.saturating_add(listed.bytes);
             let bound = match () {
@@ -244,7 +239,7 @@ impl Repository {
 
     /// The commit of the repository inside this one whose work tree a folder is.
     pub(super) fn commit_in(&self, folder: &Path) -> Option<String> {
-        Self::inside(self.program(), folder)?.current()
+        Self::inside(&self.program, folder)?.current()
     }
 
     pub(super) fn inside_of(&self, scan: &Scan) -> Inside {

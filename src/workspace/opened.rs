@@ -34,11 +34,8 @@ impl Workspace {
         for span in &note.spans {
             let (before, reader) = self.opened(run, &span.before, state_dir)?;
             bytes.get_or_insert(reader);
-            let after = match &span.after {
-                Some(after) => Some(self.opened(run, after, state_dir)?.0),
-                None => None,
-            };
-            spans.push((before, after));
+            let after = span.after.as_ref().map(|after| self.opened(run, after, state_dir));
+            spans.push((before, after.transpose()?.map(|(after, _)| after)));
         }
         let bytes = bytes.ok_or_else(|| WorkspaceError::Gone(kept.kept_as.to_owned()))?;
         Ok(Opened { spans, bytes })

@@ -84,7 +84,7 @@ impl SelectionRules {
         let folder = self.skeleton(git).map_err(WorkspaceError::Start)?;
         let [git_dir, tree, named] = ["git", "tree", "attributes"].map(|name| folder.path().join(name));
         let setting = format!("core.attributesFile={}", named.display());
-        let skeleton = Repository::placed(git.program(), &tree, git_dir.clone(), git_dir, git.empty_tree);
+        let skeleton = Repository::placed(&git.program, &tree, git_dir.clone(), git_dir, git.empty_tree);
         skeleton.call(["-c", &setting, "check-attr", "-z", "--stdin"]).attributes(paths)
     }
 

@@ -92,8 +92,7 @@ impl Repository {
 }
 
 impl Repository {
-    /// A repository out of an archive may bring a link where refs of an older Glee belong; git would remove what is behind
-    /// it.
+    /// An archive may bring a link where refs of an older Glee belong; git would remove what is behind it.
     fn refuse_linked_refs(&self) -> Result<()> {
         let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
         let linked = places.into_iter().find(|path| path.is_symlink());

@@ -55,8 +55,7 @@ impl Clash {
     }
 }
 
-/// What a path becomes when a change from `before` to `after` is taken back from what it is `now`. `after` is `None` where
-/// it was not recorded.
+/// What a path becomes when a change from `before` to `after`, if that was recorded, is taken back from what it is `now`.
 pub(super) fn reverse(before: &Content, after: Option<&Content>, now: &Content) -> Result<Content, Clash> {
     let Some(after) = after else { return Ok(before.clone()) };
     if let Some(content) = undisputed(before, after, now) {

@@ -64,10 +64,6 @@ pub(super) enum Before<'a> {
 }
 
 impl Before<'_> {
-    fn was_there(self) -> bool {
-        !matches!(self, Self::Unknown)
-    }
-
     /// Whether its text said so before, too.
     fn said_so(self) -> bool {
         match self {
@@ -89,7 +85,7 @@ pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marks: Marks<'_>)
         Some(true) if marks.then == Some(true) || matches!(marks.before, Before::Same) => true,
         Some(true) | None => {
             is_lock_file(path)
-                || has_generated_name(path) && marks.before.was_there()
+                || has_generated_name(path) && !matches!(marks.before, Before::Unknown)
                 || says_generated(&text) && marks.before.said_so()
         }
     };
@@ -101,8 +97,8 @@ pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marks: Marks<'_>)
 
 /// Whether a file is read as text: by its name or first line where these name a language, else by its bytes.
 pub(super) fn is_text(path: &str, bytes: &[u8]) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    let ending =
+        file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let is_code = !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!");
     match is_code {
         // Bytes above ASCII may be of any older encoding; random bytes hold a tenth of control characters.

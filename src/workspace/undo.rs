@@ -326,15 +326,13 @@ impl Work<'_> {
 fn contents(changes: &[(Option<Entry>, Option<Option<Entry>>)], bytes: &mut Bytes) -> Result<Option<Contents>> {
     let mut found = Vec::new();
     for (before, after) in changes {
-        let Some(before) = content(before.as_ref(), bytes)? else { return Ok(None) };
-        let after = match after {
-            None => None,
-            Some(after) => match content(after.as_ref(), bytes)? {
-                Some(after) => Some(after),
-                None => return Ok(None),
-            },
-        };
-        found.push((before, after));
+        let before = content(before.as_ref(), bytes)?;
+        let after = after.as_ref().map(|after| content(after.as_ref(), bytes)).transpose()?;
+        match (before, after) {
+            (Some(before), None) => found.push((before, None)),
+            (Some(before), Some(Some(after))) => found.push((before, Some(after))),
+            (None, _) | (_, Some(None)) => return Ok(None),
+        }
     }
     Ok(Some(found))
 }

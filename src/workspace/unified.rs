@@ -339,8 +339,7 @@ impl Header {
 /// The name of a side that has no file.
 const NONE: &[u8] = b"/dev/null";
 
-/// Folders that git puts before names (`a/`, and with `diff.mnemonicPrefix` those of the index, the work tree, a commit
-/// and an object).
+/// Folders that git puts before names: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
 /// The name of a `---` or `+++` line, unquoted, and the time behind it.
