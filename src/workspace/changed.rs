@@ -8,13 +8,14 @@ use crate::domain::SkipReason;
 use crate::files;
 use crate::protocol::request::SourceFile;
 
+use super::altered::{self, Edit};
 use super::git::{Objects, Repository};
 use super::ignores::Ignores;
 use super::scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
-use super::sift::{self, Before, Chosen, Marks};
+use super::sift;
 use super::target::{Attributes, SelectOptions, Selection};
 use super::walk::{self, Hidden, Met};
-use super::{Result, Workspace, WorkspaceError, altered, difference, names};
+use super::{Result, Workspace, WorkspaceError, content, difference, names};
 
 /// Files over the bound are read up to this many times the bound, and reviewed where they changed.
 pub(super) const FACTOR: u64 = 16;
@@ -261,32 +262,17 @@ impl Workspace {
             }
             if same && *old_path == &change.path {
                 let path = sift::path_text(&change.path);
-                let text = if sift::is_text(&path, &bytes) { super::content::lossy(bytes) } else { String::new() };
+                let text = if sift::is_text(&path, &bytes) { content::lossy(bytes) } else { String::new() };
                 return Ok(Ok(modes.map(|diff| SourceFile { path, text, changed: Vec::new(), diff: Some(diff) })));
             }
         }
-        let before = match &old {
-            Some((path, old)) if *path == &change.path => Before::Was(old),
-            Some(_) | None => Before::Unknown,
+        let edit = Edit {
+            path: &change.path,
+            old: change.old.as_ref().map(|(path, _)| (path.as_slice(), old.map(|(_, old)| old))),
+            generated: (sides.marks.generated(&change.path), sides.before.generated(&change.path)),
+            modes,
         };
-        let (now, then) = (sides.marks.generated(&change.path), sides.before.generated(&change.path));
-        let marks = Marks { now, then, before };
-        let path = sift::path_text(&change.path);
-        let text = match sift::text(&path, bytes, Chosen::Met, marks) {
-            Ok(text) => text,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let compared = compared.map(super::content::lossy);
-        let new = (Some(change.path.as_slice()), compared.as_deref().unwrap_or(&text));
-        let difference = match old {
-            Some((path, old)) if !sift::is_text(&sift::path_text(path), &old) => None,
-            Some((path, old)) => Some(difference::between((Some(path), &super::content::lossy(old)), new)),
-            None if change.old.is_some() => None,
-            None => Some(difference::between((None, ""), new)),
-        };
-        let (changed, diff) = difference.map_or((Vec::new(), None), |found| (found.changed, Some(found.text)));
-        let diff = altered::with_modes(modes, diff);
-        Ok(Ok(Some(SourceFile { path, text, changed, diff })))
+        Ok(edit.file(bytes, compared).map(Some))
     }
 
     /// A link, by its target, or a submodule, by its commit.
@@ -311,8 +297,8 @@ impl Workspace {
         if modes.is_none() && old.as_ref().is_some_and(|(path, old)| **path == change.path && *old == bytes) {
             return Ok(Ok(None));
         }
-        let before = old.as_ref().map(|(path, old)| (path.as_slice(), super::content::lossy(old.clone())));
-        let text = super::content::lossy(bytes);
+        let before = old.as_ref().map(|(path, old)| (path.as_slice(), content::lossy(old.clone())));
+        let text = content::lossy(bytes);
         let old = before.as_ref().map_or((None, ""), |(path, old)| (Some(*path), old.as_str()));
         let found = difference::between(old, (Some(&change.path), &text));
         let diff = modes.unwrap_or_default() + &found.text;
@@ -324,7 +310,7 @@ impl Workspace {
 /// What is reviewed of a file over the bound: its changed lines and those around them, at their numbers, up to the bound.
 /// Also says whether changed lines are missing.
 pub(super) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
-    let last = super::content::lines(&file.text);
+    let last = content::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };
     let around = |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
     let mut ranges = changed.iter().map(around).peekable();

@@ -99,7 +99,6 @@ impl Repository {
     }
 }
 
-/// What a file of the index and one of a recorded tree are compared with.
 struct Comparison {
     attributes: Attributes,
     autocrlf: bool,

@@ -10,7 +10,7 @@ use crate::protocol::request::SourceFile;
 
 use super::ignores::{self, Ignores};
 use super::sift::{self, Before, Chosen, Marks};
-use super::target::{Attributes, SelectOptions, Selection};
+use super::target::{SelectOptions, Selection};
 use super::unified::{self, Broken, Patch, Side};
 use super::{Result, Workspace, WorkspaceError, changed, content, difference, names};
 
@@ -37,12 +37,7 @@ impl Workspace {
         let edits = |file: &str| named.iter().any(|path| names::shown(path).rsplit('/').next() == Some(file));
         // Where the diff brings such a file itself, nobody knows what stood there before.
         let mut ignores = (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.steered_by.as_ref()));
-        let marks = match &self.repository {
-            Some(git) => {
-                git.attributes(named.iter().filter(|path| self.clean(&sift::path_text(path)).is_some()))?
-            }
-            None => Attributes::default(),
-        };
+        let marks = self.attributes(named.iter().filter(|path| self.clean(&sift::path_text(path)).is_some()))?;
         let counts = !edits(".gitattributes");
         let mut selection = Selection::default();
         diff.untold.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));

@@ -3,7 +3,6 @@
 use super::image::COMPARED_CAP;
 use super::sift;
 
-/// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// No file and no link.

@@ -21,9 +21,8 @@ const INTENT_TO_ADD: u32 = 1 << 29;
 const LIST: [&str; 8] =
     ["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"];
 
-/// The mode of a symbolic link in git.
+/// The modes in git of a symbolic link and a submodule.
 pub(super) const LINK: u32 = 0o120_000;
-/// The mode of a submodule in git.
 pub(super) const SUBMODULE: u32 = 0o160_000;
 
 /// Seconds and nanoseconds, cut to 32 bits as the index does.

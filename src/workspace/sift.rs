@@ -74,7 +74,6 @@ impl Before<'_> {
     }
 }
 
-/// The text of a file, or why it is not reviewed.
 pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marks: Marks<'_>) -> Result<String, SkipReason> {
     if !is_text(path, &bytes) {
         return Err(SkipReason::Binary);

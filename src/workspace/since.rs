@@ -6,14 +6,13 @@ use std::path::Path;
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
+use super::altered::{self, Edit};
 use super::ignores::Ignores;
 use super::image::{Bytes, Entry, Kind, TreeId};
 use super::origin::SelectionRules;
-use super::sift::{self, Before, Chosen, Marks};
-use super::target::{Attributes, SelectOptions, Selection, Target};
-use super::{Result, Workspace, altered, changed, content, difference};
+use super::target::{SelectOptions, Selection, Target};
+use super::{Result, Workspace, changed, sift};
 
-/// What a later round reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Since {
     pub target: Target,
@@ -50,10 +49,7 @@ impl Workspace {
             }
             !is_ignored
         });
-        let marks = match &self.repository {
-            Some(git) => git.attributes(paths.iter().copied())?,
-            None => Attributes::default(),
-        };
+        let marks = self.attributes(paths.iter().copied())?;
         // Only what was marked at the beginning, too, is left out.
         let marked: Vec<&Vec<u8>> =
             paths.iter().copied().filter(|path| marks.generated(path) == Some(true)).collect();
@@ -88,7 +84,6 @@ impl Workspace {
     }
 }
 
-/// The new side of a file.
 enum Content<'a> {
     Recorded(&'a Entry),
     /// In the work tree alone.
@@ -99,7 +94,7 @@ fn file(
     path: &[u8],
     old: Option<&Entry>,
     new: Option<Content<'_>>,
-    (now, then): (Option<bool>, Option<bool>),
+    generated: (Option<bool>, Option<bool>),
     bytes: &mut Bytes,
     options: &SelectOptions,
 ) -> Result<Result<Option<SourceFile>, SkipReason>> {
@@ -127,31 +122,7 @@ fn file(
         Some(Content::Here(bytes)) if old_bytes.as_ref() == Some(&bytes) => return Ok(Ok(None)),
         Some(Content::Here(bytes)) => bytes,
     };
-    let before = match &old_bytes {
-        Some(Ok(old)) => Before::Was(old),
-        Some(Err(_)) | None => Before::Unknown,
-    };
-    let path_text = sift::path_text(path);
-    let sifted =
-        new_bytes.and_then(|bytes| sift::text(&path_text, bytes, Chosen::Met, Marks { now, then, before }));
-    let text = match sifted {
-        Ok(text) => text,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    let old = match old_bytes {
-        None => Some((None, String::new())),
-        Some(Ok(old)) if sift::is_text(&path_text, &old) => Some((Some(path), content::lossy(old))),
-        Some(_) => None,
-    };
-    let (ranges, diff) = match old {
-        Some((old_path, old)) => {
-            let found = difference::between((old_path, &old), (Some(path), &text));
-            // Where only the mode changed, the whole file is shown with it.
-            let is_same = found.changed.is_empty() && found.added + found.removed == 0;
-            (found.changed, (!is_same || modes.is_none()).then_some(found.text))
-        }
-        None => (Vec::new(), None),
-    };
-    let diff = altered::with_modes(modes, diff);
-    Ok(Ok(Some(SourceFile { path: path_text, text, changed: ranges, diff })))
+    let old = old_bytes.map(|old| (path, old.ok()));
+    let edit = Edit { path, old, generated, modes };
+    Ok(new_bytes.and_then(|bytes| edit.file(bytes, None)).map(Some))
 }

@@ -214,10 +214,7 @@ impl Workspace {
                 }
             }
         }
-        let marks = match &self.repository {
-            Some(git) => git.attributes(chosen.keys())?,
-            None => Attributes::default(),
-        };
+        let marks = self.attributes(chosen.keys())?;
         for (path, chosen) in &chosen {
             match self.whole_file(path, *chosen, &marks, options) {
                 Ok(file) => selection.files.push(file),
@@ -226,6 +223,11 @@ impl Workspace {
         }
         selection.skipped.dedup();
         Ok(selection)
+    }
+
+    /// The attributes of files; none outside git.
+    pub(super) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
+        self.repository.as_ref().map_or_else(|| Ok(Attributes::default()), |git| git.attributes(paths))
     }
 
     fn whole_file(

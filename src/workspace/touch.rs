@@ -45,7 +45,7 @@ impl Step {
         }
     }
 
-    /// Does it. Folders in `folders` stay, even without a file.
+    /// Changes the file. Folders in `folders` stay, even without a file.
     pub(super) fn take(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> io::Result<()> {
         let changed = || io::Error::other("it was changed at this moment");
         match spot(root, &self.path) {
@@ -128,7 +128,6 @@ pub(super) fn put(root: &Path, path: &[u8], content: &Content) -> io::Result<()>
     }
 }
 
-/// Whether every file below a folder is one of these.
 fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
     let is_known = |path: &Path| path.strip_prefix(root).is_ok_and(|path| files.contains(&names::bytes(path)));
     walk::everything(&root.join(names::path(folder)))

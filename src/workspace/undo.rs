@@ -288,7 +288,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Takes out what has no place.
+    /// Turns the steps that cannot be taken into conflicts.
     fn settle(&mut self, root: &Path) {
         let removed: BTreeSet<Vec<u8>> =
             self.steps.iter().filter(|step| step.removes()).map(|step| step.path.clone()).collect();
@@ -305,7 +305,7 @@ impl Work<'_> {
         }
     }
 
-    /// Does it: what is removed first, then what is written.
+    /// Takes the steps: removes files first, then writes the others.
     fn carry_out(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> Result<Undone> {
         let mut failed = Vec::new();
         let (removed, written): (Vec<Step>, Vec<Step>) = self.steps.into_iter().partition(Step::removes);
