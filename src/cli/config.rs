@@ -188,10 +188,10 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 fn overridden(globals: &Globals, key: &str, target: &Target) -> CommandResult {
     // Another source may be broken; the change itself is good.
     let Ok((_, loaded)) = load::settings(globals, Vec::new()) else { return Ok(ExitReason::Clean) };
-    if let Some(Setting { origin, value }) = loaded.values.get(key) {
-        if !matches!(origin, Origin::File { owner, .. } if *owner == target.owner) {
-            say(globals, &format!("note: it stays {} here, because of {}", plain(key, value), origin.label()));
-        }
+    if let Some(Setting { origin, value }) = loaded.values.get(key)
+        && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
+    {
+        say(globals, &format!("note: it stays {} here, because of {}", plain(key, value), origin.label()));
     }
     Ok(ExitReason::Clean)
 }

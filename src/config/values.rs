@@ -61,7 +61,6 @@ impl Misfit {
         Self::of(given, words.join(", "), suggestion.map(str::to_owned))
     }
 
-    /// What would fit, and what was probably meant.
     pub fn hint(&self) -> String {
         match &self.suggestion {
             Some(word) => format!("allowed: {}; did you mean `{word}`?", self.allowed),
@@ -497,7 +496,6 @@ fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
     items.iter().all(fits).then(|| words(given))
 }
 
-/// The text in a list.
 pub(crate) fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

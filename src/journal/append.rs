@@ -4,10 +4,11 @@
 
 use jiff::{Timestamp, Unit};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use serde_json::json;
 use tracing::debug;
 
 use super::open::fault;
-use super::view::{self, from_json, json, time};
+use super::view::{self, from_json, time};
 use super::{Journal, JournalError, chain};
 use crate::domain::{
     Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
@@ -156,9 +157,14 @@ impl<'a> Tail<'a> {
     fn push(&mut self, kind: EventKind) -> rusqlite::Result<Event> {
         self.seq += 1;
         self.events += 1;
-        let body = json(&kind);
+        let body = view::json(&kind);
         let at = time(self.at);
-        debug!(seq = self.seq, bytes = body.len(), "recorded {}", name(&body));
+        debug!(
+            seq = self.seq,
+            bytes = body.len(),
+            "recorded {}",
+            json!(kind)["event"].as_str().unwrap_or_default()
+        );
         let hash = chain::link(&self.hash, &self.run.0, self.seq, &at, &body);
         self.db
             .prepare_cached(
@@ -177,14 +183,6 @@ impl<'a> Tail<'a> {
             .execute(params![self.events, self.hash])
             .map(drop)
     }
-}
-
-fn name(body: &str) -> String {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        event: String,
-    }
-    serde_json::from_str(body).map_or_else(|_| "an event".to_owned(), |named: Named| named.event)
 }
 
 fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {

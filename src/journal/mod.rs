@@ -89,12 +89,9 @@ pub struct DisputeRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisputeRecord {
     pub run: RunId,
-    /// When the coder objected.
     pub opened_at: Timestamp,
-    /// When it ended; absent while it is open.
     pub settled_at: Option<Timestamp>,
     pub dispute: Dispute,
-    /// How it ended; absent while it is open.
     pub settlement: Option<Settlement>,
 }
 

@@ -6,7 +6,7 @@ use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
 use super::scan::{LINK, SUBMODULE};
-use super::sift::{self, Before, Chosen, Marks};
+use super::sift::{self, Before, Chosen};
 use super::{content, difference, names};
 
 /// The bytes of the diffs of deleted files that are shown of one target.
@@ -44,14 +44,14 @@ pub(super) struct Edit<'a> {
 impl Edit<'_> {
     /// The file as it is reviewed. `compared` stands for its bytes where the old side has other line ends.
     pub(super) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
-        let Self { path, old, generated: (now, then), modes } = self;
+        let Self { path, old, generated, modes } = self;
         let before = match &old {
             Some((old_path, Some(old))) if *old_path == path => Before::Was(old),
             _ => Before::Unknown,
         };
         let is_renamed = old.as_ref().is_some_and(|(old, _)| *old != path);
         let name = sift::path_text(path);
-        let text = sift::text(&name, bytes, Chosen::Met, Marks { now, then, before })?;
+        let text = sift::text(&name, bytes, Chosen::Met, generated, before)?;
         let compared = compared.map(content::lossy);
         let new = (Some(path), compared.as_deref().unwrap_or(&text));
         let found = match old {

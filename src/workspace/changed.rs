@@ -235,8 +235,7 @@ impl Workspace {
         let bytes = match &change.new {
             New::Gone => {
                 let old = sides.old(change, cap)?;
-                let old = old.as_ref().map(|(_, old)| old.as_slice());
-                let deleted = || altered::deleted(&change.path, change.modes.0, old);
+                let deleted = || altered::deleted(&change.path, change.modes.0, old.as_deref());
                 return Ok(Ok(change.old.is_some().then(deleted)));
             }
             New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
@@ -252,7 +251,7 @@ impl Workspace {
         let old = sides.old(change, cap)?;
         let modes = altered::modes(&change.path, change.modes.0, change.modes.1);
         let mut compared = None;
-        if let Some((old_path, old)) = &old {
+        if let (Some((old_path, _)), Some(old)) = (&change.old, &old) {
             let mut same = *old == bytes;
             let converted = !same && change.new == New::Worktree && ends_in_cr(&bytes) && !ends_in_cr(old);
             if converted && sides.marks.converts_line_ends(&change.path).unwrap_or(sides.autocrlf) {
@@ -260,7 +259,7 @@ impl Workspace {
                 same = *old == unix;
                 compared = Some(unix);
             }
-            if same && *old_path == &change.path {
+            if same && *old_path == change.path {
                 let path = sift::path_text(&change.path);
                 let text = if sift::is_text(&path, &bytes) { content::lossy(bytes) } else { String::new() };
                 return Ok(Ok(modes.map(|diff| SourceFile { path, text, changed: Vec::new(), diff: Some(diff) })));
@@ -268,7 +267,7 @@ impl Workspace {
         }
         let edit = Edit {
             path: &change.path,
-            old: change.old.as_ref().map(|(path, _)| (path.as_slice(), old.map(|(_, old)| old))),
+            old: change.old.as_ref().map(|(path, _)| (path.as_slice(), old)),
             generated: (sides.marks.generated(&change.path), sides.before.generated(&change.path)),
             modes,
         };
@@ -294,13 +293,14 @@ impl Workspace {
         let Some(bytes) = bytes else { return Ok(Err(SkipReason::Unreadable)) };
         let old = sides.old(change, cap)?;
         let modes = altered::modes(&change.path, change.modes.0, change.modes.1);
+        let old = change.old.as_ref().zip(old).map(|((path, _), old)| (path, old));
         if modes.is_none() && old.as_ref().is_some_and(|(path, old)| **path == change.path && *old == bytes) {
             return Ok(Ok(None));
         }
-        let before = old.as_ref().map(|(path, old)| (path.as_slice(), content::lossy(old.clone())));
         let text = content::lossy(bytes);
-        let old = before.as_ref().map_or((None, ""), |(path, old)| (Some(*path), old.as_str()));
-        let found = difference::between(old, (Some(&change.path), &text));
+        let (path, before) =
+            old.map_or((None, String::new()), |(path, old)| (Some(path.as_slice()), content::lossy(old)));
+        let found = difference::between((path, &before), (Some(&change.path), &text));
         let diff = modes.unwrap_or_default() + &found.text;
         let path = sift::path_text(&change.path);
         Ok(Ok(Some(SourceFile { path, text, changed: found.changed, diff: Some(diff) })))
@@ -336,9 +336,6 @@ pub(super) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool)
     Ok((SourceFile { path: file.path, text, changed, diff }, is_cut))
 }
 
-/// The path and the bytes of the old side of a change.
-type OldSide<'a> = (&'a Vec<u8>, Vec<u8>);
-
 struct Sides {
     marks: Attributes,
     /// The attributes at the base, of the files that are marked as generated now.
@@ -348,14 +345,13 @@ struct Sides {
 }
 
 impl Sides {
-    /// The path and the bytes of the old side, as far as they are known.
-    fn old<'a>(&mut self, change: &'a Changed, cap: u64) -> Result<Option<OldSide<'a>>> {
-        let Some((path, id)) = &change.old else { return Ok(None) };
-        let bytes = match change.modes.0 {
-            SUBMODULE => Some(altered::submodule(id)),
-            _ => self.objects.read(id, cap)?.bytes().ok(),
-        };
-        Ok(bytes.map(|bytes| (path, bytes)))
+    /// The bytes of the old side, as far as they are known.
+    fn old(&mut self, change: &Changed, cap: u64) -> Result<Option<Vec<u8>>> {
+        let Some((_, id)) = &change.old else { return Ok(None) };
+        match change.modes.0 {
+            SUBMODULE => Ok(Some(altered::submodule(id))),
+            _ => Ok(self.objects.read(id, cap)?.bytes().ok()),
+        }
     }
 }
 

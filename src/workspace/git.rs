@@ -214,7 +214,11 @@ impl Repository {
         if let Some(folder) = extra {
             call = call.reading_from(&[folder]);
         }
-        Objects::open(call.command)
+        let mut command = call.command;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(WorkspaceError::Start)?;
+        let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).expect("both are piped");
+        Ok(Objects { child, stdin, stdout: BufReader::new(stdout) })
     }
 }
 
@@ -355,16 +359,6 @@ impl Object {
 }
 
 impl Objects {
-    fn open(mut command: Command) -> Result<Self> {
-        let start = WorkspaceError::Start;
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(start)?;
-        let broken = || start(io::ErrorKind::BrokenPipe.into());
-        let stdin = child.stdin.take().ok_or_else(broken)?;
-        let stdout = child.stdout.take().ok_or_else(broken)?;
-        Ok(Self { child, stdin, stdout: BufReader::new(stdout) })
-    }
-
     /// Reads a file by `<id>:<path>`, where the path has no line break; a folder is not there.
     pub(super) fn read_file(&mut self, name: &str) -> Result<Object> {
         match self.header("info", name)? {

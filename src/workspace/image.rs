@@ -6,7 +6,6 @@
 //! repository is read, its index copied, and neither is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -265,14 +264,7 @@ impl Repository {
 
         let index = scratch.path().join("index");
         if let Some(user_index) = user_index {
-            let bytes = std::fs::read(user_index).map_err(state)?;
-            private::options()
-                .write(true)
-                .create_new(true)
-                .open(&index)
-                .map_err(state)?
-                .write_all(&bytes)
-                .map_err(state)?;
+            std::fs::copy(user_index, &index).map_err(state)?;
         }
         if !updates.is_empty() {
             self.call(["update-index", "-z", "--index-info"]).index(&index).output_of(&updates)?;
@@ -353,7 +345,6 @@ struct Survey {
     modes: Modes,
     /// The list of the repositories inside: a line `commit path` for each.
     nested: Vec<u8>,
-    /// Folders of repositories that are not followed.
     unfollowed: Vec<Vec<u8>>,
 }
 

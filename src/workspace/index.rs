@@ -42,10 +42,8 @@ impl Workspace {
             autocrlf: git.autocrlf()?,
             objects: git.objects(Some(&git.objects_in(state_dir)))?,
         };
-        let mut indexes = Vec::new();
-        for path in git.indexes() {
-            indexes.push((git.entries(&path)?, path));
-        }
+        let indexes = git.indexes().into_iter().map(|path| Ok((git.entries(&path)?, path)));
+        let indexes = indexes.collect::<Result<Vec<_>>>()?;
         let mut result = Restaged::default();
         let mut updates = Vec::new();
         for path in paths {
@@ -91,11 +89,10 @@ impl Repository {
     /// The entries of an index by path; of a file in conflict one that equals nothing.
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
-        let mut entries = BTreeMap::new();
-        for (mode, id, stage, path) in records(&listed) {
-            entries.insert(path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()));
-        }
-        Ok(entries)
+        let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
+            (path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()))
+        };
+        Ok(records(&listed).map(entry).collect())
     }
 }
 

@@ -65,13 +65,6 @@ impl Note {
         let written = bytes.and_then(|bytes| private::write(&path, &bytes));
         written.map_err(|source| WorkspaceError::State { path, source })
     }
-
-    fn saw(&mut self, workspace: &Workspace) {
-        let place = Place::of(workspace);
-        if !self.places.contains(&place) {
-            self.places.push(place);
-        }
-    }
 }
 
 impl Workspace {
@@ -124,7 +117,10 @@ impl Workspace {
         let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
         let after = self.snapshot_of(run, state_dir)?;
         self.pin(run, &after, state_dir)?;
-        note.saw(self);
+        let place = Place::of(self);
+        if !note.places.contains(&place) {
+            note.places.push(place);
+        }
         if let Some(span) = note.spans.last_mut() {
             span.after = Some(after);
         }

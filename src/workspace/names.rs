@@ -21,9 +21,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
 
 /// Whether a path begins with a drive letter (`C:`), or is a UNC path.
 pub(super) fn has_drive(path: &str) -> bool {
-    let mut chars = path.chars();
-    let drive = chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.next() == Some(':');
-    drive || path.starts_with("\\\\")
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) || path.starts_with("\\\\")
 }
 
 /// The folder of a path, without the slash; empty at the top.

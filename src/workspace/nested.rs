@@ -73,7 +73,6 @@ impl fmt::Display for Bound {
 }
 
 struct Listed {
-    folder: Vec<u8>,
     files: Vec<Vec<u8>>,
     bytes: u64,
     /// Folders in it that may be repositories.
@@ -117,7 +116,7 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
             };
             if let Some(bound) = bound {
                 bytes -= listed.bytes;
-                inside.leave_out(listed.folder, bound, listed.nested.map(|nested| nested.repository));
+                inside.leave_out(folder, bound, listed.nested.map(|nested| nested.repository));
                 continue;
             }
             inside.files.extend(listed.files);
@@ -170,8 +169,7 @@ impl Listed {
     fn of(root: &Path, folder: &[u8], repository: Option<Repository>) -> Self {
         let mut lstat = Lstat::below(root);
         let below = |path: &[u8]| [folder, b"/", path].concat();
-        let mut listed =
-            Self { folder: folder.to_vec(), files: Vec::new(), bytes: 0, candidates: Vec::new(), nested: None };
+        let mut listed = Self { files: Vec::new(), bytes: 0, candidates: Vec::new(), nested: None };
         let mut found = BTreeSet::new();
         let scan = repository.as_ref().and_then(|repository| repository.scan().ok());
         match &scan {

@@ -9,7 +9,7 @@ use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
 use super::ignores::{self, Ignores};
-use super::sift::{self, Before, Chosen, Marks};
+use super::sift::{self, Before, Chosen};
 use super::target::{SelectOptions, Selection};
 use super::unified::{self, Broken, Patch, Side};
 use super::{Result, Workspace, WorkspaceError, changed, content, difference, names};
@@ -76,7 +76,7 @@ impl Workspace {
         &self,
         patch: &Patch,
         path: &[u8],
-        (now, then): (Option<bool>, Option<bool>),
+        generated: (Option<bool>, Option<bool>),
         texts: &mut BTreeMap<String, String>,
         options: &SelectOptions,
     ) -> Result<SourceFile, SkipReason> {
@@ -89,7 +89,7 @@ impl Workspace {
             Some(before) if is_same => Before::Was(before.as_bytes()),
             Some(_) | None => Before::Unknown,
         };
-        let text = sift::text(&path, text.into_bytes(), Chosen::Met, Marks { now, then, before })?;
+        let text = sift::text(&path, text.into_bytes(), Chosen::Met, generated, before)?;
         texts.insert(path.clone(), text.clone());
         let last = content::lines(&text);
         let mut changed = Vec::new();

@@ -81,22 +81,17 @@ impl Workspace {
 
 impl Repository {
     fn forget(&self, run: &RunId) -> Result<()> {
-        self.refuse_linked_refs()?;
+        // An archive may bring a link where refs of an older Glee belong; git would remove what is behind it.
+        let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
+        if let Some(linked) = places.into_iter().find(|path| path.is_symlink()) {
+            return Err(WorkspaceError::LinkedRefs(linked));
+        }
         let refs = format!("refs/glee/run/{run}/");
         let found = self.call(["for-each-ref", "--format=delete %(refname)", &refs]).output()?;
         if !found.is_empty() {
             self.call(["update-ref", "--no-deref", "--stdin"]).output_of(&found)?;
         }
         Ok(())
-    }
-}
-
-impl Repository {
-    /// An archive may bring a link where refs of an older Glee belong; git would remove what is behind it.
-    fn refuse_linked_refs(&self) -> Result<()> {
-        let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
-        let linked = places.into_iter().find(|path| path.is_symlink());
-        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs(path)))
     }
 }
 

@@ -43,16 +43,6 @@ pub(super) enum Chosen {
     Met,
 }
 
-/// What is known of marks that say a file is generated.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Marks<'a> {
-    /// What `.gitattributes` says now on `linguist-generated`.
-    pub(super) now: Option<bool>,
-    /// What it said before the change.
-    pub(super) then: Option<bool>,
-    pub(super) before: Before<'a>,
-}
-
 /// The file before the change under review.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Before<'a> {
@@ -74,18 +64,26 @@ impl Before<'_> {
     }
 }
 
-pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marks: Marks<'_>) -> Result<String, SkipReason> {
+/// The text of a file, or why it is not reviewed. `now` and `then` are what `.gitattributes` says on `linguist-generated`,
+/// and what it said before the change.
+pub(super) fn text(
+    path: &str,
+    bytes: Vec<u8>,
+    chosen: Chosen,
+    (now, then): (Option<bool>, Option<bool>),
+    before: Before<'_>,
+) -> Result<String, SkipReason> {
     if !is_text(path, &bytes) {
         return Err(SkipReason::Binary);
     }
     let text = content::lossy(bytes);
-    let generated = match marks.now {
+    let generated = match now {
         Some(false) => false,
-        Some(true) if marks.then == Some(true) || matches!(marks.before, Before::Same) => true,
+        Some(true) if then == Some(true) || matches!(before, Before::Same) => true,
         Some(true) | None => {
             is_lock_file(path)
-                || has_generated_name(path) && !matches!(marks.before, Before::Unknown)
-                || says_generated(&text) && marks.before.said_so()
+                || has_generated_name(path) && !matches!(before, Before::Unknown)
+                || says_generated(&text) && before.said_so()
         }
     };
     if generated && chosen == Chosen::Met {
@@ -155,11 +153,10 @@ pub(super) fn skip(path: &[u8], reason: SkipReason) -> Skip {
 mod tests {
     use super::*;
 
-    const TREE: Marks<'_> = Marks { now: None, then: None, before: Before::Same };
-
     #[test]
     fn leaves_out_what_no_person_wrote_unless_named() {
-        let sift = |path: &str, bytes: &[u8], chosen| text(path, bytes.to_vec(), chosen, TREE);
+        let sift =
+            |path: &str, bytes: &[u8], chosen| text(path, bytes.to_vec(), chosen, (None, None), Before::Same);
         let generated = Err(SkipReason::Generated);
         assert_eq!(sift("a/Cargo.lock", b"x", Chosen::Met), generated);
         assert_eq!(sift("a/x.min.js", b"x", Chosen::Met), generated);
@@ -173,9 +170,8 @@ mod tests {
 
     #[test]
     fn the_attribute_decides_where_it_is_set() {
-        let sift = |path: &str, now, then, before| {
-            text(path, b"x".to_vec(), Chosen::Met, Marks { now, then, before }).map(drop)
-        };
+        let sift =
+            |path: &str, now, then, before| text(path, b"x".to_vec(), Chosen::Met, (now, then), before).map(drop);
         let generated = Err(SkipReason::Generated);
         assert_eq!(sift("a.rs", Some(true), None, Before::Same), generated);
         assert_eq!(sift("Cargo.lock", Some(false), None, Before::Same), Ok(()));
@@ -190,8 +186,7 @@ mod tests {
     #[test]
     fn marks_that_a_change_brings_do_not_count() {
         let code = "# DO NOT EDIT\nevil()\n";
-        let sift =
-            |path: &str, before| text(path, code.into(), Chosen::Met, Marks { now: None, then: None, before });
+        let sift = |path: &str, before| text(path, code.into(), Chosen::Met, (None, None), before);
         let generated = Err(SkipReason::Generated);
         assert_eq!(sift("a.py", Before::Unknown), Ok(code.to_owned()));
         assert_eq!(sift("a.py", Before::Was(b"good()\n")), Ok(code.to_owned()));

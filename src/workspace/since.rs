@@ -9,6 +9,7 @@ use crate::protocol::request::SourceFile;
 use super::altered::{self, Edit};
 use super::ignores::Ignores;
 use super::image::{Bytes, Entry, Kind, TreeId};
+use super::look::differing;
 use super::origin::SelectionRules;
 use super::target::{SelectOptions, Selection, Target};
 use super::{Result, Workspace, changed, sift};
@@ -39,9 +40,7 @@ impl Workspace {
         let recorded = self.steered_by.clone().or_else(|| rules.map(SelectionRules::recorded));
         let mut ignores = Ignores::glee(self.root(), recorded.as_ref());
         let mut selection = Selection::default();
-        let mut paths: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
-        paths.retain(|path| old.get(*path) != new.get(*path));
-        paths.extend(&hidden);
+        let mut paths: BTreeSet<&Vec<u8>> = differing(&old, &new).map(|(path, ..)| path).chain(&hidden).collect();
         paths.retain(|path| {
             let is_ignored = ignores.is_ignored(path);
             if is_ignored {

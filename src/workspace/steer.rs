@@ -28,9 +28,6 @@ pub struct Steering {
 
 impl Workspace {
     /// What steers Glee at the base of a change; `None` for a target that is no change.
-    ///
-    /// # Errors
-    /// A revision that is none, or git fails.
     pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>> {
         let Some(git) = &self.repository else { return Ok(None) };
         let base = match spec {
@@ -46,13 +43,9 @@ impl Workspace {
 
     /// What steers Glee at a commit, given by its id.
     pub fn steering_at(&self, commit: &str) -> Result<Steering> {
-        let files = match &self.repository {
-            Some(git) => git.steering_files(commit)?,
-            None => BTreeMap::new(),
-        };
-        let mut now = match &self.repository {
-            Some(git) => git.ignore_files()?,
-            None => BTreeSet::new(),
+        let (files, mut now) = match &self.repository {
+            Some(git) => (git.steering_files(commit)?, git.ignore_files()?),
+            None => Default::default(),
         };
         below(&self.root, FOLDER, &mut now);
         let paths: BTreeSet<&String> = files.keys().chain(&now).collect();
@@ -64,7 +57,6 @@ impl Workspace {
         Ok(Steering { base: commit.to_owned(), edited, files: Arc::new(files) })
     }
 
-    /// What steered Glee in a recorded tree.
     pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering> {
         let image = self.image(&tree.0, state_dir)?;
         let mut bytes = self.bytes(state_dir)?;

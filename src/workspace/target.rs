@@ -13,7 +13,7 @@ use crate::protocol::request::SourceFile;
 
 use super::git::{Call, Repository};
 use super::ignores::Ignores;
-use super::sift::{self, Before, Chosen, Marks};
+use super::sift::{self, Before, Chosen};
 use super::walk::{self, Hidden, Met};
 use super::{Result, Workspace, WorkspaceError, altered, changed, content, names, shards};
 
@@ -238,9 +238,9 @@ impl Workspace {
         options: &SelectOptions,
     ) -> Result<SourceFile, SkipReason> {
         let bytes = self.bytes_now(path, options.max_file)?;
-        let marks = Marks { now: marks.generated(path), then: None, before: Before::Same };
+        let generated = (marks.generated(path), None);
         let path = sift::path_text(path);
-        let text = sift::text(&path, bytes, chosen, marks)?;
+        let text = sift::text(&path, bytes, chosen, generated, Before::Same)?;
         Ok(SourceFile { path, text, changed: Vec::new(), diff: None })
     }
 

@@ -37,7 +37,7 @@ pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
         return Ok(());
     }
     for source in &sources {
-        link_packs(&source.join("pack"), &objects.join("pack")).map_err(failed)?;
+        link_packs(&source.join("pack"), &objects.join("pack"));
     }
     let missing = Repository::twin(&folder, &git.top, git.empty_tree)?.missing(&packed, None)?;
     if missing.is_empty() {
@@ -128,13 +128,9 @@ fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> 
 }
 
 /// Links every pack of a folder; one that cannot be linked is passed over.
-fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
-    let entries = match std::fs::read_dir(from) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let mut names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
+fn link_packs(from: &Path, to: &Path) {
+    let entries = std::fs::read_dir(from).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
     // An index is linked after its pack, without which it is nothing.
     names.sort_by_key(|name| Path::new(name).extension().is_some_and(|extension| extension == "idx"));
     for name in names {
@@ -148,7 +144,6 @@ fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
             drop(std::fs::hard_link(from.join(&name), to.join(&name)));
         }
     }
-    Ok(())
 }
 
 impl Repository {

@@ -290,10 +290,9 @@ impl Work<'_> {
 
     /// Turns the steps that cannot be taken into conflicts.
     fn settle(&mut self, root: &Path) {
-        let removed: BTreeSet<Vec<u8>> =
-            self.steps.iter().filter(|step| step.removes()).map(|step| step.path.clone()).collect();
-        let written: BTreeSet<Vec<u8>> =
-            self.steps.iter().filter(|step| !step.removes()).map(|step| step.path.clone()).collect();
+        let (removed, written): (Vec<&Step>, Vec<&Step>) = self.steps.iter().partition(|step| step.removes());
+        let [removed, written] =
+            [removed, written].map(|steps| steps.iter().map(|step| step.path.clone()).collect::<BTreeSet<_>>());
         // The user put a file or a link in the place of a folder between two calls: both cannot come back.
         let is_below = |path: &[u8]| names::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
