@@ -6,7 +6,7 @@ use super::Globals;
 use super::change::{HEAD, Target, say};
 use super::error::{CommandError, CommandResult};
 use super::load::{self, Places};
-use crate::config::{self, Loaded, Origin, Place, Setting, edit, renamed, schema};
+use crate::config::{self, Loaded, Origin, Setting, edit, renamed, schema};
 use crate::domain::ExitReason;
 use crate::protocol::secrets;
 use crate::ui::ask::{self, AskError};
@@ -176,8 +176,10 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     }
     target.change(&places, globals, |text| edit::unset(text, key))?;
     let (_, loaded) = load::settings(globals, Vec::new())?;
-    let now =
-        loaded.values.get(key).map(|setting| format!("; now {} ({})", plain(key, &setting.value), setting.origin));
+    let now = loaded
+        .values
+        .get(key)
+        .map(|setting| format!("; now {} ({})", plain(key, &setting.value), setting.origin.label()));
     say(globals, &format!("{key} is no longer set in {}{}", target.name, now.unwrap_or_default()));
     Ok(ExitReason::Clean)
 }
@@ -186,15 +188,10 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 fn overridden(globals: &Globals, key: &str, target: &Target) -> CommandResult {
     // Another source may be broken; the change itself is good.
     let Ok((_, loaded)) = load::settings(globals, Vec::new()) else { return Ok(ExitReason::Clean) };
-    if let Some(Setting { origin, value }) = loaded.values.get(key) {
-        let here = match origin {
-            Origin::User(_) => target.owner == config::Owner::User,
-            Origin::Project(_) => target.owner == config::Owner::Project,
-            Origin::Default | Origin::Variable(_) | Origin::Flag => false,
-        };
-        if !here {
-            say(globals, &format!("note: it stays {} here, because of {origin}", plain(key, value)));
-        }
+    if let Some(Setting { origin, value }) = loaded.values.get(key)
+        && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
+    {
+        say(globals, &format!("note: it stays {} here, because of {}", plain(key, value), origin.label()));
     }
     Ok(ExitReason::Clean)
 }
@@ -213,7 +210,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows
         .iter()
-        .map(|(row, from)| if origin { format!("{row:width$}  {from}\n") } else { format!("{row}\n") })
+        .map(|(row, from)| if origin { format!("{row:width$}  {}\n", from.label()) } else { format!("{row}\n") })
         .collect();
     print(&lines)
 }
@@ -226,12 +223,12 @@ fn list_json(globals: &Globals) -> CommandResult {
         .map(|(key, setting)| {
             let mut row = json!({"value": config::shown(key, &setting.value), "origin": setting.origin.layer()});
             match &setting.origin {
-                Origin::User(Place::File { name, at }) | Origin::Project(Place::File { name, at }) => {
+                Origin::File { name, at, .. } => {
                     row["file"] = json!(name);
-                    row["line"] = json!(at.map(|(line, _)| line));
+                    row["line"] = json!(at.map(|at| at.line));
                 }
                 Origin::Variable(name) => row["variable"] = json!(name),
-                Origin::Default | Origin::Flag | Origin::User(_) | Origin::Project(_) => {}
+                Origin::Default | Origin::Flag => {}
             }
             (key.clone(), row)
         })

@@ -41,7 +41,7 @@ pub(crate) fn read_here<T>(
     let whole = Journal::open_read(&path).and_then(|journal| journal.as_ref().map(&read).transpose());
     match whole {
         Ok(found) => Ok(found.map(|value| (value, None))),
-        Err(damage) if damage.is_damage() => {
+        Err(damage @ JournalError::Damaged { .. }) => {
             match Journal::open_damaged(&path).and_then(|journal| read(&journal)) {
                 Ok(value) => Ok(Some((value, Some(damage.into())))),
                 Err(_) => Err(damage.into()),

@@ -3,7 +3,6 @@
 //! No engine is believed: the changed text is read back, and unless it says exactly what the old text said plus the
 //! one change, with every comment still there, the edit is refused and nothing is written.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr as _;
 
@@ -13,16 +12,12 @@ use yaml_edit::{Document, MappingBuilder, YamlFile, YamlValue};
 
 use super::{renamed, schema, yaml};
 
-/// Why a text was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The text is not YAML that Glee reads.
     #[error("not valid YAML: {0}")]
     Unreadable(String),
-    /// There is no such agent in it.
     #[error("there is no agent `{0}` in this file")]
     NoAgent(String),
-    /// There is no such key in it.
     #[error("`{0}` is not set in this file")]
     NotSet(String),
     /// The change could not be made without touching something else.
@@ -31,9 +26,6 @@ pub enum EditError {
 }
 
 /// Sets a dotted key to a value. `agents.<name>.<key>` is the key of the agent of that name, which must be there.
-///
-/// # Errors
-/// When the text would not be the old one plus this change.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -46,9 +38,6 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
 }
 
 /// Removes a dotted key, and the sections that are empty without it.
-///
-/// # Errors
-/// When it is not there, or the text would not be the old one without it.
 pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -69,9 +58,6 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
 }
 
 /// Adds an agent at the end of `agents`; its entries are written in the order given.
-///
-/// # Errors
-/// When the text would not be the old one plus this agent.
 pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditError> {
     let before = read(text)?;
     let mut wanted = before.clone();
@@ -85,9 +71,6 @@ pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditE
 }
 
 /// Removes the agent of this name.
-///
-/// # Errors
-/// When there is none, or the text would not be the old one without it.
 pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let index = agent_index(&before, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
@@ -193,22 +176,17 @@ fn verified(
         .ok_or_else(|| EditError::Refused(key.to_owned()))
 }
 
-/// Every comment, in order.
 fn comments(text: &str) -> Vec<String> {
     YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
 }
 
-/// How many comments are no longer there.
 fn lost_comments(before: &str, after: &str) -> usize {
     let mut left = comments(after);
-    let mut lost = 0;
-    for comment in comments(before) {
-        match left.iter().position(|other| *other == comment) {
-            Some(index) => drop(left.remove(index)),
-            None => lost += 1,
-        }
-    }
-    lost
+    let mut is_left = |comment: &String| {
+        let index = left.iter().position(|other| other == comment);
+        index.map(|index| left.swap_remove(index)).is_some()
+    };
+    comments(before).iter().filter(|comment| !is_left(comment)).count()
 }
 
 /// A new top-level section, as a block of its own at the end.
@@ -260,13 +238,9 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        Value::Bool(switch) => document.try_set_path(&name, *switch),
-        Value::Number(number) => document.try_set_path(&name, number.as_i64()?),
         // A list that stands on several lines stays so; others fit on one.
-        Value::Array(_) if is_block(&document, before, path) => document.try_set_path(&name, edited(value)?),
-        Value::Array(_) => document.try_set_path(&name, flow_list(value)?),
-        Value::Object(_) => document.try_set_path(&name, edited(value)?),
-        Value::Null => return None,
+        Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
+        _ => document.try_set_path(&name, edited(value)?),
     }
     .ok()?;
     Some(file.to_string())
@@ -300,11 +274,10 @@ fn edited(value: &Value) -> Option<YamlValue> {
         Value::Bool(switch) => YamlValue::from(*switch),
         Value::Number(number) => YamlValue::from(number.as_i64()?),
         Value::Array(items) => YamlValue::Sequence(items.iter().map(edited).collect::<Option<_>>()?),
-        Value::Object(map) => YamlValue::Mapping(
-            map.iter()
-                .map(|(key, value)| Some((key.clone(), edited(value)?)))
-                .collect::<Option<BTreeMap<_, _>>>()?,
-        ),
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, value)| Some((key.clone(), edited(value)?)));
+            YamlValue::Mapping(entries.collect::<Option<_>>()?)
+        }
         Value::Null => return None,
     })
 }
@@ -321,7 +294,6 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     Some(changed)
 }
 
-/// Adds to the list that is there.
 fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     let mut entry = MappingBuilder::new();

@@ -6,37 +6,34 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::domain::Advice;
+use crate::files;
 
 /// The largest configuration file, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
 
-/// Why a configuration file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// It is a link, in a project.
     #[error("`{0}` is a symbolic link")]
     Link(PathBuf),
-    /// It is something else than a file, or a folder that is none.
     #[error("`{0}` is not a {1}")]
     Kind(PathBuf, &'static str),
-    /// It is larger than [`MAX_BYTES`].
     #[error("`{0}` is larger than 1 MiB")]
     Size(PathBuf),
-    /// It is not text.
     #[error("`{0}` is not UTF-8 text (line {1})")]
     Text(PathBuf, usize),
-    /// It cannot be read.
     #[error("cannot read `{0}`")]
     Read(PathBuf, #[source] io::Error),
-    /// It cannot be written.
     #[error("cannot write `{0}`")]
     Write(PathBuf, #[source] io::Error),
 }
 
-impl FileError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for FileError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Link(_) => Some("Glee follows no links in a project: put there what it points to".to_owned()),
             Self::Kind(..) | Self::Size(_) | Self::Text(..) | Self::Read(..) | Self::Write(..) => None,
@@ -62,13 +59,8 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
         return Ok(None);
     }
     let unreadable = |error| FileError::Read(path.to_owned(), error);
-    let file = open(path).map_err(unreadable)?;
-    // What was looked at by name may have been exchanged since.
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(FileError::Kind(path.to_owned(), "regular file"));
-    }
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    files::regular(path).map_err(unreadable)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(FileError::Size(path.to_owned()));
     }
@@ -79,9 +71,6 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
 }
 
 /// Writes a configuration file as a whole, keeping the permissions of the one it replaces.
-///
-/// # Errors
-/// When nothing was written.
 pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let unwritable = |error| FileError::Write(path.to_owned(), error);
     let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
@@ -91,10 +80,12 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
     let folder = target.parent().unwrap_or(folder);
     let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
-    let permissions = if exists { Some(fs::metadata(&target).map_err(unwritable)?.permissions()) } else { plain() };
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions).map_err(unwritable)?;
-    }
+    let permissions = match exists {
+        true => fs::metadata(&target).map_err(unwritable)?.permissions(),
+        // A temporary file's own would shut out everybody else.
+        false => fs::Permissions::from_mode(0o644),
+    };
+    file.as_file().set_permissions(permissions).map_err(unwritable)?;
     file.write_all(text.as_bytes()).map_err(unwritable)?;
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
@@ -132,30 +123,6 @@ fn look(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(FileError::Read(path.to_owned(), error)),
     }
-}
-
-/// Opens for reading without ever waiting for the other end of a pipe.
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    File::options().read(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits()).open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
-}
-
-/// The permissions of a new file: a temporary file's own would shut out everybody else.
-#[cfg(unix)]
-fn plain() -> Option<fs::Permissions> {
-    use std::os::unix::fs::PermissionsExt as _;
-    Some(fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn plain() -> Option<fs::Permissions> {
-    None
 }
 
 #[cfg(test)]

@@ -7,45 +7,22 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::load::ConfigError;
+use super::load::{ConfigError, Owner};
 use super::renamed;
 use super::schema::{self, Key};
 use super::suggest::closest;
 use super::yaml::{self, Entry, Node, Position, Tree};
 
-/// Where something was set, for messages: displayed, it ends in `: ` or is empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In a file, at a line and column where they are known.
-    File {
-        /// The file as it is named to the user.
-        name: String,
-        /// Line and column, from 1.
-        at: Option<(u64, u64)>,
-    },
-    /// In an environment variable.
-    Variable(String),
-    /// On the command line.
-    CommandLine,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File { name, at: Some((line, column)) } => write!(f, "{name}:{line}:{column}: "),
-            Self::File { name, at: None } => write!(f, "{name}: "),
-            Self::Variable(name) => write!(f, "{name}: "),
-            Self::CommandLine => Ok(()),
-        }
-    }
-}
-
-/// Which layer a value comes from.
+/// Where a value was set. Displayed it stands before a message, with `: ` at its end where there is a place to name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    User(Place),
-    Project(Place),
+    /// In a file, under the name that the user knows, at a line and column where they are known.
+    File {
+        owner: Owner,
+        name: String,
+        at: Option<Position>,
+    },
     Variable(String),
     Flag,
 }
@@ -53,24 +30,20 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Default => f.pad("default"),
-            Self::User(Place::File { name, at }) | Self::Project(Place::File { name, at }) => match at {
-                Some((line, _)) => f.pad(&format!("{name}:{line}")),
-                None => f.pad(name),
-            },
-            Self::Variable(name) => f.pad(name),
-            Self::User(_) | Self::Project(_) | Self::Flag => f.pad("command line"),
+            Self::File { name, at: Some(Position { line, column }), .. } => write!(f, "{name}:{line}:{column}: "),
+            Self::File { name, .. } | Self::Variable(name) => write!(f, "{name}: "),
+            Self::Default | Self::Flag => Ok(()),
         }
     }
 }
 
 impl Origin {
     /// The layer's place among the layers, the lowest first.
-    pub(crate) fn rank(&self) -> u8 {
+    pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Default => 0,
-            Self::User(_) => 1,
-            Self::Project(_) => 2,
+            Self::File { owner: Owner::User, .. } => 1,
+            Self::File { owner: Owner::Project, .. } => 2,
             Self::Variable(_) => 3,
             Self::Flag => 4,
         }
@@ -78,17 +51,20 @@ impl Origin {
 
     /// The layer's one word: `default`, `user`, `project`, `variable` or `flag`.
     pub fn layer(&self) -> &'static str {
+        ["default", "user", "project", "variable", "flag"][self.rank()]
+    }
+
+    /// The origin in a list of values: `.glee/config.yml:3`.
+    pub fn label(&self) -> String {
         match self {
-            Self::Default => "default",
-            Self::User(_) => "user",
-            Self::Project(_) => "project",
-            Self::Variable(_) => "variable",
-            Self::Flag => "flag",
+            Self::Default => "default".to_owned(),
+            Self::File { name, at: Some(at), .. } => format!("{name}:{}", at.line),
+            Self::File { name, .. } | Self::Variable(name) => name.clone(),
+            Self::Flag => "command line".to_owned(),
         }
     }
 }
 
-/// A value with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// The value in the one form of its kind.
@@ -96,45 +72,35 @@ pub struct Setting {
     pub origin: Origin,
 }
 
-/// A value that a layer sets.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Given {
-    pub(crate) value: Value,
-    pub(crate) place: Place,
-}
-
-/// What a layer says about one agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GivenAgent {
     pub(crate) name: String,
-    pub(crate) place: Place,
-    pub(crate) values: BTreeMap<&'static str, Given>,
+    pub(crate) place: Origin,
+    pub(crate) values: BTreeMap<&'static str, Setting>,
 }
 
-/// What one layer sets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layer {
-    pub(crate) values: BTreeMap<&'static str, Given>,
+    pub(crate) values: BTreeMap<&'static str, Setting>,
     pub(crate) agents: Vec<GivenAgent>,
     /// What is said of earlier names of keys, a line each.
     pub(crate) notices: Vec<String>,
 }
 
 /// Reads a file's text; `name` is what the file is called in messages, which name no place without it.
-pub(crate) fn from_text(name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
+pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
     let place = |at: Option<Position>| match name {
-        Some(name) => Place::File { name: name.to_owned(), at: at.map(|at| (at.line, at.column)) },
-        None => Place::CommandLine,
+        Some(name) => Origin::File { owner, name: name.to_owned(), at },
+        None => Origin::Flag,
     };
     let document = yaml::parse(text)
         .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
-    let mut reader = Reader { place: &place, layer: Layer::default() };
+    let mut reader = Reader { place: &|at| place(Some(at)), layer: Layer::default() };
     reader.section("", &document)?;
     Ok(reader.layer)
 }
 
-/// Reads the variables that set a key. Variables of other names are Glee's own or nobody's business, unless they look
-/// like a misspelt one.
+/// Reads the variables that set a key; others are passed over unless they look like a misspelt one.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
     let names = schema::KEYS.iter().map(|key| key.name.as_str());
@@ -156,33 +122,31 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
             continue;
         };
         let form = schema::find(renamed::today(key).unwrap_or(key)).expect("each name is that of a key");
-        layer.set(key, &form.read(text), Place::Variable(name.clone()))?;
+        layer.set(key, &form.read(text), Origin::Variable(name.clone()))?;
     }
     Ok(layer)
 }
 
-/// Reads what the command line sets.
 pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
     for (name, value) in flags {
-        layer.set(name, value, Place::CommandLine)?;
+        layer.set(name, value, Origin::Flag)?;
     }
     Ok(layer)
 }
 
 impl Layer {
     /// Sets a key under one of its names.
-    fn add(&mut self, key: &'static Key, name: &str, given: Given, place: Place) -> Result<(), ConfigError> {
+    fn add(&mut self, key: &'static Key, name: &str, given: Setting, place: Origin) -> Result<(), ConfigError> {
         if let Some(earlier) = renamed::earlier(&key.name) {
-            let (old, new) = match place {
-                Place::Variable(_) => (schema::variable(earlier), schema::variable(&key.name)),
-                _ => (earlier.to_owned(), key.name.clone()),
+            let (old, new, at) = match &place {
+                Origin::Variable(_) => (schema::variable(earlier), schema::variable(&key.name), String::new()),
+                _ => (earlier.to_owned(), key.name.clone(), place.to_string()),
             };
             if self.values.contains_key(key.name.as_str()) {
                 return Err(ConfigError::BothNames { place, earlier: old, today: new });
             }
             if name == earlier {
-                let at = if let Place::File { .. } = place { place.to_string() } else { String::new() };
                 self.notices.push(format!("{at}{}", renamed::notice(&old, &new)));
             }
         }
@@ -190,15 +154,15 @@ impl Layer {
         Ok(())
     }
 
-    fn set(&mut self, name: &str, value: &Value, place: Place) -> Result<(), ConfigError> {
+    fn set(&mut self, name: &str, value: &Value, place: Origin) -> Result<(), ConfigError> {
         let key = schema::find(renamed::today(name).unwrap_or(name)).ok_or_else(|| unknown(place.clone(), name))?;
         let value = key.check(value).map_err(|misfit| ConfigError::value(place.clone(), name, misfit))?;
-        self.add(key, name, Given { value, place: place.clone() }, place)
+        self.add(key, name, Setting { value, origin: place.clone() }, place)
     }
 }
 
 /// The error for a key that does not exist, with the key that was probably meant.
-pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
+pub(crate) fn unknown(place: Origin, name: &str) -> ConfigError {
     let (section, last) = name.rsplit_once('.').unwrap_or(("", name));
     let siblings = schema::children(section);
     let suggestion = closest(last, siblings.iter().copied())
@@ -217,7 +181,7 @@ pub(crate) fn unknown(place: Place, name: &str) -> ConfigError {
 }
 
 struct Reader<'a> {
-    place: &'a dyn Fn(Option<Position>) -> Place,
+    place: &'a dyn Fn(Position) -> Origin,
     layer: Layer,
 }
 
@@ -226,8 +190,8 @@ impl Reader<'_> {
         let entries = match &node.tree {
             Tree::Map(entries) => entries,
             // A section whose every key is commented out.
-            Tree::Null => return Ok(()),
-            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::List(_) => {
+            Tree::Scalar(Value::Null) => return Ok(()),
+            Tree::Scalar(_) | Tree::List(_) => {
                 return Err(ConfigError::NotASection {
                     place: (self.place)(node.at),
                     key: name.to_owned(),
@@ -254,21 +218,19 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn value(&self, key: &Key, full: &str, node: &Node) -> Result<Given, ConfigError> {
+    fn value(&self, key: &Key, full: &str, node: &Node) -> Result<Setting, ConfigError> {
         let value = key.check(&node.json()).map_err(|misfit| {
             let at = misfit.item.map_or(node.at, |item| node.item(item));
             ConfigError::value((self.place)(at), full, misfit)
         })?;
-        Ok(Given { value, place: (self.place)(node.at) })
+        Ok(Setting { value, origin: (self.place)(node.at) })
     }
 
     fn agents(&mut self, node: &Node) -> Result<(), ConfigError> {
         match &node.tree {
-            Tree::Null => Ok(()),
+            Tree::Scalar(Value::Null) => Ok(()),
             Tree::List(agents) => agents.iter().enumerate().try_for_each(|(index, agent)| self.agent(index, agent)),
-            Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::Map(_) => {
-                Err(ConfigError::AgentsNotAList { place: (self.place)(node.at) })
-            }
+            Tree::Scalar(_) | Tree::Map(_) => Err(ConfigError::AgentsNotAList { place: (self.place)(node.at) }),
         }
     }
 
@@ -303,9 +265,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::Advice as _;
 
     fn message(text: &str) -> String {
-        let error = from_text(Some("c.yml"), text).unwrap_err();
+        let error = from_text(Owner::User, Some("c.yml"), text).unwrap_err();
         format!("{error} | {}", error.hint().unwrap_or_default())
     }
 
@@ -313,28 +276,31 @@ mod tests {
     fn reads_values_and_agents_with_their_places() {
         let text =
             "version: 1\nagents:\n  - name: a\n    command: claude -p\nreview:\n  rounds: 2\n  judge:\nbudget:\n";
-        let layer = from_text(Some("c.yml"), text).unwrap();
-        let at = |line, column| Place::File { name: "c.yml".to_owned(), at: Some((line, column)) };
+        let layer = from_text(Owner::User, Some("c.yml"), text).unwrap();
+        let at = |line, column| {
+            let at = Some(Position { line, column });
+            Origin::File { owner: Owner::User, name: "c.yml".to_owned(), at }
+        };
         assert_eq!(
             layer,
             Layer {
                 values: BTreeMap::from([
-                    ("version", Given { value: json!(1), place: at(1, 10) }),
-                    ("review.rounds", Given { value: json!(2), place: at(6, 11) }),
+                    ("version", Setting { value: json!(1), origin: at(1, 10) }),
+                    ("review.rounds", Setting { value: json!(2), origin: at(6, 11) }),
                 ]),
                 agents: vec![GivenAgent {
                     name: "a".to_owned(),
                     place: at(3, 5),
                     values: BTreeMap::from([(
                         "command",
-                        Given { value: json!(["claude", "-p"]), place: at(4, 14) }
+                        Setting { value: json!(["claude", "-p"]), origin: at(4, 14) }
                     )]),
                 }],
                 notices: Vec::new(),
             }
         );
-        assert_eq!(from_text(Some("c.yml"), "# nothing\n").unwrap(), Layer::default());
-        assert_eq!(from_text(Some("c.yml"), "agents:\n").unwrap(), Layer::default());
+        assert_eq!(from_text(Owner::User, Some("c.yml"), "# nothing\n").unwrap(), Layer::default());
+        assert_eq!(from_text(Owner::User, Some("c.yml"), "agents:\n").unwrap(), Layer::default());
     }
 
     #[test]
@@ -400,7 +366,8 @@ mod tests {
 
     #[test]
     fn earlier_names_work_and_name_todays() {
-        let layer = from_text(Some("c.yml"), "limits:\n  total: 9m\nreview: {max_file_size: 2MiB}\n").unwrap();
+        let layer =
+            from_text(Owner::User, Some("c.yml"), "limits:\n  total: 9m\nreview: {max_file_size: 2MiB}\n").unwrap();
         assert_eq!(layer.values["limits.call_timeout"].value, json!("9m"));
         assert_eq!(layer.notices, ["c.yml:2:3: `limits.total` is now called `limits.call_timeout`"]);
         assert_eq!(
@@ -420,7 +387,7 @@ mod tests {
             from_variables(&variables)
         };
         let layer = set(&["GLEE_WATCH_SETTLE"]).unwrap();
-        assert_eq!(layer.values["watch.debounce"].place, Place::Variable("GLEE_WATCH_SETTLE".to_owned()));
+        assert_eq!(layer.values["watch.debounce"].origin, Origin::Variable("GLEE_WATCH_SETTLE".to_owned()));
         assert_eq!(layer.notices, ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]);
         let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"]).unwrap_err().to_string();
         assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are the same key"), "{both}");

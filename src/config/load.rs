@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::file::{self, FileError, Links};
-use super::layer::{self, Layer, Place, Setting};
+use super::layer::{self, Layer, Origin, Setting};
 use super::paths::PROJECT_FILE;
 use super::renamed;
 use super::resolve::{Layers, resolve};
@@ -17,9 +17,8 @@ use super::suggest::closest;
 pub use super::trust::Untrusted;
 use super::trust::{self, Store, TrustError};
 use super::values::Misfit;
-use crate::domain::Role;
+use crate::domain::{Advice, Role};
 
-/// Where settings come from.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
     pub project_root: Option<&'a Path>,
@@ -36,7 +35,6 @@ pub struct Sources<'a> {
     pub state_dir: Option<PathBuf>,
 }
 
-/// Settings, and where each came from.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub settings: Settings,
@@ -46,13 +44,10 @@ pub struct Loaded {
     pub notices: Vec<String>,
     /// What the project's file would run without being trusted to.
     pub untrusted: Option<Untrusted>,
-    /// The project's file, where there is one.
     pub project_file: Option<PathBuf>,
-    /// The user's file, where there is one.
     pub user_file: Option<PathBuf>,
 }
 
-/// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(transparent)]
@@ -63,35 +58,35 @@ pub enum ConfigError {
     #[error(transparent)]
     Trust(#[from] TrustError),
     #[error("{place}not valid YAML: {message}")]
-    Syntax { place: Place, message: String },
+    Syntax { place: Origin, message: String },
     #[error("{place}unknown key `{key}`")]
-    UnknownKey { place: Place, key: String, suggestion: Option<String>, known: Vec<String> },
+    UnknownKey { place: Origin, key: String, suggestion: Option<String>, known: Vec<String> },
     #[error("the variable `{name}` sets nothing")]
     UnknownVariable { name: String, suggestion: Option<String> },
     #[error("{place}`{earlier}` and `{today}` are the same key, and both are given")]
-    BothNames { place: Place, earlier: String, today: String },
+    BothNames { place: Origin, earlier: String, today: String },
     #[error("{place}`{key}` {misfit}")]
-    Value { place: Place, key: String, misfit: Box<Misfit> },
+    Value { place: Origin, key: String, misfit: Box<Misfit> },
     #[error("{place}{} is made of keys, not a value", if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") })]
-    NotASection { place: Place, key: String, known: Vec<String> },
+    NotASection { place: Origin, key: String, known: Vec<String> },
     #[error("{place}`agents` is a list of agents")]
-    AgentsNotAList { place: Place },
+    AgentsNotAList { place: Origin },
     #[error("{place}`{path}` has no name")]
-    NamelessAgent { place: Place, path: String },
+    NamelessAgent { place: Origin, path: String },
     #[error("{place}there is another agent `{name}`")]
-    TwoAgents { place: Place, name: String },
+    TwoAgents { place: Origin, name: String },
     #[error("{place}the agent `{name}` has no {missing}")]
-    Incomplete { place: Place, name: String, missing: &'static str },
+    Incomplete { place: Origin, name: String, missing: &'static str },
     #[error("{place}the agent `{name}` has the command `{command}`, which is no embedded agent")]
-    Builtin { place: Place, name: String, command: String, suggestion: Option<String> },
+    Builtin { place: Origin, name: String, command: String, suggestion: Option<String> },
     #[error("{place}the agent `{name}` cannot be a {role}: `builtin:{kind}` is a {its}")]
-    BuiltinRole { place: Place, name: String, kind: String, its: Role, role: Role },
+    BuiltinRole { place: Origin, name: String, kind: String, its: Role, role: Role },
     #[error("{place}the agent `{name}` has the command `{command}`, which does not go with its adapter")]
-    Adapter { place: Place, name: String, command: String },
+    Adapter { place: Origin, name: String, command: String },
     #[error("the tag `{tag}` is both in `{mandatory}` and in `{optional}`")]
     BothWays { tag: String, mandatory: &'static str, optional: &'static str },
     #[error("{place}a project may not loosen `{key}` from {bound} to {value}")]
-    Looser { place: Place, key: String, value: String, bound: String },
+    Looser { place: Origin, key: String, value: String, bound: String },
     #[error("`review.reviewers` names `{name}`, which is not a connected reviewer")]
     NoSuchReviewer { name: String, reviewers: Vec<String> },
     #[error("`{0}` is not a hash")]
@@ -99,12 +94,13 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    pub(crate) fn value(place: Place, key: &str, misfit: Misfit) -> Self {
+    pub(crate) fn value(place: Origin, key: &str, misfit: Misfit) -> Self {
         Self::Value { place, key: key.to_owned(), misfit: Box::new(misfit) }
     }
+}
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for ConfigError {
+    fn hint(&self) -> Option<String> {
         let did_you_mean = |word: &str| format!("did you mean `{word}`?");
         match self {
             Self::File(error) => error.hint(),
@@ -167,15 +163,14 @@ impl ConfigError {
 pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
     let project_folder = sources.project_copy.as_deref().or(sources.project_root);
     let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));
-    let project = optional(project_file.as_deref(), PROJECT_FILE, Links::Refused)?;
+    let project = optional(project_file.as_deref(), Owner::Project)?;
     if let Some(root) = project_folder.filter(|_| project.is_none()) {
         let other = PROJECT_FILE.replace(".yml", ".yaml");
         if root.join(&other).is_file() {
             return Err(ConfigError::WrongName(other));
         }
     }
-    let user_name = sources.user_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-    let user = optional(sources.user_file.as_deref(), &user_name, Links::Followed)?;
+    let user = optional(sources.user_file.as_deref(), Owner::User)?;
     let layers = Layers {
         user: user.clone().unwrap_or_default(),
         project: project.clone().unwrap_or_default(),
@@ -196,10 +191,15 @@ pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
     })
 }
 
-fn optional(path: Option<&Path>, name: &str, links: Links) -> Result<Option<Layer>, ConfigError> {
+/// What a file sets, if it is there; the project's is named by its place in the project.
+fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigError> {
     let Some(path) = path else { return Ok(None) };
+    let (name, links) = match owner {
+        Owner::User => (path.display().to_string(), Links::Followed),
+        Owner::Project => (PROJECT_FILE.to_owned(), Links::Refused),
+    };
     let Some(text) = file::read(path, links)? else { return Ok(None) };
-    layer::from_text(Some(name), &text).map(Some)
+    layer::from_text(owner, Some(&name), &text).map(Some)
 }
 
 fn untrusted(sources: &Sources<'_>, project: &Layer) -> Result<Option<Untrusted>, ConfigError> {
@@ -224,9 +224,6 @@ fn untrusted(sources: &Sources<'_>, project: &Layer) -> Result<Option<Untrusted>
 }
 
 /// Checks that the names in `review.reviewers` are those of connected reviewers.
-///
-/// # Errors
-/// For the first that is not.
 pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok(()) };
     let reviewers: Vec<String> = settings
@@ -250,21 +247,17 @@ pub enum Owner {
 
 /// Checks a text before it becomes a file: everything that [`load`] would say about it, save variables and flags.
 /// Returns what the text needs trust for. `name` is what the file is called in errors; without it they name no place.
-///
-/// # Errors
-/// For the first thing that is wrong.
 pub fn check_text(
     sources: &Sources<'_>,
     owner: Owner,
     name: Option<&str>,
     text: &str,
 ) -> Result<Option<Untrusted>, ConfigError> {
-    let given = layer::from_text(name, text)?;
+    let given = layer::from_text(owner, name, text)?;
     let layers = match owner {
         Owner::User => Layers { user: given, ..Layers::default() },
         Owner::Project => {
-            let user_name = sources.user_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-            let user = optional(sources.user_file.as_deref(), &user_name, Links::Followed)?;
+            let user = optional(sources.user_file.as_deref(), Owner::User)?;
             Layers { user: user.unwrap_or_default(), project: given, ..Layers::default() }
         }
     };
@@ -274,22 +267,19 @@ pub fn check_text(
 }
 
 /// Reads a value typed for a dotted key, and checks it; what comes back is what belongs in a file.
-///
-/// # Errors
-/// When there is no such key, or the value does not fit it.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
-        Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Place::CommandLine, key))?,
+        Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,
         None => schema::find(renamed::today(key).unwrap_or(key)).ok_or_else(|| unknown_key(key))?,
     };
     let value = found.read(text);
-    found.check(&value).map_err(|misfit| ConfigError::value(Place::CommandLine, key, misfit))?;
+    found.check(&value).map_err(|misfit| ConfigError::value(Origin::Flag, key, misfit))?;
     Ok(value)
 }
 
 /// The error for a typed key that does not exist, or that is a section.
 pub fn unknown_key(key: &str) -> ConfigError {
-    let place = Place::CommandLine;
+    let place = Origin::Flag;
     let known: Vec<String> = schema::children(key).into_iter().map(|child| format!("{key}.{child}")).collect();
     match key {
         "agents" => ConfigError::AgentsNotAList { place },

@@ -20,24 +20,10 @@ mod units;
 mod values;
 mod yaml;
 
-pub use layer::{Origin, Place, Setting};
+pub use layer::{Origin, Setting};
 pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
 pub use resolve::shown;
 pub use suggest::closest;
 pub use trust::command_line;
 pub use values::Misfit;
 pub use yaml::flow;
-
-/// What the errors of this layer advise.
-macro_rules! advice {
-    ($($error:ty),+) => {
-        $(impl crate::domain::Advice for $error {
-            fn hint(&self) -> Option<String> {
-                Self::hint(self)
-            }
-        })+
-    };
-}
-
-advice!(ConfigError, file::FileError, paths::NoHome, stages::StagesError);
-impl crate::domain::Advice for trust::TrustError {}

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
-/// The variable that names the state folder.
+use crate::domain::Advice;
+
 pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 
 /// The project's configuration file, below its root.
@@ -13,22 +14,17 @@ pub const PROJECT_FILE: &str = ".glee/config.yml";
 /// The folder of a project's settings, templates and rules.
 pub const PROJECT_FOLDER: &str = ".glee";
 
-/// There is no home folder to derive a place from.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no home folder to keep Glee's files in")]
 pub struct NoHome;
 
-impl NoHome {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for NoHome {
+    fn hint(&self) -> Option<String> {
         Some(format!("set `HOME`, or `{STATE_VARIABLE}` and `XDG_CONFIG_HOME`"))
     }
 }
 
 /// The folder of Glee's state: `GLEE_STATE_DIR`, or `glee` in the XDG state folder. It need not exist.
-///
-/// # Errors
-/// Without the variable and without a home.
 pub fn state_dir() -> Result<PathBuf, NoHome> {
     if let Some(folder) = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return std::path::absolute(folder).map_err(|_| NoHome);
@@ -38,9 +34,6 @@ pub fn state_dir() -> Result<PathBuf, NoHome> {
 }
 
 /// The user's configuration file: `glee/config.yml` in the XDG configuration folder. It need not exist.
-///
-/// # Errors
-/// Without a home.
 pub fn user_config_file() -> Result<PathBuf, NoHome> {
     Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
 }

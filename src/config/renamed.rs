@@ -26,7 +26,6 @@ pub(crate) fn earlier(name: &str) -> Option<&'static str> {
     KEYS.into_iter().find(|(_, today)| *today == name).map(|(earlier, _)| earlier)
 }
 
-/// What is said where an earlier name is used.
 pub fn notice(earlier: &str, today: &str) -> String {
     format!("`{earlier}` is now called `{today}`")
 }

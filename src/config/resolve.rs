@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::layer::{Given, GivenAgent, Layer, Origin, Place, Setting};
+use super::layer::{GivenAgent, Layer, Origin, Setting};
 use super::load::ConfigError;
 use super::schema::{self, KNOWN_PROGRAMS, Key};
 use super::settings::{Connected, Settings};
@@ -52,39 +52,32 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Resolved, ConfigError> {
 fn value(layers: &Layers, key: &'static Key) -> Result<Setting, ConfigError> {
     let name = key.name.as_str();
     let default = Setting { value: key.default.clone(), origin: Origin::Default };
-    let user = layers.user.values.get(name).map(|given| from(given, Origin::User));
-    let below = user.unwrap_or_else(|| default.clone());
-    let mut setting = match layers.project.values.get(name) {
+    let below = layers.user.values.get(name).unwrap_or(&default);
+    let files = match layers.project.values.get(name) {
         Some(given) if key.is_guarded() => guard(key, name, given, below, &default.value)?,
-        Some(given) => from(given, Origin::Project),
-        None => below,
+        given => given.unwrap_or(below),
     };
-    for layer in [&layers.variables, &layers.flags] {
-        if let Some(given) = layer.values.get(name) {
-            setting = from(given, |place| match place {
-                Place::Variable(name) => Origin::Variable(name),
-                _ => Origin::Flag,
-            });
-        }
-    }
-    Ok(setting)
-}
-
-fn from(given: &Given, origin: fn(super::Place) -> Origin) -> Setting {
-    Setting { value: given.value.clone(), origin: origin(given.place.clone()) }
+    let above = layers.flags.values.get(name).or_else(|| layers.variables.values.get(name));
+    Ok(above.unwrap_or(files).clone())
 }
 
 /// What a project's value comes to above `below`, which is the user's or else the default.
 ///
 /// A project may ask for as much as the default or the user allows, and no more; where the user's own bound is the
 /// stricter one, it stands.
-fn guard(key: &Key, name: &str, project: &Given, below: Setting, default: &Value) -> Result<Setting, ConfigError> {
+fn guard<'a>(
+    key: &Key,
+    name: &str,
+    project: &'a Setting,
+    below: &'a Setting,
+    default: &Value,
+) -> Result<&'a Setting, ConfigError> {
     let looser = |value: &Value, than: &Value| amount(key, value) > amount(key, than);
     if looser(&project.value, &below.value) {
         if looser(&project.value, default) {
             let bound = if looser(&below.value, default) { &below.value } else { default };
             return Err(ConfigError::Looser {
-                place: project.place.clone(),
+                place: project.origin.clone(),
                 key: name.to_owned(),
                 value: super::flow(&project.value),
                 bound: super::flow(bound),
@@ -92,7 +85,7 @@ fn guard(key: &Key, name: &str, project: &Given, below: Setting, default: &Value
         }
         return Ok(below);
     }
-    Ok(from(project, Origin::Project))
+    Ok(project)
 }
 
 /// How loose a value is: milliseconds, bytes, parts of a million of a number, `false` over `true`, an earlier word over a
@@ -143,22 +136,20 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
 
 /// One agent: what the project says about it over what the user says, checked as a whole.
 fn agent(layers: &Layers, given: &GivenAgent) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
-    let named = |agents: &'_ [GivenAgent]| agents.iter().find(|agent| agent.name == given.name).cloned();
-    let mut values: BTreeMap<&'static str, Setting> = BTreeMap::new();
-    for (key, value) in named(&layers.user.agents).into_iter().flat_map(|agent| agent.values) {
-        values.insert(key, from(&value, Origin::User));
-    }
-    for (key, value) in named(&layers.project.agents).into_iter().flat_map(|agent| agent.values) {
-        let setting = if key == "timeout" {
+    let named = |layer: &Layer| {
+        let agent = layer.agents.iter().find(|agent| agent.name == given.name);
+        agent.map(|agent| agent.values.clone()).unwrap_or_default()
+    };
+    let mut values = named(&layers.user);
+    for (key, mut setting) in named(&layers.project) {
+        if key == "timeout" {
             let total = schema::find("limits.call_timeout").expect("`limits.call_timeout` is a key");
-            let below = values
-                .remove(key)
-                .or_else(|| layers.user.values.get("limits.call_timeout").map(|total| from(total, Origin::User)))
-                .unwrap_or_else(|| Setting { value: total.default.clone(), origin: Origin::Default });
-            guard(total, &format!("agents.{}.timeout", given.name), &value, below, &total.default)?
-        } else {
-            from(&value, Origin::Project)
-        };
+            let default = Setting { value: total.default.clone(), origin: Origin::Default };
+            let below =
+                values.get(key).or_else(|| layers.user.values.get("limits.call_timeout")).unwrap_or(&default);
+            setting =
+                guard(total, &format!("agents.{}.timeout", given.name), &setting, below, &default.value)?.clone();
+        }
         values.insert(key, setting);
     }
     complete(given, &mut values)?;
@@ -217,7 +208,6 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
 }
 
 impl Resolved {
-    /// The settings as the rest of Glee reads them.
     pub(crate) fn settings(&self) -> Settings {
         let own = self.values.iter().filter(|(key, _)| !key.starts_with("agents."));
         let mut settings = schema::typed(own.map(|(key, setting)| (key.clone(), setting.value.clone())))
@@ -253,14 +243,16 @@ mod tests {
     use std::time::Duration;
 
     use super::super::layer;
+    use super::super::load::Owner;
     use super::super::settings::{DebateRounds, ReviewSettings};
     use super::*;
+    use crate::domain::Advice as _;
     use crate::domain::AgentName;
 
     fn layers(user: &str, project: &str) -> Layers {
         Layers {
-            user: layer::from_text(Some("user.yml"), user).unwrap(),
-            project: layer::from_text(Some("project.yml"), project).unwrap(),
+            user: layer::from_text(Owner::User, Some("user.yml"), user).unwrap(),
+            project: layer::from_text(Owner::Project, Some("project.yml"), project).unwrap(),
             ..Layers::default()
         }
     }
@@ -269,7 +261,7 @@ mod tests {
     fn value(layers: &Layers, key: &str) -> String {
         let resolved = resolve(layers).unwrap();
         let setting = &resolved.values[key];
-        format!("{} ({})", crate::config::flow(&setting.value), setting.origin)
+        format!("{} ({})", crate::config::flow(&setting.value), setting.origin.label())
     }
 
     fn refusal(user: &str, project: &str) -> String {
@@ -371,9 +363,9 @@ limits: {max_output_size: 3MB}
         let mut layers = Layers::default();
         let key = "review.rounds";
         assert_eq!(value(&layers, key), "1 (default)");
-        layers.user = layer::from_text(Some("user.yml"), &text(2)).unwrap();
+        layers.user = layer::from_text(Owner::User, Some("user.yml"), &text(2)).unwrap();
         assert_eq!(value(&layers, key), "2 (user.yml:2)");
-        layers.project = layer::from_text(Some("project.yml"), &text(3)).unwrap();
+        layers.project = layer::from_text(Owner::Project, Some("project.yml"), &text(3)).unwrap();
         assert_eq!(value(&layers, key), "3 (project.yml:2)");
         layers.variables = layer::from_variables(&[("GLEE_REVIEW_ROUNDS".to_owned(), "4".to_owned())]).unwrap();
         assert_eq!(value(&layers, key), "4 (GLEE_REVIEW_ROUNDS)");

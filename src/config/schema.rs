@@ -39,18 +39,17 @@ pub const BUILTINS: [(&str, crate::domain::Role); 3] = [
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
 /// The keys outside `agents`, in the order in which they are listed.
-pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let mut keys = Vec::new();
-    collect(&SCHEMA, "", &json!(Settings::default()), &mut keys);
-    keys
-});
+pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| keys(&SCHEMA, &json!(Settings::default())));
 
 /// The keys of one agent, in the order in which they are written.
-pub(crate) static AGENT_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+pub(crate) static AGENT_KEYS: LazyLock<Vec<Key>> =
+    LazyLock::new(|| keys(&SCHEMA["properties"]["agents"]["items"], &Value::Null));
+
+fn keys(schema: &Value, defaults: &Value) -> Vec<Key> {
     let mut keys = Vec::new();
-    collect(&SCHEMA["properties"]["agents"]["items"], "", &Value::Null, &mut keys);
+    collect(schema, "", defaults, &mut keys);
     keys
-});
+}
 
 fn collect(schema: &Value, section: &str, defaults: &Value, keys: &mut Vec<Key>) {
     for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
@@ -131,7 +130,6 @@ impl Key {
     }
 }
 
-/// Whether a schema accepts values of a kind.
 fn admits(schema: &Value, kind: &str) -> bool {
     match &schema["type"] {
         Value::String(one) => one == kind,
@@ -151,7 +149,6 @@ pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The key of an agent.
 pub(crate) fn find_agent_key(name: &str) -> Option<&'static Key> {
     AGENT_KEYS.iter().find(|key| key.name == name)
 }
@@ -166,7 +163,6 @@ pub(crate) fn children(section: &str) -> Vec<&'static str> {
     place["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect()
 }
 
-/// A name in a section.
 pub(crate) fn within(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
 }
@@ -190,7 +186,6 @@ pub(crate) fn typed(values: impl IntoIterator<Item = (String, Value)>) -> serde_
     serde_json::from_value(nested(values))
 }
 
-/// The JSON Schema of a configuration file.
 pub fn json_schema() -> Value {
     let mut schema = SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)

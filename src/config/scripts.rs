@@ -17,7 +17,6 @@ const ENDINGS: [&str; 8] = ["", ".py", ".js", ".mjs", ".cjs", ".ts", "/index.js"
 pub(crate) struct Roots(Vec<PathBuf>);
 
 impl Roots {
-    /// Those of a project's folder.
     pub(crate) fn of(project: &Path) -> Self {
         let tree = project.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
         let mut roots = vec![project.to_owned()];
@@ -50,7 +49,6 @@ impl Roots {
     }
 }
 
-/// The BLAKE3 hash of a file.
 pub(crate) fn hash(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;

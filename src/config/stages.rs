@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::file::{self, FileError, Links};
 use super::suggest::closest;
 use super::yaml;
-use crate::domain::{Question, Role};
+use crate::domain::{Advice, Question, Role};
 
 /// The folder of a project's own stages, below its root.
 pub const FOLDER: &str = ".glee/stages";
@@ -26,7 +26,6 @@ const PACKAGED: [(&str, &str); 7] = [
     ("unlock", include_str!("stages/unlock.yml")),
 ];
 
-/// The checkpoints of the specification.
 pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 
 /// The checkpoint of this name, in any spelling: `PostTasks`, `post_tasks` and `post-tasks` are one.
@@ -37,14 +36,12 @@ pub fn checkpoint(name: &str) -> Option<&'static str> {
     CHECKPOINTS.into_iter().find(|known| letters(known) == letters(name))
 }
 
-/// A stage as its file describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
     /// Its name; that of the file.
     #[serde(skip)]
     pub name: String,
-    /// What the stage is for.
     pub prompt: String,
     /// The fields that every answer and the synthesis must have.
     #[serde(default)]
@@ -79,7 +76,6 @@ pub struct Gate {
     pub questions: PathBuf,
 }
 
-/// A pipeline of stages.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pipeline {
@@ -90,11 +86,9 @@ pub struct Pipeline {
     pub stages: Vec<Step>,
 }
 
-/// A step of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Step {
-    /// A stage, by its name.
     Stage(String),
     Gate(Gate),
 }
@@ -114,7 +108,6 @@ struct Asked {
     options: Vec<String>,
 }
 
-/// Why such a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StagesError {
     #[error(transparent)]
@@ -122,7 +115,7 @@ pub enum StagesError {
     #[error("there is no file `{}`", .0.display())]
     Missing(PathBuf),
     #[error("{}{}: not valid YAML: {message}", path.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
-    Syntax { path: PathBuf, line: Option<u64>, message: String },
+    Syntax { path: PathBuf, line: Option<u32>, message: String },
     #[error("{}: {message}", path.display())]
     Shape { path: PathBuf, message: String },
     #[error("there is no stage `{name}`")]
@@ -131,9 +124,8 @@ pub enum StagesError {
     Name(String),
 }
 
-impl StagesError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advice for StagesError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::File(error) => error.hint(),
             Self::Missing(_) => None,
@@ -153,9 +145,6 @@ impl StagesError {
 }
 
 /// Whether a word can be the name of an id, a stage or a checkpoint: it becomes one of a folder.
-///
-/// # Errors
-/// When it cannot.
 pub fn name(word: &str) -> Result<(), StagesError> {
     let fits = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits && word.len() <= 100 && word.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -166,9 +155,6 @@ pub fn name(word: &str) -> Result<(), StagesError> {
 }
 
 /// A stage by its name: the project's own, or a packaged one.
-///
-/// # Errors
-/// When there is none, or its file cannot be used.
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));
@@ -190,10 +176,6 @@ pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     Ok(stage)
 }
 
-/// The pipeline in a file.
-///
-/// # Errors
-/// When it cannot be used, or is empty.
 pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     let pipeline: Pipeline = parse(path, &read(path)?)?;
     if pipeline.stages.is_empty() {

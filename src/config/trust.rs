@@ -5,11 +5,12 @@
 //! to (`advisories.url`). The files of the tree that these commands name belong to it (`config::scripts`), and so do the
 //! templates under `.glee/prompts`, which order the user's agents. Rules under `.glee/rules` are data and run nothing. The
 //! hash covers exactly that content, in one form: comments, order and other settings may change without asking again.
-//! Records lie in the state folder, one file for each project and hash, out of every repository's reach.
+//! Records lie in the state folder, one file for each project and hash, out of every repository's reach; where they cannot
+//! be read or written, the methods of [`Store`] fail.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,9 @@ use super::resolve::adapter_of;
 use super::schema::KNOWN_PROGRAMS;
 use super::scripts::{self, Roots};
 use super::values::words;
+use crate::domain::Advice;
 use crate::files;
+use crate::private;
 use crate::protocol::{printable, prompts};
 
 /// The part of a project's file that needs trust.
@@ -34,19 +37,17 @@ pub struct Untrusted {
     pub changed: Vec<String>,
 }
 
-/// The records cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// A link stands where the records are kept.
     #[error("`{0}` is a symbolic link")]
     Link(PathBuf),
-    /// They cannot be read.
     #[error("cannot read what is trusted in `{0}`")]
     Read(PathBuf, #[source] io::Error),
-    /// They cannot be written.
     #[error("cannot record trust in `{0}`")]
     Write(PathBuf, #[source] io::Error),
 }
+
+impl Advice for TrustError {}
 
 /// What a project needs trust for, if anything: its layer, with the files that commands name, and its templates.
 pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted> {
@@ -161,74 +162,48 @@ pub fn command_line(command: &Value) -> String {
     }
 }
 
-/// One thing that is trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub project: PathBuf,
-    /// The hash of what is trusted.
     pub hash: String,
     pub runs: Vec<String>,
-    /// When it was trusted.
     pub at: jiff::Timestamp,
 }
 
-/// The records of trust.
 #[derive(Clone, Debug)]
 pub struct Store {
     state: PathBuf,
 }
 
 impl Store {
-    /// The records kept in this state folder.
     pub fn new(state: &Path) -> Self {
         Self { state: state.to_owned() }
     }
 
-    /// Whether this content of this project is trusted.
-    ///
-    /// # Errors
-    /// When the records cannot be read.
     pub fn trusts(&self, project: &Path, hash: &str) -> Result<bool, TrustError> {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
     /// Those lines of `runs` that the last record of this project does not have; none without a record.
-    ///
-    /// # Errors
-    /// When the records cannot be read.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
     }
 
-    /// Trusts this content of this project.
-    ///
-    /// # Errors
-    /// When that cannot be recorded.
     pub fn trust(&self, project: &Path, untrusted: &Untrusted) -> Result<(), TrustError> {
         self.refuse_links()?;
-        let folder = self.folder();
-        let unwritable = |error| TrustError::Write(folder.clone(), error);
-        crate::private::folder(&folder).map_err(unwritable)?;
         let record = Record {
             project: project.to_owned(),
             hash: untrusted.hash.clone(),
             runs: untrusted.runs.clone(),
             at: jiff::Timestamp::now(),
         };
-        // A temporary file is readable by its owner alone, and stays so under its final name.
-        let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(unwritable)?;
-        serde_json::to_writer_pretty(&mut file, &record).map_err(|error| unwritable(error.into()))?;
-        file.flush().map_err(unwritable)?;
-        file.as_file().sync_all().map_err(unwritable)?;
-        file.persist(self.file(&record.project, &record.hash)).map_err(|error| unwritable(error.error))?;
-        Ok(())
+        let text = serde_json::to_vec_pretty(&record).map_err(io::Error::other);
+        let written = text.and_then(|text| private::write(&self.file(project, &record.hash), &text));
+        written.map_err(|error| TrustError::Write(self.folder(), error))
     }
 
     /// Forgets everything about this project; says how many records that were.
-    ///
-    /// # Errors
-    /// When a record cannot be removed.
     pub fn revoke(&self, project: &Path) -> Result<usize, TrustError> {
         let records = self.of(project)?;
         for record in &records {
@@ -239,9 +214,6 @@ impl Store {
     }
 
     /// All records, by project and time.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn list(&self) -> Result<Vec<Record>, TrustError> {
         self.refuse_links()?;
         let folder = self.folder();
@@ -293,7 +265,6 @@ impl Store {
     }
 }
 
-/// Whether `text` has the form of a hash.
 pub fn is_hash(text: &str) -> bool {
     text.strip_prefix("blake3:")
         .is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
@@ -304,10 +275,10 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::config::layer;
+    use crate::config::{Owner, layer};
 
     fn of(text: &str) -> Option<Untrusted> {
-        needed(&layer::from_text(Some("c.yml"), text).unwrap(), None)
+        needed(&layer::from_text(Owner::Project, Some("c.yml"), text).unwrap(), None)
     }
 
     fn runs(text: &str) -> Vec<String> {

@@ -7,7 +7,6 @@ use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 /// The longest duration that may be set: far beyond any run, and safe to add to any clock.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The largest size that may be set.
 const LARGEST: u64 = 1 << 40;
 
 /// The units of sizes; what is written takes the largest binary one that leaves a whole number.

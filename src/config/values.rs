@@ -20,7 +20,6 @@ use super::units;
 use crate::domain::{AgentName, Price as Dollars, Tag};
 use crate::rules::mandatory;
 
-/// Why a value does not fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
     /// What is wrong: `` cannot be `judg` ``.
@@ -62,7 +61,6 @@ impl Misfit {
         Self::of(given, words.join(", "), suggestion.map(str::to_owned))
     }
 
-    /// What would fit, and what was probably meant.
     pub fn hint(&self) -> String {
         match &self.suggestion {
             Some(word) => format!("allowed: {}; did you mean `{word}`?", self.allowed),
@@ -82,7 +80,6 @@ pub(crate) trait Form {
     /// What fits, in words.
     fn allowed() -> String;
 
-    /// What a JSON Schema says about it.
     fn schema() -> Value;
 
     /// Reads it, where it fits.
@@ -131,10 +128,6 @@ impl<F: Form> JsonSchema for As<F> {
         std::any::type_name::<F>().into()
     }
 
-    fn inline_schema() -> bool {
-        true
-    }
-
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         F::schema().try_into().expect("a form's schema is an object")
     }
@@ -168,10 +161,8 @@ impl<F: Form> Form for Option<F> {
 /// One word, `none` or `all`, or a value; where it is `none`, an empty value is that too.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
-/// `none`, or a value.
 pub(crate) type OrNone<F> = Or<F, true>;
 
-/// `all`, or a value.
 pub(crate) type OrAll<F> = Or<F, false>;
 
 impl<F, const NONE: bool> Or<F, NONE> {
@@ -200,7 +191,6 @@ impl<F: Form, const NONE: bool> Form for Or<F, NONE> {
     }
 }
 
-/// A whole number from one to another.
 pub(crate) struct Count<const LEAST: u32, const MOST: u32>;
 
 impl<const LEAST: u32, const MOST: u32> Form for Count<LEAST, MOST> {
@@ -343,7 +333,6 @@ form! {
 }
 
 form! {
-    /// `all`, `first`, or a list of agents' names.
     Reviewers: ReviewerChoice = "all, first, or a list of agents' names",
     {"anyOf": [{"enum": ["all", "first"]}, {"type": "array", "items": (Name::schema()), "minItems": 1}]},
     |given| match given {
@@ -361,7 +350,6 @@ form! {
 }
 
 form! {
-    /// A list of severity tags.
     Tags: Vec<String> = "a list of severity tags such as [MUST, HIGH]",
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
@@ -407,7 +395,6 @@ form! {
 }
 
 form! {
-    /// The word of an adapter.
     Adapter: String = ADAPTERS.join(", "),
     {"type": "string", "enum": ADAPTERS},
     |given| given.as_str().filter(|word| ADAPTERS.contains(word)).map(str::to_owned);
@@ -446,7 +433,6 @@ form! {
 }
 
 form! {
-    /// A list of commands.
     Commands: Vec<Vec<String>> = "a list of commands such as [cargo test, make lint]",
     {"type": "array", "items": (Command::schema())},
     |given| given.as_array()?.iter().map(Command::read).collect();
@@ -510,7 +496,6 @@ fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
     items.iter().all(fits).then(|| words(given))
 }
 
-/// The text in a list.
 pub(crate) fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -6,47 +6,47 @@
 use std::fmt::{self, Write as _};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 use serde_yaml::budget::BudgetBreach;
-use serde_yaml::{Error, MergeKeyPolicy, Spanned, budget, options};
+use serde_yaml::{Error, Location, MergeKeyPolicy, Spanned, budget, options};
 
 const MAX_DEPTH: usize = 32;
 const MAX_NODES: usize = 20_000;
 
 /// A line and a column, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position {
-    pub(crate) line: u64,
-    pub(crate) column: u64,
+pub struct Position {
+    pub line: u32,
+    pub column: u32,
 }
 
-/// A value and where it stands; values that came from elsewhere than a file stand nowhere.
+impl From<Location> for Position {
+    fn from(at: Location) -> Self {
+        let [line, column] = [at.line(), at.column()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        Self { line, column }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) tree: Tree,
-    pub(crate) at: Option<Position>,
+    pub(crate) at: Position,
 }
 
-/// The kinds of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Tree {
-    Null,
-    Bool(bool),
-    Number(Number),
-    Text(String),
+    Scalar(Value),
     List(Vec<Node>),
     Map(Vec<Entry>),
 }
 
-/// One entry of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    pub(crate) at: Option<Position>,
+    pub(crate) at: Position,
     pub(crate) value: Node,
 }
 
-/// Text that is not acceptable YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     pub(crate) message: String,
@@ -55,20 +55,17 @@ pub(crate) struct Unreadable {
 
 impl Node {
     /// Where an item of a list, or an entry of a map, stands.
-    pub(crate) fn item(&self, index: usize) -> Option<Position> {
+    pub(crate) fn item(&self, index: usize) -> Position {
         match &self.tree {
             Tree::List(items) => items[index].at,
             Tree::Map(entries) => entries[index].at,
-            _ => self.at,
+            Tree::Scalar(_) => self.at,
         }
     }
 
     pub(crate) fn json(&self) -> Value {
         match &self.tree {
-            Tree::Null => Value::Null,
-            Tree::Bool(value) => Value::Bool(*value),
-            Tree::Number(value) => Value::Number(value.clone()),
-            Tree::Text(value) => Value::String(value.clone()),
+            Tree::Scalar(value) => value.clone(),
             Tree::List(items) => Value::Array(items.iter().map(Self::json).collect()),
             Tree::Map(entries) => Value::Object(
                 entries.iter().map(|entry| (entry.key.clone(), entry.value.json())).collect::<Map<_, _>>(),
@@ -77,26 +74,7 @@ impl Node {
     }
 }
 
-impl From<&Value> for Node {
-    fn from(value: &Value) -> Self {
-        let tree = match value {
-            Value::Null => Tree::Null,
-            Value::Bool(value) => Tree::Bool(*value),
-            Value::Number(value) => Tree::Number(value.clone()),
-            Value::String(value) => Tree::Text(value.clone()),
-            Value::Array(items) => Tree::List(items.iter().map(Self::from).collect()),
-            Value::Object(entries) => Tree::Map(
-                entries
-                    .iter()
-                    .map(|(key, value)| Entry { key: key.clone(), at: None, value: Self::from(value) })
-                    .collect(),
-            ),
-        };
-        Self { tree, at: None }
-    }
-}
-
-/// Reads one YAML document; an empty one is [`Tree::Null`].
+/// Reads one YAML document; an empty one is null.
 pub(crate) fn parse(text: &str) -> Result<Node, Unreadable> {
     let options = options! {
         strict_booleans: true,
@@ -114,7 +92,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Unreadable> {
 
 impl From<&Error> for Unreadable {
     fn from(error: &Error) -> Self {
-        let at = error.location().map(|at| Position { line: at.line(), column: at.column() });
+        let at = error.location().map(Position::from);
         let message = match error.without_snippet() {
             Error::DuplicateMappingKey { key: Some(key), .. } => {
                 format!("the key `{key}` stands here a second time")
@@ -136,8 +114,7 @@ impl From<&Error> for Unreadable {
 }
 
 fn located(tree: Spanned<Tree>) -> Node {
-    let at = tree.referenced;
-    Node { tree: tree.value, at: Some(Position { line: at.line(), column: at.column() }) }
+    Node { tree: tree.value, at: tree.referenced.into() }
 }
 
 impl<'de> Deserialize<'de> for Tree {
@@ -156,31 +133,27 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 
     fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
+        Ok(Tree::Scalar(Value::Null))
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
-        Ok(Tree::Bool(value))
+        Ok(Tree::Scalar(value.into()))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
-        Ok(Tree::Number(value.into()))
+        Ok(Tree::Scalar(value.into()))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
-        Ok(Tree::Number(value.into()))
+        Ok(Tree::Scalar(value.into()))
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Tree, E> {
-        Number::from_f64(value).map(Tree::Number).ok_or_else(|| E::custom("not a number"))
+        Number::from_f64(value).map(|number| Tree::Scalar(number.into())).ok_or_else(|| E::custom("not a number"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
-        Ok(Tree::Text(value.to_owned()))
+        Ok(Tree::Scalar(value.into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
@@ -194,8 +167,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
         let mut map = Vec::new();
         while let Some((key, value)) = entries.next_entry::<Spanned<String>, _>()? {
-            let at = Position { line: key.referenced.line(), column: key.referenced.column() };
-            map.push(Entry { key: key.value, at: Some(at), value: located(value) });
+            map.push(Entry { key: key.value, at: key.referenced.into(), value: located(value) });
         }
         Ok(Tree::Map(map))
     }
@@ -219,10 +191,7 @@ pub fn flow(value: &Value) -> String {
 fn word(text: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
     let plain = text.chars().all(harmless)
-        && parse(&format!("{{a: {text}}}")).is_ok_and(|node| match node.tree {
-            Tree::Map(entries) => entries.iter().all(|entry| entry.value.tree == Tree::Text(text.to_owned())),
-            _ => false,
-        });
+        && parse(&format!("{{a: {text}}}")).is_ok_and(|node| node.json() == json!({ "a": text }));
     if plain { text.to_owned() } else { quoted(text) }
 }
 
@@ -243,11 +212,9 @@ pub(crate) fn quoted(text: &str) -> String {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use serde_json::json;
-
     use super::*;
 
-    fn refusal(text: &str) -> (String, u64, u64) {
+    fn refusal(text: &str) -> (String, u32, u32) {
         let error = parse(text).unwrap_err();
         let at = error.at.unwrap();
         (error.message, at.line, at.column)
@@ -266,11 +233,11 @@ mod tests {
     #[test]
     fn every_value_knows_where_it_stands() {
         let Tree::Map(entries) = parse("a:\n  - b: c\n").unwrap().tree else { panic!("a map") };
-        assert_eq!(entries[0].at, Some(Position { line: 1, column: 1 }));
+        assert_eq!(entries[0].at, Position { line: 1, column: 1 });
         let Tree::List(items) = &entries[0].value.tree else { panic!("a list") };
         let Tree::Map(inner) = &items[0].tree else { panic!("a map") };
-        assert_eq!(inner[0].at, Some(Position { line: 2, column: 5 }));
-        assert_eq!(inner[0].value.at, Some(Position { line: 2, column: 8 }));
+        assert_eq!(inner[0].at, Position { line: 2, column: 5 });
+        assert_eq!(inner[0].value.at, Position { line: 2, column: 8 });
     }
 
     #[test]

@@ -1,11 +1,14 @@
-//! Appending: number, chain and views of an event in one transaction, synced when it is over.
+//! Appending: number, chain and views of an event in one transaction.
+//!
+//! When a method returns, its events are on the disk; where the history cannot be written, it is as it was before.
 
 use jiff::{Timestamp, Unit};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use serde_json::json;
 use tracing::debug;
 
 use super::open::fault;
-use super::view::{self, json, time};
+use super::view::{self, from_json, time};
 use super::{Journal, JournalError, chain};
 use crate::domain::{
     Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
@@ -24,31 +27,21 @@ struct Tail<'a> {
 }
 
 impl Journal {
-    /// Appends one event to a run. When this returns, it is on the disk.
-    ///
-    /// # Errors
-    /// When the history cannot be written; it is then as it was before.
     pub fn append(&mut self, run: &RunId, kind: EventKind) -> Result<Event, JournalError> {
-        self.write(run, |tail| Ok(tail.push(kind)?))
+        self.write(run, |tail| tail.push(kind))
     }
 
     /// Appends several events to a run: all of them or, with an error, none.
-    ///
-    /// # Errors
-    /// As [`Self::append`].
     pub fn append_all(
         &mut self,
         run: &RunId,
         kinds: impl IntoIterator<Item = EventKind>,
     ) -> Result<Vec<Event>, JournalError> {
-        self.write(run, |tail| kinds.into_iter().map(|kind| Ok(tail.push(kind)?)).collect())
+        self.append_with(run, kinds, Vec::new())
     }
 
     /// Appends several events to a run, and others to the runs that are named with them: all of them or, with an error,
     /// none. Returns the events of `run`.
-    ///
-    /// # Errors
-    /// As [`Self::append`].
     pub fn append_with(
         &mut self,
         run: &RunId,
@@ -56,7 +49,7 @@ impl Journal {
         elsewhere: Vec<(RunId, EventKind)>,
     ) -> Result<Vec<Event>, JournalError> {
         self.write(run, |tail| {
-            let events = kinds.into_iter().map(|kind| Ok(tail.push(kind)?)).collect::<Result<Vec<_>, Refusal>>()?;
+            let events = kinds.into_iter().map(|kind| tail.push(kind)).collect::<rusqlite::Result<Vec<_>>>()?;
             for (run, kind) in elsewhere {
                 tail.turn_to(run)?;
                 tail.push(kind)?;
@@ -66,9 +59,6 @@ impl Journal {
     }
 
     /// Opens a dispute on a coder's objection under the next free number.
-    ///
-    /// # Errors
-    /// As [`Self::append`].
     pub fn open_dispute(
         &mut self,
         run: &RunId,
@@ -82,9 +72,6 @@ impl Journal {
 
     /// Opens disputes, each about a finding and with the objection to it, under the next free numbers: all of them or,
     /// with an error, none.
-    ///
-    /// # Errors
-    /// As [`Self::append`].
     pub fn open_disputes(
         &mut self,
         run: &RunId,
@@ -95,7 +82,7 @@ impl Journal {
                 tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
             let opened = (first.unsigned_abs()..).zip(sides).map(|(number, sides)| {
                 let dispute = Box::new(sides.numbered(DisputeNumber(number)));
-                Ok(tail.push(EventKind::DisputeOpened { dispute })?)
+                tail.push(EventKind::DisputeOpened { dispute })
             });
             opened.collect()
         })
@@ -104,7 +91,7 @@ impl Journal {
     /// Settles an open dispute by a person's word, outside of a run at work.
     ///
     /// # Errors
-    /// When there is no such dispute, when it is settled already, or as [`Self::append`].
+    /// When there is no such dispute, or it is settled already.
     pub fn resolve(
         &mut self,
         number: DisputeNumber,
@@ -113,52 +100,37 @@ impl Journal {
     ) -> Result<RunId, JournalError> {
         // Which run it is never changes; whether it is still open is asked again under the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
-        self.write(&run, |tail| {
-            let now: Option<String> = tail.db.query_row(
-                "SELECT disposition FROM dispute WHERE number = ?1",
-                [number.0.cast_signed()],
-                |row| row.get(0),
-            )?;
-            if let Some(disposition) = now.and_then(|text| serde_json::from_str(&text).ok()) {
-                return Err(Refusal::Known(JournalError::AlreadySettled { number, disposition }));
+        let settled = self.write(&run, |tail| {
+            let sql = "SELECT disposition FROM dispute WHERE number = ?1";
+            let now: Option<Disposition> =
+                tail.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))?;
+            if now.is_some() {
+                return Ok(now);
             }
             let ruling =
                 RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
             tail.push(EventKind::RulingGiven { dispute: number, ruling })?;
             let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into() };
             tail.push(EventKind::DisputeSettled { dispute: number, settlement })?;
-            Ok(())
+            Ok(None)
         })?;
-        Ok(run)
+        settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
     }
 
     fn write<T>(
         &mut self,
         run: &RunId,
-        work: impl FnOnce(&mut Tail<'_>) -> Result<T, Refusal>,
+        work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, JournalError> {
-        let path = self.path.clone();
-        let told = |refusal| match refusal {
-            Refusal::Known(error) => error,
-            Refusal::Sqlite(source) => fault(&path, source),
+        let all = || {
+            let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut tail = Tail::of(&tx, run)?;
+            let result = work(&mut tail)?;
+            tail.finish()?;
+            tx.commit()?;
+            Ok(result)
         };
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| told(e.into()))?;
-        let mut tail = Tail::of(&tx, run).map_err(|e| told(e.into()))?;
-        let result = work(&mut tail).map_err(told)?;
-        tail.finish().and_then(|()| tx.commit()).map_err(|e| told(e.into()))?;
-        Ok(result)
-    }
-}
-
-/// Why a transaction is given up.
-enum Refusal {
-    Known(JournalError),
-    Sqlite(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for Refusal {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
+        all().map_err(|error| fault(&self.path, error))
     }
 }
 
@@ -185,9 +157,14 @@ impl<'a> Tail<'a> {
     fn push(&mut self, kind: EventKind) -> rusqlite::Result<Event> {
         self.seq += 1;
         self.events += 1;
-        let body = json(&kind);
+        let body = view::json(&kind);
         let at = time(self.at);
-        debug!(seq = self.seq, bytes = body.len(), "recorded {}", name(&body));
+        debug!(
+            seq = self.seq,
+            bytes = body.len(),
+            "recorded {}",
+            json!(kind)["event"].as_str().unwrap_or_default()
+        );
         let hash = chain::link(&self.hash, &self.run.0, self.seq, &at, &body);
         self.db
             .prepare_cached(
@@ -206,15 +183,6 @@ impl<'a> Tail<'a> {
             .execute(params![self.events, self.hash])
             .map(drop)
     }
-}
-
-/// The name of an event that is written as JSON.
-fn name(body: &str) -> String {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        event: String,
-    }
-    serde_json::from_str(body).map_or_else(|_| "an event".to_owned(), |named: Named| named.event)
 }
 
 fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {

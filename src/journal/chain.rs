@@ -24,18 +24,15 @@ pub(super) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> Str
     hasher.finalize().to_hex().to_string()
 }
 
-/// What a check of the history came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// How many records are in order, from the first on.
     pub records: u64,
     /// The hash at the end of those; it names this history as it stands.
     pub head: String,
-    /// The first thing that is not in order.
     pub fault: Option<Fault>,
 }
 
-/// Something in the history that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// The record concerned, counted from 1; absent where it is none of the events.
@@ -45,7 +42,6 @@ pub struct Fault {
     pub flaw: Flaw,
 }
 
-/// What is wrong with a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "flaw", rename_all = "snake_case")]
 pub enum Flaw {
@@ -58,14 +54,12 @@ pub enum Flaw {
     Added,
     /// The recorded end of the history is not the end of the records.
     End,
-    /// Its content is no event.
     Unreadable,
     /// A row that commands read says something else than the events.
     View {
         /// The table and the row's key.
         row: String,
     },
-    /// The file is torn.
     Torn {
         error: String,
     },
@@ -95,35 +89,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A record as it stands in the table.
-struct Record {
-    id: i64,
-    run: String,
-    seq: i64,
-    at: String,
-    body: String,
-    prev: String,
-    hash: String,
-}
-
-impl Record {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            id: row.get("id")?,
-            run: row.get("run")?,
-            seq: row.get("seq")?,
-            at: row.get("at")?,
-            body: row.get("body")?,
-            prev: row.get("prev")?,
-            hash: row.get("hash")?,
-        })
-    }
-
-    fn fault(&self, flaw: Flaw) -> Fault {
-        let place = Some((RunId(self.run.clone()), self.seq.unsigned_abs()));
-        Fault { record: Some(self.id.unsigned_abs()), place, flaw }
-    }
-}
+/// The columns of a record: its number, run, number within the run, time, body, the hash before it and its own.
+type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {
     /// Walks the whole history: is every record as it was written, in its place, and do the views say the same?
@@ -151,31 +118,35 @@ impl Journal {
         let _snapshot = self.db.unchecked_transaction()?;
         let fresh = salvage::empty()?;
         let building = fresh.unchecked_transaction()?;
-        let mut statement = self.db.prepare("SELECT * FROM event ORDER BY id")?;
+        let mut statement = self.db.prepare("SELECT id, run, seq, at, body, prev, hash FROM event ORDER BY id")?;
         let mut rows = statement.query([])?;
         let (events, end): (i64, String) =
             self.db.query_row("SELECT events, hash FROM chain", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         while let Some(row) = rows.next()? {
-            let record = Record::read(row)?;
+            let (id, run, seq, at, body, prev, hash): Record = row.try_into()?;
+            let fault = |flaw| {
+                let place = Some((RunId(run.clone()), seq.unsigned_abs()));
+                Ok(Some(Fault { record: Some(id.unsigned_abs()), place, flaw }))
+            };
             let expected = check.records.cast_signed() + 1;
-            if record.id != expected {
+            if id != expected {
                 return Ok(Some(missing(expected)));
             }
-            if link(&record.prev, &record.run, record.seq, &record.at, &record.body) != record.hash {
-                return Ok(Some(record.fault(Flaw::Altered)));
+            if link(&prev, &run, seq, &at, &body) != hash {
+                return fault(Flaw::Altered);
             }
-            if record.prev != check.head {
-                return Ok(Some(record.fault(Flaw::OutOfOrder)));
+            if prev != check.head {
+                return fault(Flaw::OutOfOrder);
             }
-            if record.id > events {
-                return Ok(Some(record.fault(Flaw::Added)));
+            if id > events {
+                return fault(Flaw::Added);
             }
             match query::event(row) {
                 Ok(event) => view::apply(&building, &event)?,
-                Err(_) => return Ok(Some(record.fault(Flaw::Unreadable))),
+                Err(_) => return fault(Flaw::Unreadable),
             }
             check.records += 1;
-            check.head = record.hash;
+            check.head = hash;
         }
         if check.records.cast_signed() < events {
             return Ok(Some(missing(check.records.cast_signed() + 1)));

@@ -5,60 +5,31 @@ use std::path::PathBuf;
 
 use crate::domain::{Advice, Disposition, DisputeNumber, ExitReason};
 
-/// A failed use of the history.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The folder or the file could not be reached or made.
     #[error("the history `{}` cannot be opened", path.display())]
-    Open {
-        /// The database or the folder.
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    /// What lies at the path is no regular file.
+    Open { path: PathBuf, source: io::Error },
     #[error("the history `{}` is not a regular file", path.display())]
     NotAFile { path: PathBuf },
-    /// A database, but not one of Glee's.
     #[error("`{}` is a database of another program", path.display())]
     Foreign { path: PathBuf },
-    /// The form of the database is of a later version.
     #[error("the history `{}` was written by a newer version of Glee (form {found}, known up to {known})", path.display())]
-    Newer {
-        path: PathBuf,
-        found: i64,
-        /// The last form this program knows.
-        known: i64,
-    },
+    Newer { path: PathBuf, found: i64, known: i64 },
     /// The file is torn or overwritten, or a row holds what no program of this form has written.
     #[error("the history `{}` is damaged", path.display())]
-    Damaged {
-        path: PathBuf,
-        #[source]
-        source: rusqlite::Error,
-    },
-    /// The database could not be read or written.
+    Damaged { path: PathBuf, source: rusqlite::Error },
     #[error("the history `{}` cannot be used", path.display())]
-    Access {
-        path: PathBuf,
-        #[source]
-        source: rusqlite::Error,
-    },
-    /// No run has this id.
+    Access { path: PathBuf, source: rusqlite::Error },
     #[error("no run is called `{0}`")]
     UnknownRun(String),
-    /// Several runs have an id that begins or ends so.
     #[error("`{text}` means several runs: {}", candidates.join(", "))]
     AmbiguousRun {
-        /// What was asked for.
         text: String,
         /// The runs it could mean, newest first.
         candidates: Vec<String>,
     },
-    /// No dispute has this number.
     #[error("there is no dispute {0}")]
     UnknownDispute(DisputeNumber),
-    /// The dispute is over.
     #[error("dispute {number} is settled already: {}", disposition.as_str())]
     AlreadySettled { number: DisputeNumber, disposition: Disposition },
 }
@@ -98,12 +69,5 @@ impl Advice for JournalError {
             | Self::Damaged { .. }
             | Self::Access { .. } => ExitReason::History,
         }
-    }
-}
-
-impl JournalError {
-    /// Whether the file itself is bad, so that only a part of it may be readable.
-    pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. })
     }
 }

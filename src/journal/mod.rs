@@ -11,7 +11,6 @@
 mod append;
 mod chain;
 mod error;
-mod fold;
 mod open;
 mod query;
 mod salvage;
@@ -51,17 +50,13 @@ pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
 pub struct DisputeFilter {
     /// At most so many, the newest.
     pub recent: Option<u32>,
-    /// Only those that nobody has settled.
     pub open_only: bool,
-    /// Only those that ended so.
     pub ruling: Option<RulingFilter>,
     /// Only those on a finding that this reviewer raised.
     pub reviewer: Option<String>,
-    /// Only those opened at this time or later.
     pub since: Option<Timestamp>,
 }
 
-/// How a dispute must have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RulingFilter {
     /// The last ruling is this one.
@@ -70,24 +65,20 @@ pub enum RulingFilter {
     Disposition(&'static str),
 }
 
-/// A dispute in a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisputeRow {
     pub number: DisputeNumber,
-    /// The run it belongs to.
     pub run: RunId,
     /// When the coder objected.
     pub opened_at: Timestamp,
     /// When it ended; absent while it is open.
     pub settled_at: Option<Timestamp>,
-    /// The finding's number within its run.
     pub finding: FindingId,
     /// The finding's tag, or the unknown word it was written with.
     pub tag: String,
     pub title: Untrusted,
     pub location: Option<Location>,
     pub raised_by: Vec<String>,
-    /// The last ruling, if there is any.
     pub ruling: Option<RulingWord>,
     /// Who ruled or settled last.
     pub ruled_by: Option<Ruler>,
@@ -95,17 +86,12 @@ pub struct DisputeRow {
     pub disposition: Option<Disposition>,
 }
 
-/// A dispute with all that was said about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisputeRecord {
-    /// The run it belongs to.
     pub run: RunId,
-    /// When the coder objected.
     pub opened_at: Timestamp,
-    /// When it ended; absent while it is open.
     pub settled_at: Option<Timestamp>,
     pub dispute: Dispute,
-    /// How it ended; absent while it is open.
     pub settlement: Option<Settlement>,
 }
 
@@ -113,9 +99,7 @@ pub struct DisputeRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: DisputeNumber,
-    /// The run it belongs to.
     pub run: RunId,
-    /// The place in the code.
     pub anchor: Anchor,
     pub title: Untrusted,
     /// The finding's location at that time.
@@ -127,7 +111,6 @@ pub struct Binding {
     pub rationale: Untrusted,
 }
 
-/// A run in a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRow {
     pub run: RunId,
@@ -136,26 +119,18 @@ pub struct RunRow {
     pub ended: Option<Timestamp>,
     /// What was reviewed, in words.
     pub target: String,
-    /// How far it might go.
     pub mode: Mode,
-    /// Why it ended so.
     pub exit: Option<ExitReason>,
-    /// How many findings it has.
     pub findings: u64,
-    /// How many of them are mandatory.
     pub mandatory: u64,
-    /// How many disputes it opened.
     pub disputes: u64,
-    /// How many of those are open.
     pub open_disputes: u64,
     /// Whether the tree was brought back to where it stood before the run.
     pub undone: bool,
 }
 
-/// A stage or a checkpoint in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageRow {
-    /// The run that asked about it.
     pub run: RunId,
     /// What the work is called.
     pub id: String,

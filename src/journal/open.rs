@@ -64,16 +64,11 @@ impl Journal {
         }
     }
 
-    /// Where the database is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder beside the database for what the agents of a run were sent and answered; made (mode 0700) if it is
-    /// not there.
-    ///
-    /// # Errors
-    /// When it cannot be made.
+    /// The folder (mode 0700) beside the database for what the agents of a run were sent and answered; made if needed.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
         private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;
@@ -86,7 +81,6 @@ impl Journal {
         self.path.with_file_name("runs").join(name)
     }
 
-    /// Classifies what SQLite says.
     pub(super) fn fault(&self, source: rusqlite::Error) -> JournalError {
         fault(&self.path, source)
     }
@@ -215,7 +209,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Makes a new file's name as lasting as its content will be.
 fn sync_folder(file: &Path) -> io::Result<()> {
-    if cfg!(unix) { fs::File::open(folder_of(file))?.sync_all() } else { Ok(()) }
+    fs::File::open(folder_of(file))?.sync_all()
 }
 
 fn has_log(path: &Path) -> bool {

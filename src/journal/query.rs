@@ -1,14 +1,14 @@
-//! Questions to the history. None of them writes.
+//! Questions to the history. None of them writes; each fails where the history cannot be read.
 
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
-use super::view::{from_json, from_json_or_null, from_time, from_time_or_null, time};
+use super::view::{from_json, from_time, time};
 use super::{
-    Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, RulingFilter, RunRow, StageRow, fold,
+    Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, RulingFilter, RunRow, StageRow,
 };
 use crate::domain::{Disposition, DisputeNumber, Finding, FindingId, RulingWord, RunId};
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 
 /// Which of a run's events to read.
 const ALL: &str = "run = ?1";
@@ -24,9 +24,6 @@ impl Journal {
     }
 
     /// Hands the events of a run over, in order, without holding all of them.
-    ///
-    /// # Errors
-    /// As [`Self::events`].
     pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
         let mut all = || -> rusqlite::Result<()> {
@@ -40,19 +37,12 @@ impl Journal {
         all().map_err(|error| self.fault(error))
     }
 
-    /// The last watch of a work tree.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn last_watch(&self, root: &str) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT run FROM watch WHERE root = ?1 ORDER BY number DESC LIMIT 1";
         Ok(self.rows(sql, [root], |row| Ok(RunId(row.get("run")?)))?.pop())
     }
 
     /// The runs of stages and checkpoints, the oldest first.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn stages(&self) -> Result<Vec<StageRow>, JournalError> {
         self.rows("SELECT * FROM stage ORDER BY number", [], |row| {
             Ok(StageRow {
@@ -64,28 +54,18 @@ impl Journal {
         })
     }
 
-    /// The last run of a stage or a checkpoint of some work.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC LIMIT 1";
         Ok(self.rows(sql, [id, stage], |row| Ok(RunId(row.get("run")?)))?.pop())
     }
 
     /// The findings of a run, by number, each as it was last recorded.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
         self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
     }
 
     /// What all disputes with a known place in the code say about it, the oldest first: a later one on the same
     /// anchor outweighs an earlier one.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
         let mut bindings =
             self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
@@ -94,8 +74,8 @@ impl Journal {
                     run: RunId(row.get("run")?),
                     anchor: from_json(row, "anchor")?,
                     title: row.get::<_, String>("title")?.into(),
-                    location: from_json_or_null(row, "location")?,
-                    disposition: from_json_or_null(row, "disposition")?,
+                    location: from_json(row, "location")?,
+                    disposition: from_json(row, "disposition")?,
                     new_tag: None,
                     rationale: row.get::<_, String>("rationale")?.into(),
                 })
@@ -110,29 +90,19 @@ impl Journal {
     }
 
     /// The disputes that pass `filter`, the newest first.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn disputes(&self, filter: &DisputeFilter) -> Result<Vec<DisputeRow>, JournalError> {
         let (sql, values) = listing(filter);
         self.rows(&sql, params_from_iter(values), dispute_row)
     }
 
-    /// One dispute with all that was said about it.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn dispute(&self, number: DisputeNumber) -> Result<Option<DisputeRecord>, JournalError> {
         let run =
             self.rows("SELECT run FROM dispute WHERE number = ?1", [number.0.cast_signed()], |row| row.get(0))?;
         let Some(run) = run.into_iter().next().map(RunId) else { return Ok(None) };
-        Ok(fold::dispute(number, self.events_where(&run, OF_DISPUTES)?))
+        Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
 
     /// The newest runs, or all, the newest first.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = "SELECT *,
                 (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
@@ -145,10 +115,10 @@ impl Journal {
             Ok(RunRow {
                 run: RunId(row.get("id")?),
                 started: from_time(row, "started")?,
-                ended: from_time_or_null(row, "ended")?,
+                ended: from_time(row, "ended")?,
                 target: row.get("target")?,
                 mode: from_json(row, "mode")?,
-                exit: from_json_or_null(row, "exit")?,
+                exit: from_json(row, "exit")?,
                 findings: count("findings")?,
                 mandatory: count("mandatory")?,
                 disputes: count("disputes")?,
@@ -167,9 +137,6 @@ impl Journal {
     }
 
     /// As [`Self::find_run`], among reviews, stages, checkpoints and watches.
-    ///
-    /// # Errors
-    /// As [`Self::find_run`].
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
     }
@@ -217,7 +184,6 @@ impl Journal {
     }
 }
 
-/// Reads a row of the table of events.
 pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         run: RunId(row.get("run")?),
@@ -225,6 +191,43 @@ pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
         at: from_time(row, "at")?,
         kind: from_json(row, "body")?,
     })
+}
+
+/// Replays the events of a run that concern one dispute; `None` if it was never opened.
+fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<DisputeRecord> {
+    let mut record: Option<DisputeRecord> = None;
+    for event in events {
+        let Event { run, at, kind, .. } = event;
+        match (kind, &mut record) {
+            (EventKind::DisputeOpened { dispute }, None) if dispute.number == number => {
+                record = Some(DisputeRecord {
+                    run,
+                    opened_at: at,
+                    settled_at: None,
+                    dispute: *dispute,
+                    settlement: None,
+                });
+            }
+            (EventKind::DisputesReopened { disputes, .. }, Some(record)) if disputes.contains(&number) => {
+                record.dispute.route = None;
+            }
+            (EventKind::RouteChosen { dispute, route, .. }, Some(record)) if dispute == number => {
+                record.dispute.route = Some(route);
+            }
+            (EventKind::RulingGiven { dispute, ruling }, Some(record)) if dispute == number => {
+                record.dispute.rulings.push(ruling);
+            }
+            (EventKind::DisputeSettled { dispute, settlement }, Some(record)) if dispute == number => {
+                record.settled_at = Some(at);
+                record.dispute.disposition = Some(settlement.disposition.clone());
+                let is_discarded = settlement.disposition == Disposition::Discarded;
+                record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
+                record.settlement = Some(settlement);
+            }
+            _ => {}
+        }
+    }
+    record
 }
 
 fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
@@ -237,15 +240,15 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
         number: number(row)?,
         run: RunId(row.get("run")?),
         opened_at: from_time(row, "opened")?,
-        settled_at: from_time_or_null(row, "settled")?,
+        settled_at: from_time(row, "settled")?,
         finding: FindingId(row.get("finding")?),
         tag: row.get("tag")?,
         title: row.get::<_, String>("title")?.into(),
-        location: from_json_or_null(row, "location")?,
+        location: from_json(row, "location")?,
         raised_by: from_json(row, "raised_by")?,
         ruling: ruling.as_deref().and_then(RulingWord::parse),
-        ruled_by: from_json_or_null(row, "ruled_by")?,
-        disposition: from_json_or_null(row, "disposition")?,
+        ruled_by: from_json(row, "ruled_by")?,
+        disposition: from_json(row, "disposition")?,
     })
 }
 

@@ -4,12 +4,12 @@
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::domain::{Dispute, Finding, RunId};
-use crate::event::{Event, EventKind, Plan};
+use crate::domain::{Dispute, RunId};
+use crate::event::{Event, EventKind};
 
 /// The tables that [`apply`] writes, each with its key.
 pub(super) const VIEWS: [(&str, &str); 6] = [
@@ -21,58 +21,57 @@ pub(super) const VIEWS: [(&str, &str); 6] = [
     ("watch", "number"),
 ];
 
-/// Writes into the views what an event says.
 pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     let Event { run, at, kind, .. } = event;
+    let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);
     match kind {
-        EventKind::RunStarted { plan } => start(db, run, *at, plan),
-        EventKind::RunResumed => {
-            db.prepare_cached("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1")?.execute([&run.0]).map(drop)
+        EventKind::RunStarted { plan } => write(
+            "INSERT INTO run (id, started, target, mode) VALUES (?1, ?2, ?3, ?4)",
+            params![run.0, time(*at), plan.target, json(&plan.mode)],
+        ),
+        EventKind::RunResumed => write("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1", &[&run.0]),
+        EventKind::RunEnded { exit, .. } => {
+            write("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1", params![run.0, time(*at), json(exit)])
         }
-        EventKind::RunEnded { exit, .. } => db
-            .prepare_cached("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1")?
-            .execute(params![run.0, time(*at), json(exit)])
-            .map(drop),
-        EventKind::RunUndone { .. } => {
-            db.prepare_cached("UPDATE run SET undone = 1 WHERE id = ?1")?.execute([&run.0]).map(drop)
-        }
-        EventKind::RunRedone { .. } => {
-            db.prepare_cached("UPDATE run SET undone = 0 WHERE id = ?1")?.execute([&run.0]).map(drop)
-        }
+        EventKind::RunUndone { .. } => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
+        EventKind::RunRedone { .. } => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
         EventKind::FindingsMerged { findings, .. } | EventKind::DebateConcluded { findings, .. } => {
-            findings.iter().try_for_each(|finding| keep(db, run, finding))
+            findings.iter().try_for_each(|finding| {
+                write(
+                    "INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
+                    params![run.0, finding.id.0, finding.mandatory, json(finding)],
+                )
+            })
         }
         EventKind::DisputeOpened { dispute } => open(db, run, *at, dispute),
-        EventKind::RulingGiven { dispute, ruling } => db
-            .prepare_cached("UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1")?
-            .execute(params![
+        EventKind::RulingGiven { dispute, ruling } => write(
+            "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1",
+            params![
                 dispute.0.cast_signed(),
                 ruling.ruling.ruling.as_str(),
                 json(&ruling.by),
                 ruling.ruling.rationale.as_written()
-            ])
-            .map(drop),
-        EventKind::DisputeSettled { dispute, settlement } => db
-            .prepare_cached(
-                "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
-                     rationale = iif(?5 = '', rationale, ?5) WHERE number = ?1",
-            )?
-            .execute(params![
+            ],
+        ),
+        EventKind::DisputeSettled { dispute, settlement } => write(
+            "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
+                 rationale = iif(?5 = '', rationale, ?5) WHERE number = ?1",
+            params![
                 dispute.0.cast_signed(),
                 time(*at),
                 json(&settlement.disposition),
                 json(&settlement.by),
                 settlement.reason.as_written()
-            ])
-            .map(drop),
-        EventKind::StageStarted { plan } => db
-            .prepare_cached("INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![run.0, plan.id, plan.stage, time(*at)])
-            .map(drop),
-        EventKind::WatchStarted { plan } => db
-            .prepare_cached("INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)")?
-            .execute(params![run.0, plan.root, time(*at)])
-            .map(drop),
+            ],
+        ),
+        EventKind::StageStarted { plan } => write(
+            "INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)",
+            params![run.0, plan.id, plan.stage, time(*at)],
+        ),
+        EventKind::WatchStarted { plan } => write(
+            "INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)",
+            params![run.0, plan.root, time(*at)],
+        ),
         EventKind::RoundStarted { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallFinished { .. }
@@ -105,18 +104,6 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     }
 }
 
-fn start(db: &Connection, run: &RunId, at: Timestamp, plan: &Plan) -> rusqlite::Result<()> {
-    db.prepare_cached("INSERT INTO run (id, started, target, mode) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![run.0, time(at), plan.target, json(&plan.mode)])
-        .map(drop)
-}
-
-fn keep(db: &Connection, run: &RunId, finding: &Finding) -> rusqlite::Result<()> {
-    db.prepare_cached("INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![run.0, finding.id.0, finding.mandatory, json(finding)])
-        .map(drop)
-}
-
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
     let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
     db.prepare_cached(
@@ -143,40 +130,23 @@ pub(super) fn time(at: Timestamp) -> String {
     format!("{at:.6}")
 }
 
-/// A value as the database holds it.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("recorded types are plain data with text keys")
 }
 
-/// Reads a column that [`json`] wrote.
+/// Reads a column that [`json`] wrote; an empty one is `null`.
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| unreadable(row, column, error))
-}
-
-/// Reads a column that [`json`] wrote or left empty.
-pub(super) fn from_json_or_null<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
     let text: Option<String> = row.get(column)?;
-    text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| unreadable(row, column, error))
+    serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| unreadable(row, column, error))
 }
 
-/// Reads a column that [`time`] wrote.
-pub(super) fn from_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
-    let text: String = row.get(column)?;
-    text.parse().map_err(|error: jiff::Error| unreadable(row, column, error))
-}
-
-/// Reads a column that [`time`] wrote or left empty.
-pub(super) fn from_time_or_null(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+/// Reads a column that [`time`] wrote; an empty one is `None`.
+pub(super) fn from_time<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
-    text.map(|text| text.parse()).transpose().map_err(|error: jiff::Error| unreadable(row, column, error))
+    serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))
 }
 
-fn unreadable(
-    row: &Row<'_>,
-    column: &str,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> rusqlite::Error {
+fn unreadable(row: &Row<'_>, column: &str, error: serde_json::Error) -> rusqlite::Error {
     let index = row.as_ref().column_index(column).unwrap_or(0);
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
 }

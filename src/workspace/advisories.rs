@@ -4,20 +4,18 @@
 //! Nothing is read while no finding asks for it, and nothing leaves the machine unless an API is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
 
-use super::{Workspace, locks, osv};
+use super::{Workspace, locks, osv, walk};
 use crate::config::settings::Advisories;
 use crate::domain::Advice;
 use crate::files;
 use crate::rules::advisories::{Advisory, Locked, Standing};
 use crate::rules::consensus::{Advised, Category, Claim, category};
 
-/// How the ids of advisories begin.
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
 /// Words that make a name beside them the name of a package.
@@ -26,24 +24,12 @@ const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency",
 /// An advisory larger than this is none.
 const LARGEST: u64 = 4 << 20;
 
-/// A database cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum AdvisoryError {
-    /// A folder or an archive cannot be read.
     #[error("failed to read the advisories in `{}`", path.display())]
-    Read {
-        /// What was to be read.
-        path: PathBuf,
-        /// Why it cannot be.
-        source: io::Error,
-    },
-    /// An API does not answer as OSV's does.
+    Read { path: PathBuf, source: io::Error },
     #[error("failed to ask `{url}` for advisories: {why}")]
-    Ask {
-        url: String,
-        /// Why there is no answer.
-        why: String,
-    },
+    Ask { url: String, why: String },
 }
 
 impl Advice for AdvisoryError {
@@ -62,7 +48,6 @@ impl Advice for AdvisoryError {
     }
 }
 
-/// What a claim asks of the database.
 struct Question {
     claim: usize,
     ids: Vec<String>,
@@ -129,7 +114,6 @@ fn question(index: usize, claim: &Claim, around: &BTreeSet<Locked>) -> Option<Qu
     asks.then(|| Question { claim: index, ids, named, around: around.clone() })
 }
 
-/// The ids of advisories in a text.
 fn ids(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     words.map(|word| word.trim_matches('-')).filter(|word| {
@@ -204,18 +188,13 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
         }
     };
     if path.is_dir() {
-        let mut folders = vec![path.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder)? {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                if kind.is_dir() {
-                    folders.push(entry.path());
-                } else if kind.is_file() && entry.path().extension().is_some_and(|end| end == "json") {
-                    let mut bytes = Vec::new();
-                    files::regular(&entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
-                    take(&bytes);
-                }
+        for entry in walk::everything(path) {
+            let entry = entry?;
+            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            if is_file && entry.path().extension().is_some_and(|end| end == "json") {
+                let mut bytes = Vec::new();
+                files::regular(entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
+                take(&bytes);
             }
         }
     } else {
@@ -264,6 +243,7 @@ impl Question {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::fs;
     use std::io::Write as _;
 
     use super::*;

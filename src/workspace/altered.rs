@@ -2,10 +2,12 @@
 //!
 //! Each is shown to reviewers as a file with a diff in git's words, so that none is passed over.
 
+use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
 use super::scan::{LINK, SUBMODULE};
-use super::{difference, names, sift};
+use super::sift::{self, Before, Chosen};
+use super::{content, difference, names};
 
 /// The bytes of the diffs of deleted files that are shown of one target.
 pub(super) const SHOWN: usize = 512 << 10;
@@ -15,7 +17,6 @@ pub(super) fn submodule(commit: &str) -> Vec<u8> {
     format!("Subproject commit {commit}\n").into_bytes()
 }
 
-/// Whether a mode is that of a regular file.
 pub(super) fn is_regular(mode: u32) -> bool {
     !matches!(mode, 0 | LINK | SUBMODULE)
 }
@@ -29,11 +30,46 @@ pub(super) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     Some(format!("diff --git {} {}\nold mode {old:06o}\nnew mode {new:06o}\n", name("a/"), name("b/")))
 }
 
-/// A diff below the lines that say how the mode changed.
-pub(super) fn with_modes(modes: Option<String>, diff: Option<String>) -> Option<String> {
-    match modes {
-        Some(modes) => Some(modes + diff.as_deref().unwrap_or_default()),
-        None => diff,
+/// What is known of a changed file besides its new bytes.
+pub(super) struct Edit<'a> {
+    pub(super) path: &'a [u8],
+    /// The path and the bytes before, where these are known; `None` for a new file.
+    pub(super) old: Option<(&'a [u8], Option<Vec<u8>>)>,
+    /// What `.gitattributes` says on `linguist-generated` now, and what it said before.
+    pub(super) generated: (Option<bool>, Option<bool>),
+    /// The lines that say how the mode changed.
+    pub(super) modes: Option<String>,
+}
+
+impl Edit<'_> {
+    /// The file as it is reviewed. `compared` stands for its bytes where the old side has other line ends.
+    pub(super) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
+        let Self { path, old, generated, modes } = self;
+        let before = match &old {
+            Some((old_path, Some(old))) if *old_path == path => Before::Was(old),
+            _ => Before::Unknown,
+        };
+        let is_renamed = old.as_ref().is_some_and(|(old, _)| *old != path);
+        let name = sift::path_text(path);
+        let text = sift::text(&name, bytes, Chosen::Met, generated, before)?;
+        let compared = compared.map(content::lossy);
+        let new = (Some(path), compared.as_deref().unwrap_or(&text));
+        let found = match old {
+            None => Some(difference::between((None, ""), new)),
+            Some((path, Some(old))) if sift::is_text(&sift::path_text(path), &old) => {
+                Some(difference::between((Some(path), &content::lossy(old)), new))
+            }
+            Some(_) => None,
+        };
+        let (changed, diff) = match found {
+            // Where only the mode changed, the whole file is shown with it.
+            Some(found) if modes.is_some() && !is_renamed && found.added + found.removed == 0 => {
+                (found.changed, modes)
+            }
+            Some(found) => (found.changed, Some(modes.unwrap_or_default() + &found.text)),
+            None => (Vec::new(), modes),
+        };
+        Ok(SourceFile { path: name, text, changed, diff })
     }
 }
 
@@ -41,7 +77,7 @@ pub(super) fn with_modes(modes: Option<String>, diff: Option<String>) -> Option<
 pub(super) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile {
     let name = sift::path_text(path);
     let mode = if mode == 0 { String::new() } else { format!(" mode {mode:06o}") };
-    let text = old.filter(|old| sift::is_text(&name, old)).map(|old| super::content::lossy(old.to_vec()));
+    let text = old.filter(|old| sift::is_text(&name, old)).map(|old| content::lossy(old.to_vec()));
     let shown = difference::between((Some(path), text.as_deref().unwrap_or_default()), (None, ""));
     let content = match (&text, old) {
         (Some(_), _) => String::new(),

@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::git::{Object, records};
-use super::{Result, Workspace, content, names};
+use super::git::Object;
+use super::{Result, Workspace, content, walk};
 
 /// The bytes of one file that are read at most.
 const CAP: u64 = 16 << 20;
@@ -16,7 +16,6 @@ const CAP: u64 = 16 << 20;
 /// The files around a script that are taken along at most.
 const NEIGHBOURS: usize = 2_000;
 
-/// Files of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseFiles {
     /// Bytes, and whether the file is executable, by path.
@@ -30,18 +29,10 @@ pub struct BaseFiles {
 impl Workspace {
     /// The files at these paths of a commit, each with the files of its folder and the folders below, which a script may
     /// load; at the top of the tree, only with the files beside it.
-    ///
-    /// # Errors
-    /// git fails.
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };
-        let listed = git.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
-        let mut entries: BTreeMap<String, (String, bool)> = BTreeMap::new();
-        // A link could lead anywhere.
-        for (mode, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
-            entries.insert(names::shown(path), (id.to_owned(), mode == 0o100_755));
-        }
+        let entries = git.files_of(commit)?;
         let mut objects = git.objects(None)?;
         for path in wanted {
             let is_here = self.root.join(path).symlink_metadata().is_ok_and(|found| !found.is_dir());
@@ -80,30 +71,14 @@ impl Workspace {
 
 /// Whether a folder of the tree has a file that the commit does not have: a module that is loaded in another's place.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
-    let mut waiting = vec![folder.to_owned()];
-    let mut seen = 0;
-    while let Some(folder) = waiting.pop() {
-        for entry in std::fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
-            seen += 1;
-            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => waiting.push(path),
-                _ if !entries.contains_key(&path) => return true,
-                _ => {}
-            }
-            if seen > NEIGHBOURS {
-                return true;
-            }
-        }
-    }
-    false
+    let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
+    let mut paths =
+        below.map(|entry| entry.path().strip_prefix(root).unwrap_or(entry.path()).display().to_string());
+    paths.by_ref().take(NEIGHBOURS).any(|path| !entries.contains_key(&path)) || paths.next().is_some()
 }
 
 impl BaseFiles {
     /// Writes the files below a folder; returns the place of each edited one.
-    ///
-    /// # Errors
-    /// They cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         for (path, (bytes, executable)) in &self.files {
             let place = folder.join(path);

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use crate::domain::{Anchor, RawFinding};
 use crate::rules::consensus::identity;
 
-/// The category of a finding that names none.
 const NO_CATEGORY: &str = "bug";
 
 /// A block that a grammar knows.
@@ -45,17 +44,11 @@ struct Index {
 impl Index {
     fn from(mut known: Vec<Known>, lines: &[&str]) -> Self {
         known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
-        // Each line is taken once, by the first block that reaches it: `next` skips lines that are taken.
-        let count = lines.len().max(1);
-        let (mut at, mut next) = (vec![0; count], (0..=count).collect::<Vec<_>>());
+        let mut at = vec![0; lines.len().max(1)];
         for (number, block) in (1..).zip(&known) {
-            let (first, end) = (*block.reach.start() as usize - 1, (*block.reach.end() as usize).min(count));
-            let mut line = free(&mut next, first.min(count));
-            while line < end {
-                at[line] = number;
-                next[line] = line + 1;
-                line = free(&mut next, line);
-            }
+            let (first, end) = (*block.reach.start() as usize - 1, *block.reach.end() as usize);
+            let reached = at.iter_mut().take(end).skip(first);
+            reached.filter(|line| **line == 0).for_each(|line| *line = number);
         }
         Self { known, at, paragraphs: paragraphs(lines) }
     }
@@ -64,19 +57,6 @@ impl Index {
     fn size(&self) -> usize {
         6 * self.known.len() + self.at.len() + 4 * self.paragraphs.len()
     }
-}
-
-/// The first line from `line` on that is not taken.
-fn free(next: &mut [usize], line: usize) -> usize {
-    let mut found = line;
-    while next[found] != found {
-        found = next[found];
-    }
-    let mut passed = line;
-    while next[passed] != found {
-        passed = std::mem::replace(&mut next[passed], found);
-    }
-    found
 }
 
 /// The indexes of the texts that were asked about last, so that a text is parsed once in a process.
@@ -93,7 +73,6 @@ mod kept {
 
     static KEPT: Mutex<VecDeque<(Key, Arc<Index>)>> = Mutex::new(VecDeque::new());
 
-    /// The index of a text, made if it is not kept.
     pub(super) fn index(path: &str, text: &str, make: impl FnOnce() -> Index) -> Arc<Index> {
         let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let hash = blake3::hash(text.as_bytes());
@@ -119,8 +98,6 @@ pub struct Blocks<'a> {
     path: &'a str,
     lines: Vec<&'a str>,
     index: Arc<Index>,
-    /// The hashes that were asked for, by their lines.
-    hashes: RefCell<HashMap<(u32, u32), String>>,
     /// The hashes of all blocks.
     all: OnceCell<HashSet<String>>,
     /// The identifiers of the blocks that something was said about.
@@ -132,22 +109,13 @@ impl<'a> Blocks<'a> {
     pub fn of(path: &'a str, text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().collect();
         let index = kept::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
-        Self {
-            path,
-            lines,
-            index,
-            hashes: RefCell::default(),
-            all: OnceCell::new(),
-            identifiers: RefCell::default(),
-        }
+        Self { path, lines, index, all: OnceCell::new(), identifiers: RefCell::default() }
     }
 
-    /// The lines of the file.
     pub fn lines(&self) -> &[&'a str] {
         &self.lines
     }
 
-    /// The innermost known block that reaches a line.
     fn innermost(&self, line: u32) -> Option<&Known> {
         let number = *self.index.at.get((line as usize).checked_sub(1)?)?;
         self.index.known.get((number as usize).checked_sub(1)?)
@@ -224,17 +192,11 @@ impl<'a> Blocks<'a> {
 
     /// The BLAKE3 hash (hex) of some lines, white space folded.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
-        let key = (*block.start(), *block.end());
-        if let Some(hash) = self.hashes.borrow().get(&key) {
-            return hash.clone();
-        }
         let mut hasher = blake3::Hasher::new();
         for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
             hasher.update(word.as_bytes()).update(b" ");
         }
-        let hash = hasher.finalize().to_hex().to_string();
-        self.hashes.borrow_mut().insert(key, hash.clone());
-        hash
+        hasher.finalize().to_hex().to_string()
     }
 
     /// A paragraph with the one it was opened in, if it closes more than it opens, and the deeper ones below.
@@ -267,17 +229,6 @@ fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
     paragraphs
 }
 
-/// The lines, counted from 1, of the block of code around a line.
-pub fn enclosing(path: &str, text: &str, line: u32) -> RangeInclusive<u32> {
-    Blocks::of(path, text).enclosing(line)
-}
-
-/// Where a finding is anchored in a file.
-pub fn anchor(finding: &RawFinding, path: &str, text: &str) -> Anchor {
-    Blocks::of(path, text).anchor(finding)
-}
-
-/// Some lines of a file around a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines {
     /// The number of the first line of `text`, counted from 1.
@@ -316,11 +267,9 @@ fn words(title: &str) -> String {
 
 #[cfg(test)]
 thread_local! {
-    /// How many texts this thread has parsed.
     pub(crate) static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Blocks by ast-grep's grammars.
 #[cfg(feature = "astgrep")]
 mod grammar {
     use ast_grep_core::Language as _;
@@ -374,7 +323,6 @@ mod grammar {
         "field_declaration_list",
     ];
 
-    /// All blocks of a file; none for a language without a grammar.
     pub(super) fn blocks(path: &str, text: &str) -> Vec<Known> {
         let Some(language) = SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language)) else {
             return Vec::new();
@@ -391,7 +339,7 @@ mod grammar {
             let mut leading: Option<(u32, u32)> = None;
             for child in node.children() {
                 let kind = child.kind();
-                let (first, last) = (line(&child, End::First), line(&child, End::Last));
+                let (first, last) = lines(&child);
                 if kind.contains("comment") || kind == "attribute_item" {
                     let start = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
                     leading = Some((start, last));
@@ -411,24 +359,13 @@ mod grammar {
         blocks
     }
 
-    /// An end of a node.
-    enum End {
-        First,
-        Last,
-    }
-
-    /// The line, counted from 1, on which a node begins or ends.
-    fn line<D: Doc>(node: &Node<'_, D>, end: End) -> u32 {
-        let row = match end {
-            End::First => node.start_pos().line(),
-            End::Last => {
-                let end = node.end_pos();
-                // A node that ends with its line break ends on that line.
-                let at_start = end.byte_point().1 == 0 && end.line() > node.start_pos().line();
-                if at_start { end.line() - 1 } else { end.line() }
-            }
-        };
-        u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+    /// The first and the last line of a node, counted from 1.
+    fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
+        let (start, end) = (node.start_pos().line(), node.end_pos());
+        // A node that ends with its line break ends on that line.
+        let at_start = end.byte_point().1 == 0 && end.line() > start;
+        let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
+        (number(start), number(end.line() - usize::from(at_start)))
     }
 }
 
@@ -445,6 +382,14 @@ mod tests {
     use crate::domain::{Severity, Tag};
 
     use super::*;
+
+    fn enclosing(path: &str, text: &str, line: u32) -> RangeInclusive<u32> {
+        Blocks::of(path, text).enclosing(line)
+    }
+
+    fn anchor(finding: &RawFinding, path: &str, text: &str) -> Anchor {
+        Blocks::of(path, text).anchor(finding)
+    }
 
     fn finding(title: &str, line: Option<u32>) -> RawFinding {
         RawFinding {
@@ -539,7 +484,7 @@ mod tests {
             assert_eq!((anchor.category.as_str(), anchor.text.as_str()), ("bug", "use three now"));
             assert!(Blocks::of(path, moved).holds(&anchor), "{path}");
             assert!(!Blocks::of(path, edited).holds(&anchor), "{path}");
-            assert_eq!(super::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
+            assert_eq!(self::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
         }
         let whole = anchor(&finding("all of it", None), "x.rs", text);
         assert!(Blocks::of("x.rs", text).holds(&whole) && !Blocks::of("x.rs", edited).holds(&whole));

@@ -8,18 +8,22 @@ use crate::domain::SkipReason;
 use crate::files;
 use crate::protocol::request::SourceFile;
 
-use super::git::{Object, Objects, Repository};
+use super::altered::{self, Edit};
+use super::git::{Objects, Repository};
 use super::ignores::Ignores;
 use super::scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
-use super::sift::{self, Before, Chosen, Marks};
+use super::sift;
 use super::target::{Attributes, SelectOptions, Selection};
 use super::walk::{self, Hidden, Met};
-use super::{Result, Workspace, WorkspaceError, altered, difference, names};
+use super::{Result, Workspace, WorkspaceError, content, difference, names};
 
 /// Files over the bound are read up to this many times the bound, and reviewed where they changed.
 pub(super) const FACTOR: u64 = 16;
 /// The lines shown before and after a changed line of a file over the bound.
 const AROUND: u32 = 20;
+
+/// The form of a list of differences that [`deltas`] reads.
+const RAW: [&str; 7] = ["--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Changed {
@@ -34,13 +38,11 @@ pub(super) struct Changed {
 /// The new side of a changed file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum New {
-    /// The file in the work tree.
     Worktree,
     Blob(String),
     Gone,
     /// A link in the work tree, or an object with its target.
     Link(Option<String>),
-    /// A submodule at a commit.
     Submodule(String),
     /// A folder, a FIFO or a device.
     NotAFile,
@@ -113,12 +115,8 @@ impl Repository {
 
     /// The untracked files, with those of repositories that lie inside this one.
     pub(super) fn untracked(&self, scan: &Scan) -> BTreeSet<Vec<u8>> {
-        let mut paths = BTreeSet::new();
-        for path in &scan.others {
-            let Some(folder) = path.strip_suffix(b"/") else {
-                paths.insert(path.clone());
-                continue;
-            };
+        let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
+        for folder in &scan.repositories {
             let mut ignores = Ignores::git(&self.top, None);
             for met in walk::walk(&self.top, folder, &mut ignores, Hidden::Met).unwrap_or_default() {
                 match met {
@@ -133,16 +131,11 @@ impl Repository {
     /// The differences between a commit's tree and the index; everything in the index without a commit.
     fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let base = base.unwrap_or(self.empty_tree);
-        let output = self
-            .call(["diff-index", "--cached", "--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff"])
-            .arg("--no-textconv")
-            .arg(base)
-            .output()?;
+        let output = self.call(["diff-index", "--cached"].into_iter().chain(RAW).chain([base])).output()?;
         Ok(deltas(&output))
     }
 
-    /// The id of the tree that a commit of the index would have; `None` during a merge. The objects for it go to a
-    /// folder that is thrown away.
+    /// The id of the tree that a commit of the index would have; `None` during a merge.
     fn index_tree(&self) -> Result<Option<String>> {
         let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
@@ -153,26 +146,11 @@ impl Repository {
         self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).id()
     }
 
-    /// The differences between two trees.
     fn tree_against(&self, old: &str, new: &str) -> Result<Vec<Changed>> {
-        let output = self
-            .call([
-                "diff-tree",
-                "--raw",
-                "-r",
-                "-M",
-                "-z",
-                "--no-abbrev",
-                "--no-ext-diff",
-                "--no-textconv",
-                old,
-                new,
-            ])
-            .output()?;
+        let output = self.call(["diff-tree"].into_iter().chain(RAW).chain([old, new])).output()?;
         Ok(deltas(&output))
     }
 
-    /// The ids of a commit's first parent, if it has one, and of its tree.
     fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String)> {
         let output = self.call(["rev-parse", &format!("{commit}^@"), &format!("{commit}^{{tree}}")]).output()?;
         let mut ids: Vec<String> = names::shown(&output).lines().map(str::to_owned).collect();
@@ -208,15 +186,7 @@ impl Workspace {
     }
 
     pub(super) fn select_range(&self, git: &Repository, range: &str, options: &SelectOptions) -> Result<Selection> {
-        let side = |revision: &str| git.commit(if revision.is_empty() { "HEAD" } else { revision });
-        let (from, to) = match (range.split_once("..."), range.split_once("..")) {
-            (Some((one, other)), _) => {
-                let (one, other) = (side(one)?, side(other)?);
-                (git.merge_base(&one, &other)?, other)
-            }
-            (None, Some((from, to))) => (side(from)?, side(to)?),
-            (None, None) => return Err(WorkspaceError::BadRevision(range.to_owned())),
-        };
+        let (from, to) = git.range(range)?;
         let selection = self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
         let (_, tree) = git.parent_and_tree(&to)?;
         Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
@@ -243,7 +213,7 @@ impl Workspace {
             Some(base) => git.attributes_at(base, marked.into_iter())?,
             None => Attributes::default(),
         };
-        let mut sides = Sides { git, marks, before, objects: None, crlf: None };
+        let mut sides = Sides { marks, before, objects: git.objects(None)?, autocrlf: git.autocrlf()? };
         for change in changes {
             match self.read_change(change, &mut sides, options)? {
                 Ok(Some(file)) => selection.add(file, options.max_file),
@@ -258,21 +228,21 @@ impl Workspace {
     fn read_change(
         &self,
         change: &Changed,
-        sides: &mut Sides<'_>,
+        sides: &mut Sides,
         options: &SelectOptions,
     ) -> Result<Result<Option<SourceFile>, SkipReason>> {
         let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
-            New::Gone => return self.read_deleted(change, sides, cap).map(Ok),
+            New::Gone => {
+                let old = sides.old(change, cap)?;
+                let deleted = || altered::deleted(&change.path, change.modes.0, old.as_deref());
+                return Ok(Ok(change.old.is_some().then(deleted)));
+            }
             New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
             New::NotAFile => return Ok(Err(SkipReason::NotAFile)),
             New::Unreadable => return Ok(Err(SkipReason::Unreadable)),
             New::Worktree => self.bytes_now(&change.path, cap),
-            New::Blob(id) => match sides.read(id, cap)? {
-                Object::Bytes(bytes) => Ok(bytes),
-                Object::Larger(_) => Err(SkipReason::Oversized),
-                Object::Missing => Err(SkipReason::Unreadable),
-            },
+            New::Blob(id) => sides.objects.read(id, cap)?.bytes(),
         };
         let bytes = match bytes {
             Ok(bytes) => bytes,
@@ -281,58 +251,34 @@ impl Workspace {
         let old = sides.old(change, cap)?;
         let modes = altered::modes(&change.path, change.modes.0, change.modes.1);
         let mut compared = None;
-        if let Some((old_path, old)) = &old {
+        if let (Some((old_path, _)), Some(old)) = (&change.old, &old) {
             let mut same = *old == bytes;
             let converted = !same && change.new == New::Worktree && ends_in_cr(&bytes) && !ends_in_cr(old);
-            if converted && sides.converts_line_ends(&change.path)? {
+            if converted && sides.marks.converts_line_ends(&change.path).unwrap_or(sides.autocrlf) {
                 let unix = without_cr(&bytes);
                 same = *old == unix;
                 compared = Some(unix);
             }
-            if same && *old_path == &change.path {
+            if same && *old_path == change.path {
                 let path = sift::path_text(&change.path);
-                let text = if sift::is_text(&path, &bytes) { super::content::lossy(bytes) } else { String::new() };
+                let text = if sift::is_text(&path, &bytes) { content::lossy(bytes) } else { String::new() };
                 return Ok(Ok(modes.map(|diff| SourceFile { path, text, changed: Vec::new(), diff: Some(diff) })));
             }
         }
-        let before = match &old {
-            Some((path, old)) if *path == &change.path => Before::Was(old),
-            Some(_) | None => Before::Unknown,
+        let edit = Edit {
+            path: &change.path,
+            old: change.old.as_ref().map(|(path, _)| (path.as_slice(), old)),
+            generated: (sides.marks.generated(&change.path), sides.before.generated(&change.path)),
+            modes,
         };
-        let (now, then) = (sides.marks.generated(&change.path), sides.before.generated(&change.path));
-        let marks = Marks { now, then, before };
-        let path = sift::path_text(&change.path);
-        let text = match sift::text(&path, bytes, Chosen::Met, marks) {
-            Ok(text) => text,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let compared = compared.map(super::content::lossy);
-        let new = (Some(change.path.as_slice()), compared.as_deref().unwrap_or(&text));
-        let difference = match old {
-            Some((path, old)) if !sift::is_text(&sift::path_text(path), &old) => None,
-            Some((path, old)) => Some(difference::between((Some(path), &super::content::lossy(old)), new)),
-            None if change.old.is_some() => None,
-            None => Some(difference::between((None, ""), new)),
-        };
-        let (changed, diff) = difference.map_or((Vec::new(), None), |found| (found.changed, Some(found.text)));
-        let diff = altered::with_modes(modes, diff);
-        Ok(Ok(Some(SourceFile { path, text, changed, diff })))
-    }
-
-    /// A file that is gone; `None` if there was none.
-    fn read_deleted(&self, change: &Changed, sides: &mut Sides<'_>, cap: u64) -> Result<Option<SourceFile>> {
-        if change.old.is_none() {
-            return Ok(None);
-        }
-        let old = sides.old(change, cap)?;
-        Ok(Some(altered::deleted(&change.path, change.modes.0, old.as_ref().map(|(_, old)| old.as_slice()))))
+        Ok(edit.file(bytes, compared).map(Some))
     }
 
     /// A link, by its target, or a submodule, by its commit.
     fn read_other(
         &self,
         change: &Changed,
-        sides: &mut Sides<'_>,
+        sides: &mut Sides,
         cap: u64,
     ) -> Result<Result<Option<SourceFile>, SkipReason>> {
         let bytes = match &change.new {
@@ -341,19 +287,20 @@ impl Workspace {
                 let target = std::fs::read_link(self.root.join(names::path(&change.path)));
                 target.ok().map(|target| names::bytes(&target))
             }
-            New::Link(Some(id)) => sides.bytes(id, cap)?,
+            New::Link(Some(id)) => sides.objects.read(id, cap)?.bytes().ok(),
             New::Worktree | New::Blob(_) | New::Gone | New::NotAFile | New::Unreadable => None,
         };
         let Some(bytes) = bytes else { return Ok(Err(SkipReason::Unreadable)) };
         let old = sides.old(change, cap)?;
         let modes = altered::modes(&change.path, change.modes.0, change.modes.1);
+        let old = change.old.as_ref().zip(old).map(|((path, _), old)| (path, old));
         if modes.is_none() && old.as_ref().is_some_and(|(path, old)| **path == change.path && *old == bytes) {
             return Ok(Ok(None));
         }
-        let before = old.as_ref().map(|(path, old)| (path.as_slice(), super::content::lossy(old.clone())));
-        let text = super::content::lossy(bytes);
-        let old = before.as_ref().map_or((None, ""), |(path, old)| (Some(*path), old.as_str()));
-        let found = difference::between(old, (Some(&change.path), &text));
+        let text = content::lossy(bytes);
+        let (path, before) =
+            old.map_or((None, String::new()), |(path, old)| (Some(path.as_slice()), content::lossy(old)));
+        let found = difference::between((path, &before), (Some(&change.path), &text));
         let diff = modes.unwrap_or_default() + &found.text;
         let path = sift::path_text(&change.path);
         Ok(Ok(Some(SourceFile { path, text, changed: found.changed, diff: Some(diff) })))
@@ -363,7 +310,7 @@ impl Workspace {
 /// What is reviewed of a file over the bound: its changed lines and those around them, at their numbers, up to the bound.
 /// Also says whether changed lines are missing.
 pub(super) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
-    let last = super::content::lines(&file.text);
+    let last = content::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };
     let around = |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
     let mut ranges = changed.iter().map(around).peekable();
@@ -389,52 +336,22 @@ pub(super) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool)
     Ok((SourceFile { path: file.path, text, changed, diff }, is_cut))
 }
 
-/// The path and the bytes of the old side of a change.
-type OldSide<'a> = (&'a Vec<u8>, Vec<u8>);
-
-/// What both sides of changes are read with; processes start when they are needed.
-struct Sides<'a> {
-    git: &'a Repository,
+struct Sides {
     marks: Attributes,
     /// The attributes at the base, of the files that are marked as generated now.
     before: Attributes,
-    objects: Option<Objects>,
-    /// Whether `core.autocrlf` is on.
-    crlf: Option<bool>,
+    objects: Objects,
+    autocrlf: bool,
 }
 
-impl Sides<'_> {
-    fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
-        let objects = match &mut self.objects {
-            Some(objects) => objects,
-            none => none.insert(self.git.objects(None)?),
-        };
-        objects.read(id, cap)
-    }
-
-    fn bytes(&mut self, id: &str, cap: u64) -> Result<Option<Vec<u8>>> {
-        self.read(id, cap).map(Object::bytes)
-    }
-
-    /// The path and the bytes of the old side, as far as they are known.
-    fn old<'a>(&mut self, change: &'a Changed, cap: u64) -> Result<Option<OldSide<'a>>> {
-        let Some((path, id)) = &change.old else { return Ok(None) };
-        let bytes = match change.modes.0 {
-            SUBMODULE => Some(altered::submodule(id)),
-            _ => self.bytes(id, cap)?,
-        };
-        Ok(bytes.map(|bytes| (path, bytes)))
-    }
-
-    fn converts_line_ends(&mut self, path: &[u8]) -> Result<bool> {
-        if let Some(said) = self.marks.converts_line_ends(path) {
-            return Ok(said);
+impl Sides {
+    /// The bytes of the old side, as far as they are known.
+    fn old(&mut self, change: &Changed, cap: u64) -> Result<Option<Vec<u8>>> {
+        let Some((_, id)) = &change.old else { return Ok(None) };
+        match change.modes.0 {
+            SUBMODULE => Ok(Some(altered::submodule(id))),
+            _ => Ok(self.objects.read(id, cap)?.bytes().ok()),
         }
-        let known = match self.crlf {
-            Some(known) => known,
-            None => *self.crlf.insert(self.git.autocrlf()?),
-        };
-        Ok(known)
     }
 }
 
@@ -482,7 +399,6 @@ fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, 
     (New::Worktree, mode)
 }
 
-/// Whether a line ends in CR LF.
 fn ends_in_cr(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }

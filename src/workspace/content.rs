@@ -38,8 +38,7 @@ pub(super) fn lossy(bytes: Vec<u8>) -> String {
     if text.contains('\0') { text.replace('\0', "\\x00") } else { text }
 }
 
-/// The text of bytes in UTF-16 or UTF-32: with a byte order mark, or UTF-16 without one where at least half of the
-/// units are ASCII.
+/// The text of UTF-16 or UTF-32 with a byte order mark, or of UTF-16 of which at least half of the units are ASCII.
 pub(super) fn wide(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     let little = || units.iter().map(|unit| u16::from_le_bytes(*unit));

@@ -20,18 +20,15 @@ pub(super) const PLACES: [&str; 16] = [
     ".env",
 ];
 
-/// What a file steers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steers {
     /// Agents, editors or shells that open the tree.
     Tools,
-    /// The machines that test and ship it.
     Ci,
     Glee,
     Git,
 }
 
-/// What a path inside the tree steers, if anything.
 pub fn steers(path: &str) -> Option<Steers> {
     const AGENTS: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
     const CI_FOLDERS: [&str; 5] = [".github/", ".circleci/", ".buildkite/", ".gitlab/", ".forgejo/"];

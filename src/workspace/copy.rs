@@ -3,7 +3,7 @@
 //! A list holds a line `kind permissions hash path` for each file, and one with its commit for each repository; its id is the hash of the list.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
 use crate::files;
@@ -52,8 +52,7 @@ pub(super) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
                 Ok(mut file) => ("file", store(state_dir, &mut file).map_err(|error| state(state_dir, error))?),
                 Err(_) => {
                     unreadable.push(path.clone());
-                    let seen = format!("{}/{:?}", meta.len(), meta.modified().ok());
-                    ("unreadable", blake3::hash(seen.as_bytes()).to_hex().to_string())
+                    ("unreadable", modes::state(&meta))
                 }
             }
         } else {
@@ -111,7 +110,6 @@ pub(super) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
     lines.map(|line| entry(line).ok_or_else(gone)).collect()
 }
 
-/// The bytes of a copy.
 pub(super) fn read(state_dir: &Path, hash: &str, cap: u64) -> Object {
     if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Object::Missing;
@@ -147,7 +145,6 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
     Some((names::unquoted(fields.next()?)?, Entry { kind, id, permissions }))
 }
 
-/// Where a copy lies.
 pub(super) fn place(state_dir: &Path, hash: &str) -> PathBuf {
     let (folder, name) = hash.split_at(2);
     state_dir.join("copies").join(folder).join(name)
@@ -159,15 +156,9 @@ pub(super) fn store(state_dir: &Path, source: &mut impl Read) -> io::Result<Stri
     private::folder(&folder)?;
     let mut copy = tempfile::NamedTempFile::new_in(&folder)?;
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        let read = source.read(&mut buffer)?;
-        if read == 0 {
-            break;
-        }
-        hasher.update(&buffer[..read]);
-        copy.write_all(&buffer[..read])?;
-    }
+    io::copy(source, &mut copy)?;
+    copy.rewind()?;
+    hasher.update_reader(&mut copy)?;
     let hash = hasher.finalize().to_hex().to_string();
     let place = place(state_dir, &hash);
     if !place.exists() {

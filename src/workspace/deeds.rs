@@ -34,7 +34,6 @@ pub(super) struct Deeds {
     pub(super) undone: BTreeMap<Vec<u8>, Deed>,
 }
 
-/// One path as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Line {
     path: String,
@@ -43,7 +42,6 @@ struct Line {
 }
 
 impl Deeds {
-    /// Reads what was undone of a run.
     pub(super) fn read(run: &RunId, state_dir: &Path) -> Result<Self> {
         let folder = twin::folder(run, state_dir);
         let path = folder.join("undone.json");
@@ -57,7 +55,6 @@ impl Deeds {
         Ok(Self { undone: undone.collect(), folder })
     }
 
-    /// Writes what is undone now.
     pub(super) fn write(&self) -> Result<()> {
         let line = |(path, deed): (&Vec<u8>, &Deed)| Line {
             path: String::from_utf8_lossy(&names::quoted(path)).into_owned(),
@@ -70,7 +67,6 @@ impl Deeds {
         written.map_err(|source| WorkspaceError::State { path, source })
     }
 
-    /// Keeps a copy of some content.
     pub(super) fn keep(&self, content: &Content) -> Result<Option<Copied>> {
         let bytes = match content {
             Content::Nothing => return Ok(None),
@@ -81,7 +77,6 @@ impl Deeds {
         Ok(Copied::of(content))
     }
 
-    /// The content that was kept.
     pub(super) fn content(&self, copied: Option<&Copied>) -> Result<Content> {
         let Some(copied) = copied else { return Ok(Content::Nothing) };
         let (Copied::File { id, .. } | Copied::Link { id }) = copied;

@@ -9,16 +9,13 @@ use super::names;
 /// After this time a diff is finished coarsely: it stays right, it is no longer the smallest.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The difference of two texts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     /// The unified diff with its two header lines.
     pub(super) text: String,
     /// The lines of the new side that are under review, 1-based and inclusive; a deletion marks its neighbours.
     pub(super) changed: Vec<(u32, u32)>,
-    /// How many lines were added.
     pub(super) added: u32,
-    /// How many were removed.
     pub(super) removed: u32,
 }
 
@@ -47,7 +44,6 @@ pub(super) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) ->
     Difference { text, changed, added, removed }
 }
 
-/// The two lines `---` and `+++`.
 fn header(old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     let name = |side: &str, path: Option<&[u8]>| match path {
         Some(path) => names::shown(&names::quoted(&[side.as_bytes(), path].concat())),

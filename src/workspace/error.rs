@@ -7,83 +7,45 @@ use crate::domain::{Advice, ExitReason, Skip};
 
 use super::nested::Bound;
 
-/// What may fail with a tree.
 pub type Result<T, E = WorkspaceError> = std::result::Result<T, E>;
 
-/// A failure to read, keep or restore a tree.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// A repository is there, and the program is not.
     #[error("`git` is not installed")]
     NoGit,
-    /// The first `git` on the path belongs to the reviewed tree.
     #[error("refusing to run `{program}`: it lies inside the tree `{root}`")]
     GitInside { program: PathBuf, root: PathBuf },
-    /// `git` could not be started.
     #[error("failed to run `git`")]
     Start(#[source] io::Error),
-    /// A git command failed.
     #[error("`git {command}` failed: {message}")]
-    Git {
-        command: String,
-        /// What it wrote to stderr.
-        message: String,
-    },
-    /// A repository without a work tree.
+    Git { command: String, message: String },
     #[error("`{}` is a bare repository, without files to review", .0.display())]
     Bare(PathBuf),
-    /// A place inside a repository's own folder.
     #[error("`{0}` belongs to the repository itself, not to its files")]
     InsideGit(String),
-    /// A target, in words, that only a repository has.
     #[error("{0} can only be reviewed in a git repository")]
     NotGit(String),
-    /// A path that does not exist or cannot be read.
     #[error("cannot read `{path}`")]
-    Unreadable {
-        /// The path as given.
-        path: String,
-        #[source]
-        source: io::Error,
-    },
-    /// A path that is not below the root.
+    Unreadable { path: String, source: io::Error },
     #[error("`{path}` is outside the tree `{}`", root.display())]
-    Outside {
-        /// The path as given.
-        path: String,
-        root: PathBuf,
-    },
-    /// A revision that does not name a commit.
+    Outside { path: String, root: PathBuf },
     #[error("`{0}` names no commit")]
     BadRevision(String),
-    /// The branch has no commit.
     #[error("the repository has no commit yet")]
     NoCommit,
-    /// Two commits without a common ancestor.
     #[error("`{one}` and `{other}` have no common ancestor")]
     NoMergeBase { one: String, other: String },
-    /// The history ends before the parent that is needed.
     #[error("the parent of `{0}` is missing: the clone is shallow")]
     Shallow(String),
-    /// A file that should be a unified diff and is not.
     #[error("`{0}` holds no unified diff")]
     NotADiff(String),
-    /// A diff of a merge against several parents.
     #[error("`{0}` is a combined diff of a merge, which shows no side whole")]
     CombinedDiff(String),
-    /// A diff that is cut off or edited.
     #[error("`{name}` is broken: the hunk at line {line} does not hold the lines it announces")]
-    BrokenDiff {
-        name: String,
-        /// The line of the hunk, from 1.
-        line: usize,
-    },
-    /// Nothing is left to review.
+    BrokenDiff { name: String, line: usize },
     #[error("{}", empty(target, skipped))]
     EmptyTarget {
-        /// The target, in words.
         target: String,
-        /// The files of it that were skipped.
         skipped: Vec<Skip>,
         /// Whether the target is a change, and not files that were named.
         is_change: bool,
@@ -91,58 +53,26 @@ pub enum WorkspaceError {
     /// Another run holds the tree: which, its process and since when.
     #[error("another run holds this tree: {0}")]
     Locked(String),
-    /// The state folder cannot be used.
     #[error("cannot use the state folder at `{}`", path.display())]
-    State {
-        /// The file or folder in it.
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    /// The tree is too large to be copied outside git.
+    State { path: PathBuf, source: io::Error },
     #[error("`{}` is too large to be kept: over {files} files or {bytes} bytes", root.display())]
-    TooLarge {
-        root: PathBuf,
-        /// The bound on files.
-        files: usize,
-        /// The bound on bytes.
-        bytes: u64,
-    },
+    TooLarge { root: PathBuf, files: usize, bytes: u64 },
     /// A repository inside the tree is too large to be kept, so no coder may start.
     #[error("`{folder}` cannot be kept: {bound}")]
-    Unfollowed {
-        folder: String,
-        /// The bound that it exceeds.
-        bound: Bound,
-    },
+    Unfollowed { folder: String, bound: Bound },
     /// A file of the tree cannot be kept, so no coder may start.
     #[error("cannot keep `{path}`")]
-    NotKept {
-        path: String,
-        #[source]
-        source: io::Error,
-    },
+    NotKept { path: String, source: io::Error },
     /// A link stands where Glee's refs are kept: what is written there would land elsewhere.
     #[error("`{}` is a symbolic link", .0.display())]
     LinkedRefs(PathBuf),
     /// A recorded tree is gone, by its id or ref.
     #[error("the recorded tree `{0}` is gone")]
     Gone(String),
-    /// The run worked on another work tree of the same repository.
     #[error("the run worked on `{}`, not on `{}`", theirs.display(), root.display())]
-    OtherTree {
-        theirs: PathBuf,
-        /// The tree Glee runs in.
-        root: PathBuf,
-    },
-    /// The run worked on another repository, which was at this place then.
+    OtherTree { theirs: PathBuf, root: PathBuf },
     #[error("run {run} did not work on the repository that is at `{}` now", root.display())]
-    OtherRepository {
-        /// The tree Glee runs in.
-        root: PathBuf,
-        run: String,
-    },
-    /// A folder that should be empty is not.
+    OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
     /// Some files could not be brought back, each with the reason.

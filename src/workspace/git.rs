@@ -5,12 +5,14 @@
 //! file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks. Commands that convert content
 //! (`status`, `diff` on files, `add`) are never used, because they run filters.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::{Result, WorkspaceError, names};
+use crate::domain::SkipReason;
 
 /// Settings that no repository may choose.
 const SETTINGS: [&str; 11] = [
@@ -37,13 +39,11 @@ const KEPT: [&str; 4] =
 
 /// The empty tree, by the hash of the object format.
 pub(super) const EMPTY_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-/// The empty tree, by the hash of the object format.
 pub(super) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
-/// A repository with its work tree.
 #[derive(Debug)]
 pub(super) struct Repository {
-    program: PathBuf,
+    pub(super) program: PathBuf,
     /// The canonical top of the work tree.
     pub(super) top: PathBuf,
     /// The folder of this work tree: index, HEAD.
@@ -54,10 +54,9 @@ pub(super) struct Repository {
     pub(super) index: PathBuf,
     /// The commit `HEAD` stands on; `None` before the first one.
     pub(super) head: Option<String>,
-    /// The id of the empty tree in the repository's object format.
     pub(super) empty_tree: &'static str,
     /// Whether it is found by its place, and not named to git.
-    is_found: bool,
+    pub(super) is_found: bool,
 }
 
 impl Repository {
@@ -116,8 +115,15 @@ impl Repository {
         }))
     }
 
-    /// A repository inside a tree, named to git by its folders: a broken one would otherwise be taken for the one around it.
-    pub(super) fn placed(program: &Path, top: &Path, git_dir: PathBuf, common: PathBuf) -> Self {
+    /// A repository named to git by its folders: one inside a tree, where a broken one would otherwise be taken for the one
+    /// around it, or one of Glee's own, which is used for the files of `top`.
+    pub(super) fn placed(
+        program: &Path,
+        top: &Path,
+        git_dir: PathBuf,
+        common: PathBuf,
+        empty_tree: &'static str,
+    ) -> Self {
         Self {
             program: program.to_owned(),
             top: top.to_owned(),
@@ -125,31 +131,16 @@ impl Repository {
             git_dir,
             common,
             head: None,
-            empty_tree: "",
+            empty_tree,
             is_found: false,
         }
     }
 
     /// A repository of Glee's own, without a work tree, that is used for the files of `top`.
     pub(super) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
-        Ok(Self {
-            program: find(top)?,
-            top: top.to_owned(),
-            git_dir: folder.to_owned(),
-            common: folder.to_owned(),
-            index: folder.join("index"),
-            head: None,
-            empty_tree,
-            is_found: false,
-        })
+        Ok(Self::placed(&find(top)?, top, folder.to_owned(), folder.to_owned(), empty_tree))
     }
 
-    /// Whether it is one of Glee's own.
-    pub(super) fn is_twin(&self) -> bool {
-        !self.is_found
-    }
-
-    /// A call of one git command.
     pub(super) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Call {
         let mut command = command(&self.program, &self.top);
         if !self.is_found {
@@ -169,12 +160,6 @@ impl Repository {
         }
     }
 
-    /// The absolute path of git.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
-    }
-
-    /// The commit that a revision names, by its id.
     pub(super) fn commit(&self, revision: &str) -> Result<String> {
         let bad = || WorkspaceError::BadRevision(revision.to_owned());
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
@@ -191,52 +176,65 @@ impl Repository {
         self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", revision]).id()
     }
 
-    /// The best common ancestor of two commits.
     pub(super) fn merge_base(&self, one: &str, other: &str) -> Result<String> {
         self.call(["merge-base", one, other])
             .id()?
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
-    /// Opens a reader of objects.
+    /// The regular files of a commit by path, each with its id and whether it is executable. A link could lead anywhere.
+    pub(super) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
+        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
+        let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
+        Ok(files.map(|(mode, _, id, path)| (names::shown(path), (id.to_owned(), mode == 0o100_755))).collect())
+    }
+
+    /// The common ancestor of `HEAD` and a revision.
+    pub(super) fn fork_point(&self, revision: &str) -> Result<String> {
+        let head = self.commit("HEAD")?;
+        self.merge_base(&self.commit(revision)?, &head)
+    }
+
+    /// The two commits of `A..B`, or of `A...B` with the common ancestor of both for A; a missing side is `HEAD`.
+    pub(super) fn range(&self, range: &str) -> Result<(String, String)> {
+        let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
+        let bad = || WorkspaceError::BadRevision(range.to_owned());
+        let (from, to) = range.split_once("..").ok_or_else(bad)?;
+        match to.strip_prefix('.') {
+            Some(to) => {
+                let (from, to) = (side(from)?, side(to)?);
+                Ok((self.merge_base(&from, &to)?, to))
+            }
+            None => Ok((side(from)?, side(to)?)),
+        }
+    }
+
     pub(super) fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
         if let Some(folder) = extra {
-            call = call.reading_also(folder);
+            call = call.reading_from(&[folder]);
         }
-        Objects::open(call.command)
+        let mut command = call.command;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(WorkspaceError::Start)?;
+        let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).expect("both are piped");
+        Ok(Objects { child, stdin, stdout: BufReader::new(stdout) })
     }
 }
 
-/// One git command with what it reads.
 pub(super) struct Call {
     command: Command,
 }
 
 impl Call {
-    /// A call where nothing is known of the repository yet but its place.
-    pub(super) fn at<'a>(program: &Path, folder: &Path, args: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut command = command(program, folder);
-        command.args(args);
-        Self { command }
-    }
-
-    /// Adds an argument that need not be text.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
     }
 
-    /// Uses another index than the user's.
     pub(super) fn index(mut self, path: &Path) -> Self {
         self.command.env(INDEX, path);
         self.privately()
-    }
-
-    /// Names the repository and the work tree instead of having them found.
-    pub(super) fn repository(mut self, git_dir: &Path, top: &Path) -> Self {
-        self.command.env("GIT_DIR", git_dir).env("GIT_WORK_TREE", top);
-        self
     }
 
     /// What it writes only the owner may read.
@@ -246,12 +244,6 @@ impl Call {
         self
     }
 
-    /// Reads objects from a folder of Glee's too.
-    pub(super) fn reading_also(self, folder: &Path) -> Self {
-        self.reading_from(&[folder])
-    }
-
-    /// Reads objects from several folders too.
     pub(super) fn reading_from(mut self, folders: &[&Path]) -> Self {
         let folders: Vec<_> = folders.iter().map(|folder| alternate(folder)).collect();
         self.command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", folders.join(OsStr::new(":")));
@@ -261,10 +253,9 @@ impl Call {
     /// Writes new objects to a folder of Glee's instead of the repository.
     pub(super) fn writing_to(mut self, folder: &Path, repository: &Repository) -> Self {
         self.command.env("GIT_OBJECT_DIRECTORY", folder);
-        self.privately().reading_also(&repository.common.join("objects"))
+        self.privately().reading_from(&[&repository.common.join("objects")])
     }
 
-    /// Runs it and returns its stdout.
     pub(super) fn output(self) -> Result<Vec<u8>> {
         self.output_of(&[])
     }
@@ -283,7 +274,6 @@ impl Call {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
-    /// Runs it on an input and returns its stdout.
     pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
@@ -318,7 +308,6 @@ impl Call {
 
 /// A git command that waits for the writer of a FIFO waits for ever: git opens whatever has the name of a file that says
 /// what is ignored or how files are treated.
-#[cfg(target_os = "linux")]
 mod stuck {
     use std::sync::mpsc::{Receiver, RecvTimeoutError};
     use std::time::Duration;
@@ -329,7 +318,7 @@ mod stuck {
     const STEP: Duration = Duration::from_millis(250);
 
     /// Ends a process that is seen twice waiting for the other end of a FIFO, unless it ends itself; returns whether it
-    /// did.
+    /// did. Only Linux tells what a process waits for.
     pub(super) fn end(process: u32, ended: &Receiver<()>) -> bool {
         let mut seen = 0;
         while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(STEP) {
@@ -341,20 +330,6 @@ mod stuck {
         }
         false
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod stuck {
-    /// Nothing tells what a process waits for.
-    pub(super) fn end(_process: u32, _ended: &std::sync::mpsc::Receiver<()>) -> bool {
-        false
-    }
-}
-
-/// Ends a command that only reads; nothing is lost.
-fn end(child: &mut Child) {
-    drop(child.kill());
-    drop(child.wait());
 }
 
 /// A reader of objects: one process for any number of them.
@@ -369,47 +344,31 @@ pub(super) enum Object {
     Bytes(Vec<u8>),
     /// It is larger than asked for, in bytes.
     Larger(u64),
-    /// It is not there.
     Missing,
 }
 
 impl Object {
-    /// Its bytes, as far as they were read.
-    pub(super) fn bytes(self) -> Option<Vec<u8>> {
+    /// Its bytes, or why a review goes without them.
+    pub(super) fn bytes(self) -> Result<Vec<u8>, SkipReason> {
         match self {
-            Self::Bytes(bytes) => Some(bytes),
-            Self::Larger(_) | Self::Missing => None,
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::Larger(_) => Err(SkipReason::Oversized),
+            Self::Missing => Err(SkipReason::Unreadable),
         }
     }
 }
 
 impl Objects {
-    fn open(mut command: Command) -> Result<Self> {
-        let start = WorkspaceError::Start;
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(start)?;
-        let broken = || start(io::ErrorKind::BrokenPipe.into());
-        let stdin = child.stdin.take().ok_or_else(broken)?;
-        let stdout = child.stdout.take().ok_or_else(broken)?;
-        Ok(Self { child, stdin, stdout: BufReader::new(stdout) })
-    }
-
     /// Reads a file by `<id>:<path>`, where the path has no line break; a folder is not there.
     pub(super) fn read_file(&mut self, name: &str) -> Result<Object> {
-        match self.header("info", name) {
-            Ok(Some((_, kind))) if kind == "blob" => self.read(name, u64::MAX),
-            Ok(_) => Ok(Object::Missing),
-            Err(source) => Err(WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() }),
+        match self.header("info", name)? {
+            Some((_, kind)) if kind == "blob" => self.read(name, u64::MAX),
+            _ => Ok(Object::Missing),
         }
     }
 
     /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>` where the path has no line break.
     pub(super) fn read(&mut self, id: &str, cap: u64) -> Result<Object> {
-        self.ask(id, cap)
-            .map_err(|source| WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() })
-    }
-
-    fn ask(&mut self, id: &str, cap: u64) -> io::Result<Object> {
         let Some((size, _)) = self.header("info", id)? else { return Ok(Object::Missing) };
         if size > cap {
             return Ok(Object::Larger(size));
@@ -417,19 +376,18 @@ impl Objects {
         if self.header("contents", id)?.is_none() {
             return Ok(Object::Missing);
         }
-        let mut bytes = vec![0; usize::try_from(size).map_err(io::Error::other)?];
-        self.stdout.read_exact(&mut bytes)?;
-        self.stdout.read_exact(&mut [0])?;
+        let mut bytes = vec![0; usize::try_from(size).map_err(|error| broken(io::Error::other(error)))?];
+        self.stdout.read_exact(&mut bytes).map_err(broken)?;
+        self.stdout.read_exact(&mut [0]).map_err(broken)?;
         Ok(Object::Bytes(bytes))
     }
 
     /// Asks one question and reads the size and the type of `<id> <type> <size>`; `None` for `<id> missing` and its like.
-    fn header(&mut self, question: &str, id: &str) -> io::Result<Option<(u64, String)>> {
-        writeln!(self.stdin, "{question} {id}")?;
-        self.stdin.flush()?;
+    fn header(&mut self, question: &str, id: &str) -> Result<Option<(u64, String)>> {
+        writeln!(self.stdin, "{question} {id}").and_then(|()| self.stdin.flush()).map_err(broken)?;
         let mut line = Vec::new();
-        if self.stdout.read_until(b'\n', &mut line)? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        if self.stdout.read_until(b'\n', &mut line).map_err(broken)? == 0 {
+            return Err(broken(io::ErrorKind::UnexpectedEof.into()));
         }
         let line = String::from_utf8_lossy(&line);
         let mut words = line.trim_end().rsplit(' ');
@@ -439,9 +397,15 @@ impl Objects {
     }
 }
 
+fn broken(source: io::Error) -> WorkspaceError {
+    WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() }
+}
+
 impl Drop for Objects {
     fn drop(&mut self) {
-        end(&mut self.child);
+        // It only reads; nothing is lost.
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 
@@ -455,13 +419,11 @@ pub(super) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &
     })
 }
 
-/// The id in a line, if it is one.
 pub(super) fn object_id(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?;
     (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
 }
 
-/// The command that every call starts from.
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -533,7 +495,6 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
     Ok(Some(path))
 }
 
-/// Whether a folder looks like a bare repository.
 fn is_bare(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }

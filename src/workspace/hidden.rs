@@ -39,7 +39,6 @@ pub(super) struct Beyond {
 pub(super) struct Ignored(BTreeSet<Vec<u8>>);
 
 impl Ignored {
-    /// Reads what was noted for a run.
     pub(super) fn read(run: &RunId, state_dir: &Path) -> Self {
         Self(lines(&twin::folder(run, state_dir).join("ignored")).unwrap_or_default())
     }
@@ -199,15 +198,10 @@ fn lines(file: &Path) -> Option<BTreeSet<Vec<u8>>> {
 
 /// The files and links below a folder that some rules do not leave out.
 fn walked(root: &Path, folder: &[u8], rules: &mut Ignores<'_>) -> io::Result<BTreeSet<Vec<u8>>> {
-    let path = |met| match met {
-        Met::File(path) | Met::Link(path) => Some(path),
-        Met::Other(_) | Met::Unreadable(_) => None,
-    };
-    Ok(walk::walk(root, folder, rules, Hidden::Met)?.into_iter().filter_map(path).collect())
+    Ok(walk::walk(root, folder, rules, Hidden::Met)?.into_iter().filter_map(Met::file).collect())
 }
 
 impl Repository {
-    /// Whether the repository is still where it was found.
     pub(super) fn is_there(&self) -> bool {
         self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
     }
@@ -233,11 +227,9 @@ impl Repository {
                 _ => drop(all.insert(path)),
             }
         }
-        for path in &self.scan()?.others {
-            if let Some(folder) = path.strip_suffix(b"/") {
-                let mut rules = Ignores::git(&self.top, None);
-                all.extend(walk::ignored(&self.top, folder, &mut rules).unwrap_or_default());
-            }
+        for folder in &self.scan()?.repositories {
+            let mut rules = Ignores::git(&self.top, None);
+            all.extend(walk::ignored(&self.top, folder, &mut rules).unwrap_or_default());
         }
         Ok(all)
     }
@@ -253,10 +245,8 @@ impl Repository {
                 None => drop(found.insert(path)),
             }
         }
-        for path in &self.scan()?.others {
-            if let Some(folder) = path.strip_suffix(b"/") {
-                found.extend(walked(&self.top, folder, rules).unwrap_or_default());
-            }
+        for folder in &self.scan()?.repositories {
+            found.extend(walked(&self.top, folder, rules).unwrap_or_default());
         }
         Ok(found)
     }

@@ -18,13 +18,11 @@ use crate::files;
 /// The bytes of an ignore file that are read at most.
 pub(super) const CAP: u64 = 1 << 20;
 
-/// The name of Glee's own ignore files.
 pub(super) const GLEE: &str = ".gleeignore";
 
 /// Files of a commit that are read in the place of the tree's, by path.
 pub(super) type Recorded = Arc<BTreeMap<String, Vec<u8>>>;
 
-/// The ignore files of a tree, read as they are met.
 pub(super) struct Ignores<'a> {
     root: &'a Path,
     names: &'static [&'static str],
@@ -56,8 +54,7 @@ impl<'a> Ignores<'a> {
         }
     }
 
-    /// What git leaves out by recorded `.gitignore` files and by rules outside the tree; where the latter are not known,
-    /// those of today count.
+    /// What git leaves out by recorded `.gitignore` files and by rules outside the tree: `excludes`, or those of today.
     pub(super) fn recorded(root: &'a Path, recorded: Recorded, excludes: Option<&[u8]>) -> Self {
         let rules =
             Self { names: &[".gitignore"], all_recorded: true, is_git: true, ..Self::glee(root, Some(&recorded)) };

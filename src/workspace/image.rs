@@ -6,19 +6,17 @@
 //! repository is read, its index copied, and neither is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::FileChange;
 use crate::private;
-use crate::rules::side_by_side;
 
 use super::git::{Object, Objects, Repository, object_id, records};
 use super::hidden::Beyond;
 use super::look::differing;
-use super::modes::Modes;
+use super::modes::{self, Modes};
 use super::nested;
 use super::scan::{self, LINK, Lstat, SUBMODULE, Scan};
 use super::{Result, Workspace, WorkspaceError, altered, content, copy, difference, names, sift};
@@ -35,7 +33,6 @@ const ATTEMPTS: usize = 3;
 #[serde(transparent)]
 pub struct TreeId(pub String);
 
-/// What a file of an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     File,
@@ -46,7 +43,6 @@ pub(super) enum Kind {
     Unreadable,
 }
 
-/// One file of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) kind: Kind,
@@ -68,7 +64,6 @@ impl Entry {
     }
 }
 
-/// The files of an image by path.
 pub(super) type Image = BTreeMap<Vec<u8>, Entry>;
 
 /// A reader of the bytes of images.
@@ -98,9 +93,6 @@ impl Workspace {
     }
 
     /// What differs between two recorded trees, file by file; a renamed file is removed and added.
-    ///
-    /// # Errors
-    /// A tree is gone.
     pub fn changes(&self, before: &TreeId, after: &TreeId, state_dir: &Path) -> Result<Vec<FileChange>> {
         if before == after {
             return Ok(Vec::new());
@@ -121,7 +113,7 @@ impl Workspace {
                 bytes.read(&entry.id, u64::MAX)
             }
         };
-        found.ok()?.bytes()
+        found.ok()?.bytes().ok()
     }
 
     /// The files of a recorded tree, given by its id or by what it is kept as.
@@ -140,11 +132,9 @@ impl Workspace {
     }
 }
 
-/// What came of recording a tree.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) tree: TreeId,
-    /// The files that could not be read.
     pub(super) unreadable: Vec<Vec<u8>>,
     /// The files that are missing on purpose (a sparse checkout).
     pub(super) sparse: Vec<Vec<u8>>,
@@ -155,10 +145,10 @@ impl Repository {
         let gone = || WorkspaceError::Gone(tree.to_owned());
         let id = match object_id(tree.as_bytes()) {
             Some(id) => id,
-            None => self.kept(tree)?.ok_or_else(gone)?,
+            None => self.find(&format!("{tree}^{{tree}}"))?.ok_or_else(gone)?,
         };
         let objects = self.objects_in(state_dir);
-        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_also(&objects).output();
+        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_from(&[&objects]).output();
         let listed = listed.map_err(|_| gone())?;
         let mut reader = self.objects(Some(&objects))?;
         let modes = match reader.read(&format!("{id}:modes"), u64::MAX)? {
@@ -196,30 +186,21 @@ impl Repository {
 
     /// Writes the objects of an image to the state folder.
     pub(super) fn record(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
-        for _ in 1..ATTEMPTS {
-            match self.record_once(state_dir, beyond) {
+        let index = Some(&self.index).filter(|index| index.exists());
+        let mut attempt = 1;
+        loop {
+            match self.survey(beyond).and_then(|found| self.write(found, index, state_dir)) {
+                Err(WorkspaceError::Git { message, .. }) if is_unwritable(&message) => {
+                    let source = std::io::Error::other(message);
+                    return Err(WorkspaceError::State { path: self.objects_in(state_dir), source });
+                }
                 // A file that was listed went away before it was read: look again.
-                Err(WorkspaceError::Git { command, message })
-                    if command == "hash-object" && !is_unwritable(&message) => {}
-                other => return self.named(other, state_dir),
+                Err(WorkspaceError::Git { command, .. }) if command == "hash-object" && attempt < ATTEMPTS => {
+                    attempt += 1;
+                }
+                result => return result,
             }
         }
-        self.named(self.record_once(state_dir, beyond), state_dir)
-    }
-
-    /// Names the state folder where git could not write to it.
-    fn named<T>(&self, result: Result<T>, state_dir: &Path) -> Result<T> {
-        result.map_err(|error| match error {
-            WorkspaceError::Git { message, .. } if is_unwritable(&message) => {
-                WorkspaceError::State { path: self.objects_in(state_dir), source: std::io::Error::other(message) }
-            }
-            other => other,
-        })
-    }
-
-    fn record_once(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
-        let index = &self.index;
-        self.write(self.survey(beyond)?, Some(index).filter(|index| index.exists()), state_dir)
     }
 
     /// Records just these files, for a repository without an index of its own.
@@ -239,7 +220,7 @@ impl Repository {
     /// Writes what was found as a tree on top of an index.
     fn write(&self, found: Survey, user_index: Option<&PathBuf>, state_dir: &Path) -> Result<Recorded> {
         let objects = match user_index {
-            None if self.is_twin() => self.common.join("objects"),
+            None if !self.is_found => self.common.join("objects"),
             _ => self.objects_in(state_dir),
         };
         let state = |source| WorkspaceError::State { path: objects.clone(), source };
@@ -283,14 +264,7 @@ impl Repository {
 
         let index = scratch.path().join("index");
         if let Some(user_index) = user_index {
-            let bytes = std::fs::read(user_index).map_err(state)?;
-            private::options()
-                .write(true)
-                .create_new(true)
-                .open(&index)
-                .map_err(state)?
-                .write_all(&bytes)
-                .map_err(state)?;
+            std::fs::copy(user_index, &index).map_err(state)?;
         }
         if !updates.is_empty() {
             self.call(["update-index", "-z", "--index-info"]).index(&index).output_of(&updates)?;
@@ -307,15 +281,14 @@ impl Repository {
     /// Looks at every file and decides what has to be read.
     fn survey(&self, beyond: &Beyond) -> Result<Survey> {
         let scan = self.scan()?;
-        let sights = side_by_side::parts(&scan.entries, |entries| {
-            let mut lstat = Lstat::below(&self.top);
-            entries.iter().map(|entry| lstat.get(&entry.path)).collect::<Vec<_>>()
-        });
+        let files = scan.entries.iter().filter(|entry| !matches!(entry.mode, LINK | SUBMODULE));
+        let attributes = self.attributes(files.map(|entry| &entry.path))?;
+        let autocrlf = self.autocrlf()?;
         let mut lstat = Lstat::below(&self.top);
         let mut survey = Survey::default();
-        let mut clean = Vec::new();
         let mut merging = BTreeSet::new();
-        for (entry, sight) in scan.entries.iter().zip(sights.into_iter().flatten()) {
+        for entry in &scan.entries {
+            let sight = lstat.get(&entry.path);
             if entry.stage > 0 && !merging.insert(&entry.path) {
                 continue;
             }
@@ -332,21 +305,18 @@ impl Repository {
                     survey.sparse.push(entry.path.clone());
                 }
                 None => survey.gone.push(entry.path.clone()),
-                Some(meta) if scan.is_clean(entry, &meta) => {
+                // The work tree may have other bytes than the index where git converted them.
+                Some(meta)
+                    if scan.is_clean(entry, &meta)
+                        && (entry.mode == LINK || !attributes.converts(&entry.path, autocrlf)) =>
+                {
                     survey.modes.note(&entry.path, &meta);
-                    if entry.mode != LINK {
-                        clean.push((&entry.path, entry.mode));
-                    }
                 }
                 Some(meta) => survey.met(&entry.path, &meta, &lstat),
             }
         }
-        let converted = self.converted(&scan, clean.iter().map(|(path, _)| *path))?;
-        for (path, mode) in clean.into_iter().filter(|(path, _)| converted.contains(*path)) {
-            survey.files.push((path.clone(), mode));
-        }
         let inside = self.inside_of(&scan);
-        let mut others: BTreeSet<Vec<u8>> = nested::untracked(&scan).chain(&inside.files).cloned().collect();
+        let mut others: BTreeSet<Vec<u8>> = scan.untracked.iter().chain(&inside.files).cloned().collect();
         if !beyond.paths.is_empty() {
             let tracked: HashSet<&Vec<u8>> = scan.entries.iter().map(|entry| &entry.path).collect();
             others.extend(beyond.paths.iter().filter(|path| !tracked.contains(path)).cloned());
@@ -359,42 +329,6 @@ impl Repository {
         survey.take_nested(&scan, inside);
         survey.modes.settle();
         Ok(survey)
-    }
-
-    /// Which of some files git may have converted on their way from the index to the work tree.
-    fn converted<'a>(&self, scan: &Scan, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<BTreeSet<Vec<u8>>> {
-        let paths: Vec<&Vec<u8>> = paths.collect();
-        let autocrlf = self.autocrlf()?;
-        if !autocrlf && !self.has_attributes(scan, &paths) {
-            return Ok(BTreeSet::new());
-        }
-        let attributes = self.attributes(paths.iter().copied())?;
-        Ok(paths.into_iter().filter(|path| attributes.converts(path, autocrlf)).cloned().collect())
-    }
-}
-
-impl Repository {
-    /// Whether some file says anything of the attributes of these files, or cannot be ruled out to: asking git about
-    /// a hundred thousand of them takes longer than looking at them.
-    fn has_attributes(&self, scan: &Scan, paths: &[&Vec<u8>]) -> bool {
-        // Where it is missing in the work tree, git reads the one in the index.
-        let is_tracked = |path: &[u8]| path == b".gitattributes" || path.ends_with(b"/.gitattributes");
-        if scan.entries.iter().any(|entry| is_tracked(&entry.path)) {
-            return true;
-        }
-        let folders: HashSet<&[u8]> =
-            paths.iter().flat_map(|path| names::above(path)).chain([b"".as_slice()]).collect();
-        let own = folders.iter().map(|folder| self.top.join(names::path(folder)).join(".gitattributes"));
-        let info = [&self.git_dir, &self.common].map(|folder| folder.join("info/attributes"));
-        own.chain(info).any(|file| file.symlink_metadata().is_ok())
-            || self.call(["config", "--get", "attr.tree"]).output().is_ok()
-            || ["GIT_ATTR_GLOBAL", "GIT_ATTR_SYSTEM"].into_iter().any(|name| {
-                match self.call(["var", name]).output() {
-                    Ok(file) => names::path(file.trim_ascii_end()).exists(),
-                    // Older ones do not tell.
-                    Err(_) => true,
-                }
-            })
     }
 }
 
@@ -411,12 +345,10 @@ struct Survey {
     modes: Modes,
     /// The list of the repositories inside: a line `commit path` for each.
     nested: Vec<u8>,
-    /// Folders of repositories that are not followed.
     unfollowed: Vec<Vec<u8>>,
 }
 
 impl Survey {
-    /// Takes in the repositories inside.
     fn take_nested(&mut self, scan: &Scan, inside: nested::Inside) {
         // The files of a submodule stand in the place of its entry.
         let has_files = |folder: &[u8]| {
@@ -447,8 +379,7 @@ impl Survey {
         } else {
             self.gone.push(path.to_vec());
             if meta.is_file() {
-                let state = format!("{}/{:?}", meta.len(), meta.modified().ok());
-                self.modes.unreadable.insert(path.to_vec(), blake3::hash(state.as_bytes()).to_hex().to_string());
+                self.modes.unreadable.insert(path.to_vec(), modes::state(meta));
             }
         }
     }
@@ -464,7 +395,6 @@ fn read_nested(text: &[u8]) -> Option<Vec<(Vec<u8>, String)>> {
     lines.map(read).collect()
 }
 
-/// One difference between two images.
 fn change(path: &[u8], old: Option<&Entry>, new: Option<&Entry>, bytes: &mut Bytes) -> Result<FileChange> {
     let mut text_of = |side: Option<&Entry>| -> Result<Option<String>> {
         let Some(kept) = side else { return Ok(Some(String::new())) };
@@ -495,7 +425,6 @@ fn change(path: &[u8], old: Option<&Entry>, new: Option<&Entry>, bytes: &mut Byt
     Ok(change)
 }
 
-/// Whether git's message says that an object or index could not be written.
 fn is_unwritable(message: &str) -> bool {
     ["unable to write", "unable to create", "No space left", "Disk quota", "Read-only file system"]
         .iter()

@@ -20,7 +20,6 @@ const COMPARED: u64 = 64 << 20;
 /// What became of the files that differ between two recorded trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restaged {
-    /// The files that were staged.
     pub staged: Vec<String>,
     /// The files that the index holds otherwise than the work tree.
     pub left: Vec<String>,
@@ -29,9 +28,6 @@ pub struct Restaged {
 impl Workspace {
     /// Compares the index with what changed from `before` to `after`; with `restage` it stages these files where the
     /// index held them as `before` does and the work tree still has them as `after` does.
-    ///
-    /// # Errors
-    /// A tree is gone, or git fails.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
@@ -46,10 +42,8 @@ impl Workspace {
             autocrlf: git.autocrlf()?,
             objects: git.objects(Some(&git.objects_in(state_dir)))?,
         };
-        let mut indexes = Vec::new();
-        for path in git.indexes() {
-            indexes.push((git.entries(&path)?, path));
-        }
+        let indexes = git.indexes().into_iter().map(|path| Ok((git.entries(&path)?, path)));
+        let indexes = indexes.collect::<Result<Vec<_>>>()?;
         let mut result = Restaged::default();
         let mut updates = Vec::new();
         for path in paths {
@@ -95,15 +89,13 @@ impl Repository {
     /// The entries of an index by path; of a file in conflict one that equals nothing.
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
-        let mut entries = BTreeMap::new();
-        for (mode, id, stage, path) in records(&listed) {
-            entries.insert(path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()));
-        }
-        Ok(entries)
+        let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
+            (path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()))
+        };
+        Ok(records(&listed).map(entry).collect())
     }
 }
 
-/// What a file of the index and one of a recorded tree are compared with.
 struct Comparison {
     attributes: Attributes,
     autocrlf: bool,
@@ -111,7 +103,6 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Whether the index holds a file as a recorded tree does.
     fn is_same(&mut self, path: &[u8], indexed: Option<&(u32, String)>, side: Option<&Entry>) -> Result<bool> {
         let (Some((mode, id)), Some(side)) = (indexed, side) else {
             return Ok(indexed.is_none() && side.is_none());
@@ -127,11 +118,10 @@ impl Comparison {
         }
         let indexed = self.objects.read(id, COMPARED)?.bytes();
         let side = self.objects.read(&side.id, COMPARED)?.bytes();
-        Ok(matches!((indexed, side), (Some(indexed), Some(side)) if indexed == changed::without_cr(&side)))
+        Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed::without_cr(&side)))
     }
 
-    /// The line of `update-index --index-info` that stages a file; `None` if git would convert it in other ways than
-    /// its line ends.
+    /// The line of `update-index --index-info` that stages a file; `None` if git would convert more than its line ends.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&Entry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };
@@ -154,7 +144,6 @@ impl Comparison {
     }
 }
 
-/// The mode that git keeps of a file.
 fn mode_of(entry: &Entry) -> Option<u32> {
     match entry.kind {
         Kind::Link => Some(LINK),

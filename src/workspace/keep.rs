@@ -31,21 +31,17 @@ pub struct BeforeImage {
 /// One call of the coder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Span {
-    /// The tree before it.
     pub(super) before: TreeId,
     /// The tree after it; `None` while the coder is at work, and where Glee was killed meanwhile.
     pub(super) after: Option<TreeId>,
 }
 
-/// What is noted of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
     form: u32,
-    /// The key of the history that the run is in.
     pub(super) history: String,
     /// The work tree, as it was at the beginning and after each call.
     pub(super) places: Vec<Place>,
-    /// The calls of the coder in their order.
     pub(super) spans: Vec<Span>,
 }
 
@@ -55,12 +51,10 @@ impl Note {
         Self::read_in(&twin::folder(run, state_dir))
     }
 
-    /// Reads the note in a run's folder.
     pub(super) fn read_in(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(folder.join("before")).ok()?).ok()
     }
 
-    /// The trees that it names.
     pub(super) fn trees(self) -> Vec<TreeId> {
         self.spans.into_iter().flat_map(|span| [Some(span.before), span.after]).flatten().collect()
     }
@@ -70,13 +64,6 @@ impl Note {
         let bytes = serde_json::to_vec(self).map_err(std::io::Error::other);
         let written = bytes.and_then(|bytes| private::write(&path, &bytes));
         written.map_err(|source| WorkspaceError::State { path, source })
-    }
-
-    fn saw(&mut self, workspace: &Workspace) {
-        let place = Place::of(workspace);
-        if !self.places.contains(&place) {
-            self.places.push(place);
-        }
     }
 }
 
@@ -108,9 +95,6 @@ impl Workspace {
 
     /// Records the tree before a further call of a run's coder: what the user changed since the last one is not the
     /// coder's. Nothing is recorded for a run of which no tree was kept.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn coder_begins(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
         // The first call, or one that was broken off and is begun again on the same tree.
@@ -129,14 +113,14 @@ impl Workspace {
     }
 
     /// Records the tree after a call of a run's coder, however it ended.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn coder_ended(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = Note::read(run, state_dir) else { return Ok(()) };
         let after = self.snapshot_of(run, state_dir)?;
         self.pin(run, &after, state_dir)?;
-        note.saw(self);
+        let place = Place::of(self);
+        if !note.places.contains(&place) {
+            note.places.push(place);
+        }
         if let Some(span) = note.spans.last_mut() {
             span.after = Some(after);
         }
@@ -144,9 +128,6 @@ impl Workspace {
     }
 
     /// The tree as the last call of a run's coder left it; as it is now, where that was not recorded.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         match Note::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
             Some(after) => Ok(after),
@@ -156,9 +137,6 @@ impl Workspace {
 
     /// Records the tree as it is right now, as the rules of a run's beginning see it: what an ignore file hides that came
     /// since is recorded too.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`].
     pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         let Some(note) = Note::read(run, state_dir) else { return self.snapshot(state_dir) };
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
@@ -181,7 +159,6 @@ impl Workspace {
         }
     }
 
-    /// Records the tree with what is looked at beyond the usual.
     pub(super) fn record_with(&self, state_dir: &Path, beyond: &Beyond) -> Result<Recorded> {
         match &self.repository {
             Some(git) => git.record(state_dir, beyond),
@@ -204,10 +181,5 @@ impl Repository {
         let Object::Bytes(commit) = self.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
         let root = commit.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(ROOT.as_bytes()));
         Ok(root.and_then(names::unquoted).map(|root| names::path(&root)))
-    }
-
-    /// The tree that a ref of an older Glee keeps.
-    pub(super) fn kept(&self, kept_as: &str) -> Result<Option<String>> {
-        self.find(&format!("{kept_as}^{{tree}}"))
     }
 }

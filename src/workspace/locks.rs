@@ -4,12 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::rules::advisories::{Ecosystem, Locked};
 
-/// The lock files that are read, by name.
 pub(super) const NAMES: [&str; 8] = [
     "Cargo.lock",
     "package-lock.json",
@@ -21,7 +19,6 @@ pub(super) const NAMES: [&str; 8] = [
     "go.sum",
 ];
 
-/// The packages that a lock file of this name holds.
 pub(super) fn packages(name: &str, text: &str) -> BTreeSet<Locked> {
     let (ecosystem, found) = match name {
         "Cargo.lock" => (Ecosystem::Crates, tables(text)),
@@ -40,19 +37,10 @@ type Pairs = Vec<(String, String)>;
 
 /// `[[package]]` with name and version.
 fn tables(text: &str) -> Pairs {
-    #[derive(Deserialize)]
-    struct Lock {
-        #[serde(default)]
-        package: Vec<Package>,
-    }
-    #[derive(Deserialize)]
-    struct Package {
-        name: String,
-        #[serde(default)]
-        version: Option<String>,
-    }
-    let packages = toml::from_str::<Lock>(text).map(|lock| lock.package).unwrap_or_default();
-    packages.into_iter().filter_map(|package| Some((package.name, package.version?))).collect()
+    let lock: toml::Table = toml::from_str(text).unwrap_or_default();
+    let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+    let word = |package: &toml::Value, key| Some(package.get(key)?.as_str()?.to_owned());
+    packages.filter_map(|package| Some((word(package, "name")?, word(package, "version")?))).collect()
 }
 
 /// `packages` by path (versions 2 and 3), else `dependencies` by name, nested (version 1).

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::git::{Object, Repository};
-use super::nested::{self, Nested, Unfollowed};
-use super::refs::Refs;
+use super::nested::{Nested, Unfollowed};
 use super::scan::{Entry, Lstat, SUBMODULE, Scan};
 use super::{Result, Workspace, content, control, copy, modes, names};
 use crate::files;
@@ -27,7 +27,6 @@ const TICK: Duration = Duration::from_millis(20);
 const STEERING: usize = 2_000;
 const STEERING_DEPTH: usize = 4;
 
-/// A tree and its repository as they stood.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     files: BTreeMap<Vec<u8>, Seen>,
@@ -45,7 +44,6 @@ impl Look {
     }
 }
 
-/// One file as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     stat: Stat,
@@ -64,21 +62,17 @@ struct Stat {
     changed: (i64, i64),
 }
 
-/// How a content is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Digest {
     /// It is this object of the repository.
     Object(String),
-    /// It has this BLAKE3 hash.
     Content(blake3::Hash),
     /// Only its times and size are known.
     Stat,
 }
 
-/// What a difference is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The content of a file.
     Content,
     /// The permissions of a file, its content being the same.
     Permissions,
@@ -86,22 +80,16 @@ pub enum Subject {
     Repository,
 }
 
-/// What happened to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was not there before.
     Created,
-    /// It was there, and otherwise.
     Changed,
     Removed,
 }
 
-/// One thing that differs between two looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
     pub subject: Subject,
-    /// What happened to it.
     pub fate: Fate,
     /// A path inside the tree, or the name of a part of the repository.
     pub name: String,
@@ -120,9 +108,6 @@ impl fmt::Display for Difference {
 
 impl Workspace {
     /// Looks at the tree. What stands as it did at an `earlier` look is not read again.
-    ///
-    /// # Errors
-    /// The tree or the repository cannot be read.
     pub fn look(&self, earlier: Option<&Look>) -> Result<Look> {
         let now = SystemTime::now();
         let mut look = Look::default();
@@ -139,7 +124,7 @@ impl Workspace {
             Some((git, scan)) => {
                 let entries = scan.entries.iter().filter(|entry| entry.mode != SUBMODULE);
                 indexed.extend(entries.map(|entry| (entry.path.as_slice(), entry)));
-                (nested::untracked(scan).cloned().collect(), git.inside_of(scan))
+                (scan.untracked.iter().cloned().collect(), git.inside_of(scan))
             }
             None => copy::listing(&self.root)?,
         };
@@ -170,9 +155,6 @@ impl Workspace {
     }
 
     /// What differs between two looks, each taken with the other or with the same third one as its `earlier`.
-    ///
-    /// # Errors
-    /// The repository cannot be read.
     pub fn differences(&self, before: &Look, after: &Look) -> Result<Vec<Difference>> {
         let mut found = Vec::new();
         let paths: BTreeSet<&Vec<u8>> = before.files.keys().chain(after.files.keys()).collect();
@@ -201,7 +183,6 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Whether two sights of a file are of the same content.
     fn is_same(&self, old: &Seen, new: &Seen) -> Result<bool> {
         if old.stat.kind != new.stat.kind {
             return Ok(false);
@@ -251,7 +232,7 @@ impl Workspace {
 impl Nested {
     /// What [`Repository::parts`] finds; of a linked work tree of the outer repository what is its own.
     fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
-        let refs = if is_linked { Refs::new() } else { self.repository.refs()? };
+        let refs = if is_linked { BTreeMap::new() } else { self.repository.refs()? };
         let mut parts = self.repository.parts(&self.scan, refs);
         if is_linked {
             parts.retain(|name, _| matches!(name.as_str(), "HEAD" | "the index" | ".git/config.worktree"));
@@ -261,8 +242,20 @@ impl Nested {
 }
 
 impl Repository {
+    /// Every ref but Glee's own.
+    pub(super) fn refs(&self) -> Result<BTreeMap<String, String>> {
+        let listed = self.call(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).output()?;
+        let lines = listed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let split = |line| {
+            let line = names::shown(line);
+            let (name, value) = line.split_once(' ').unwrap_or((&line, ""));
+            (name.to_owned(), value.to_owned())
+        };
+        Ok(lines.map(split).filter(|(name, _)| !name.starts_with("refs/glee/")).collect())
+    }
+
     /// Everything in the git folders that says what the repository is and does, but its objects.
-    fn parts(&self, scan: &Scan, refs: Refs) -> BTreeMap<String, String> {
+    fn parts(&self, scan: &Scan, refs: BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut parts = refs;
         let mut index = blake3::Hasher::new();
         for entry in &scan.entries {
@@ -325,27 +318,21 @@ fn fate<T>(old: Option<T>, new: Option<T>) -> Fate {
     }
 }
 
-/// What the metadata of a file tell.
 fn seen(meta: &Metadata, now: SystemTime) -> Seen {
     let kind = match meta.file_type() {
         kind if kind.is_file() => 'f',
         kind if kind.is_symlink() => 'l',
         _ => 'o',
     };
-    let stat = stat(meta, kind);
-    let permissions = if kind == 'f' { modes::permissions(meta) } else { 0 };
-    Seen { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
-}
-
-fn stat(meta: &Metadata, kind: char) -> Stat {
-    use std::os::unix::fs::MetadataExt as _;
-    Stat {
+    let stat = Stat {
         kind,
         size: meta.len(),
         place: (meta.dev(), meta.ino()),
         modified: (meta.mtime(), meta.mtime_nsec()),
         changed: (meta.ctime(), meta.ctime_nsec()),
-    }
+    };
+    let permissions = if kind == 'f' { modes::permissions(meta) } else { 0 };
+    Seen { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
 }
 
 /// Whether a time lies a tick or more before another.

@@ -3,7 +3,8 @@
 //! A [`Workspace`] is one work tree. Reading it never writes to it and never runs a filter, a hook, a pager or an
 //! external diff. What Glee keeps of it lies in the state folder: nothing is added to the user's repository, only
 //! [`Workspace::prune`] takes away refs that an older Glee made there, and only [`Workspace::undo`] and
-//! [`Workspace::redo`] write to files.
+//! [`Workspace::redo`] write to files. Every method may fail because git or the state folder does, or because a recorded
+//! tree is gone; what else may go wrong it says itself.
 
 pub mod advisories;
 mod altered;
@@ -37,7 +38,6 @@ mod osv;
 mod patch;
 mod place;
 mod prune;
-mod refs;
 mod reverse;
 mod scan;
 mod shards;
@@ -110,12 +110,10 @@ impl Workspace {
         Ok(Self { root, start, repository: None, steered_by: None })
     }
 
-    /// The canonical root of the tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whether it is a git work tree.
     pub fn is_git(&self) -> bool {
         self.repository.is_some()
     }

@@ -16,7 +16,6 @@ pub(super) struct Modes {
 }
 
 impl Modes {
-    /// Takes in one file.
     pub(super) fn note(&mut self, path: &[u8], meta: &Metadata) {
         if meta.is_file() {
             self.exceptions.insert(path.to_vec(), permissions(meta));
@@ -38,7 +37,6 @@ impl Modes {
         self.exceptions.retain(|_, mode| *mode != plain && *mode != program);
     }
 
-    /// The permissions of a file.
     pub(super) fn of(&self, path: &[u8], is_program: bool) -> u32 {
         let common = if is_program { self.program } else { self.plain };
         self.exceptions.get(path).copied().unwrap_or(common)
@@ -55,7 +53,6 @@ impl Modes {
         text
     }
 
-    /// Reads what [`Modes::text`] wrote.
     pub(super) fn read(text: &[u8]) -> Option<Self> {
         let mut lines = text.split(|byte| *byte == b'\n');
         let first = names::shown(lines.next()?);
@@ -72,6 +69,11 @@ impl Modes {
         }
         Some(modes)
     }
+}
+
+/// What stands for the content of a file that cannot be read: a hash of its size and time.
+pub(super) fn state(meta: &Metadata) -> String {
+    blake3::hash(format!("{}/{:?}", meta.len(), meta.modified().ok()).as_bytes()).to_hex().to_string()
 }
 
 pub(super) fn permissions(meta: &Metadata) -> u32 {

@@ -4,13 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// The bytes of a path.
 pub(super) fn bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// The path of some bytes.
 pub(super) fn path(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
@@ -23,9 +21,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
 
 /// Whether a path begins with a drive letter (`C:`), or is a UNC path.
 pub(super) fn has_drive(path: &str) -> bool {
-    let mut chars = path.chars();
-    let drive = chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.next() == Some(':');
-    drive || path.starts_with("\\\\")
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) || path.starts_with("\\\\")
 }
 
 /// The folder of a path, without the slash; empty at the top.

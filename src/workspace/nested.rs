@@ -25,7 +25,6 @@ const BYTES: u64 = 1 << 30;
 /// The bytes of a `.git` file that are read at most.
 const POINTER: u64 = 64 << 10;
 
-/// A repository inside the tree.
 #[derive(Debug)]
 pub(super) struct Nested {
     /// Its folder, relative to the root of the tree.
@@ -37,7 +36,6 @@ pub(super) struct Nested {
     pub(super) scan: Scan,
 }
 
-/// What lies in the repositories inside a tree.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     /// The files that are tracked, or untracked and not ignored, by their paths in the tree.
@@ -51,19 +49,15 @@ pub(super) struct Inside {
 pub struct Unfollowed {
     /// Its folder, relative to the root of the tree.
     pub folder: String,
-    /// The bound that it exceeds.
     pub bound: Bound,
 }
 
 /// A bound on what is followed of the repositories inside a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The number of repositories.
     Repositories,
     Depth,
-    /// The number of their files, all together.
     Files,
-    /// The bytes of their files, all together.
     Bytes,
 }
 
@@ -79,7 +73,6 @@ impl fmt::Display for Bound {
 }
 
 struct Listed {
-    folder: Vec<u8>,
     files: Vec<Vec<u8>>,
     bytes: u64,
     /// Folders in it that may be repositories.
@@ -102,7 +95,6 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
         }
         // Git is only needed, and looked for, where there is a repository.
         let program = git::find(root).ok();
-        let mut followed = Vec::new();
         for folder in std::mem::take(&mut level) {
             let place = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
             let bound = match &place {
@@ -110,15 +102,11 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
                 Some(_) if repositories >= REPOSITORIES => Some(Bound::Repositories),
                 _ => None,
             };
-            match bound {
-                Some(bound) => inside.leave_out(folder, bound, place),
-                None => {
-                    repositories += usize::from(place.is_some());
-                    followed.push((folder, place));
-                }
+            if let Some(bound) = bound {
+                inside.leave_out(folder, bound, place);
+                continue;
             }
-        }
-        for (folder, place) in followed {
+            repositories += usize::from(place.is_some());
             let listed = Listed::of(root, &folder, place);
             bytes = bytes.saturating_add(listed.bytes);
             let bound = match () {
@@ -128,7 +116,7 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
             };
             if let Some(bound) = bound {
                 bytes -= listed.bytes;
-                inside.leave_out(listed.folder, bound, listed.nested.map(|nested| nested.repository));
+                inside.leave_out(folder, bound, listed.nested.map(|nested| nested.repository));
                 continue;
             }
             inside.files.extend(listed.files);
@@ -140,7 +128,6 @@ pub(super) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// What a walk by the ignore files finds in a folder.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     /// The files that no repository holds.
@@ -161,11 +148,7 @@ pub(super) fn walked(root: &Path, folder: &[u8]) -> std::io::Result<Walked> {
     };
     let mut ignores = Ignores::git(root, None);
     let met = walk::walk_until(root, folder, &mut ignores, Hidden::Met, &mut is_repository)?;
-    let files = met.into_iter().filter_map(|met| match met {
-        Met::File(path) | Met::Link(path) => Some(path),
-        Met::Other(_) | Met::Unreadable(_) => None,
-    });
-    Ok(Walked { files: files.collect(), candidates })
+    Ok(Walked { files: met.into_iter().filter_map(Met::file).collect(), candidates })
 }
 
 impl Inside {
@@ -186,8 +169,7 @@ impl Listed {
     fn of(root: &Path, folder: &[u8], repository: Option<Repository>) -> Self {
         let mut lstat = Lstat::below(root);
         let below = |path: &[u8]| [folder, b"/", path].concat();
-        let mut listed =
-            Self { folder: folder.to_vec(), files: Vec::new(), bytes: 0, candidates: Vec::new(), nested: None };
+        let mut listed = Self { files: Vec::new(), bytes: 0, candidates: Vec::new(), nested: None };
         let mut found = BTreeSet::new();
         let scan = repository.as_ref().and_then(|repository| repository.scan().ok());
         match &scan {
@@ -198,12 +180,8 @@ impl Listed {
                     }
                     found.insert(below(&entry.path));
                 }
-                for path in &scan.others {
-                    match path.strip_suffix(b"/") {
-                        Some(inner) => listed.candidates.push(below(inner)),
-                        None => drop(found.insert(below(path))),
-                    }
-                }
+                listed.candidates.extend(scan.repositories.iter().map(|inner| below(inner)));
+                found.extend(scan.untracked.iter().map(|path| below(path)));
             }
             None => {
                 let Walked { files, candidates } = walked(root, folder).unwrap_or_default();
@@ -249,7 +227,7 @@ impl Repository {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())
             });
-        is_readable.then(|| Self::placed(program, folder, git_dir, common))
+        is_readable.then(|| Self::placed(program, folder, git_dir, common, ""))
     }
 
     /// The commit that `HEAD` names now.
@@ -259,28 +237,18 @@ impl Repository {
 
     /// The commit of the repository inside this one whose work tree a folder is.
     pub(super) fn commit_in(&self, folder: &Path) -> Option<String> {
-        Self::inside(self.program(), folder)?.current()
+        Self::inside(&self.program, folder)?.current()
     }
 
-    /// What lies in the repositories inside this one.
     pub(super) fn inside_of(&self, scan: &Scan) -> Inside {
         let submodules =
             scan.entries.iter().filter(|entry| entry.mode == SUBMODULE).map(|entry| entry.path.clone());
-        let untracked = scan.others.iter().filter_map(|path| path.strip_suffix(b"/")).map(<[u8]>::to_vec);
-        inside(&self.top, submodules.chain(untracked).collect())
+        inside(&self.top, submodules.chain(scan.repositories.iter().cloned()).collect())
     }
-}
-
-/// The untracked files of a listing that lie in no repository of their own.
-pub(super) fn untracked(scan: &Scan) -> impl Iterator<Item = &Vec<u8>> {
-    scan.others.iter().filter(|path| !path.ends_with(b"/"))
 }
 
 impl Workspace {
     /// The repositories inside the tree that are too many, too deep or too large to be kept and watched.
-    ///
-    /// # Errors
-    /// The tree or the repository cannot be read.
     pub fn unfollowed(&self) -> Result<Vec<Unfollowed>> {
         Ok(match &self.repository {
             Some(git) => git.inside_of(&git.scan()?).unfollowed,

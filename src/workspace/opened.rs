@@ -11,14 +11,12 @@ use super::place::{Place, Relation};
 use super::undo::Kept;
 use super::{Result, Workspace, WorkspaceError, copy, twin};
 
-/// What a run has kept, opened.
 pub(super) struct Opened {
     pub(super) spans: Vec<(Image, Option<Image>)>,
     pub(super) bytes: Bytes,
 }
 
 impl Workspace {
-    /// A tree of a run, from where it is kept.
     pub(super) fn opened(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(Image, Bytes)> {
         if tree.0.starts_with("blake3:") {
             return Ok((copy::image(&tree.0, state_dir)?, Bytes::Copy(state_dir.to_owned())));
@@ -36,11 +34,8 @@ impl Workspace {
         for span in &note.spans {
             let (before, reader) = self.opened(run, &span.before, state_dir)?;
             bytes.get_or_insert(reader);
-            let after = match &span.after {
-                Some(after) => Some(self.opened(run, after, state_dir)?.0),
-                None => None,
-            };
-            spans.push((before, after));
+            let after = span.after.as_ref().map(|after| self.opened(run, after, state_dir));
+            spans.push((before, after.transpose()?.map(|(after, _)| after)));
         }
         let bytes = bytes.ok_or_else(|| WorkspaceError::Gone(kept.kept_as.to_owned()))?;
         Ok(Opened { spans, bytes })
@@ -77,7 +72,6 @@ impl Workspace {
         }
     }
 
-    /// Refuses a tree that is not the one the run worked on.
     pub(super) fn refuse_other(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<()> {
         let foreign =
             || WorkspaceError::OtherRepository { root: self.root().to_owned(), run: run.short().to_owned() };

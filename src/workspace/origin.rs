@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::git::{Call, Repository};
+use super::git::Repository;
 use super::ignores::{self, Recorded};
 use super::target::Attributes;
 use super::{Result, Workspace, WorkspaceError, content, copy, names};
@@ -38,10 +38,6 @@ pub struct SelectionRules {
 }
 
 impl Workspace {
-    /// The rules of selection as they are now.
-    ///
-    /// # Errors
-    /// git fails, or the tree cannot be read.
     pub fn selection_rules(&self) -> Result<SelectionRules> {
         let mut rules = SelectionRules::default();
         let paths: BTreeSet<Vec<u8>> = match &self.repository {
@@ -71,7 +67,6 @@ impl Workspace {
 }
 
 impl SelectionRules {
-    /// The files of the tree by path, as bytes.
     pub(super) fn recorded(&self) -> Recorded {
         Arc::new(self.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect())
     }
@@ -81,7 +76,6 @@ impl SelectionRules {
         format!("{}\n{}", self.excludes_file, self.exclude)
     }
 
-    /// The attributes of files by these rules.
     pub(super) fn attributes<'a>(
         &self,
         git: &Repository,
@@ -90,8 +84,8 @@ impl SelectionRules {
         let folder = self.skeleton(git).map_err(WorkspaceError::Start)?;
         let [git_dir, tree, named] = ["git", "tree", "attributes"].map(|name| folder.path().join(name));
         let setting = format!("core.attributesFile={}", named.display());
-        let call = Call::at(git.program(), &tree, ["-c", &setting, "check-attr", "-z", "--stdin"]);
-        call.repository(&git_dir, &tree).attributes(paths)
+        let skeleton = Repository::placed(&git.program, &tree, git_dir.clone(), git_dir, git.empty_tree);
+        skeleton.call(["-c", &setting, "check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
     /// A work tree and a repository that hold the rules and nothing else.

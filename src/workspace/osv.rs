@@ -63,7 +63,6 @@ struct Api<'a> {
     until: Instant,
 }
 
-/// One page of a package's advisories.
 #[derive(Deserialize)]
 struct Page {
     #[serde(default)]

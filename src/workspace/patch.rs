@@ -9,12 +9,11 @@ use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
 use super::ignores::{self, Ignores};
-use super::sift::{self, Before, Chosen, Marks};
-use super::target::{Attributes, SelectOptions, Selection};
+use super::sift::{self, Before, Chosen};
+use super::target::{SelectOptions, Selection};
 use super::unified::{self, Broken, Patch, Side};
 use super::{Result, Workspace, WorkspaceError, changed, content, difference, names};
 
-/// A file of the diff, found in the tree.
 struct Bound {
     path: String,
     text: String,
@@ -38,12 +37,7 @@ impl Workspace {
         let edits = |file: &str| named.iter().any(|path| names::shown(path).rsplit('/').next() == Some(file));
         // Where the diff brings such a file itself, nobody knows what stood there before.
         let mut ignores = (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.steered_by.as_ref()));
-        let marks = match &self.repository {
-            Some(git) => {
-                git.attributes(named.iter().filter(|path| self.clean(&sift::path_text(path)).is_some()))?
-            }
-            None => Attributes::default(),
-        };
+        let marks = self.attributes(named.iter().filter(|path| self.clean(&sift::path_text(path)).is_some()))?;
         let counts = !edits(".gitattributes");
         let mut selection = Selection::default();
         diff.untold.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
@@ -78,12 +72,11 @@ impl Workspace {
         Ok(selection)
     }
 
-    /// A file as the diff leaves it.
     fn patched(
         &self,
         patch: &Patch,
         path: &[u8],
-        (now, then): (Option<bool>, Option<bool>),
+        generated: (Option<bool>, Option<bool>),
         texts: &mut BTreeMap<String, String>,
         options: &SelectOptions,
     ) -> Result<SourceFile, SkipReason> {
@@ -96,7 +89,7 @@ impl Workspace {
             Some(before) if is_same => Before::Was(before.as_bytes()),
             Some(_) | None => Before::Unknown,
         };
-        let text = sift::text(&path, text.into_bytes(), Chosen::Met, Marks { now, then, before })?;
+        let text = sift::text(&path, text.into_bytes(), Chosen::Met, generated, before)?;
         texts.insert(path.clone(), text.clone());
         let last = content::lines(&text);
         let mut changed = Vec::new();
@@ -192,7 +185,6 @@ impl Workspace {
     }
 }
 
-/// The file that a part of a diff deletes.
 fn deleted(patch: &Patch, path: String) -> SourceFile {
     let ends = patch.text.lines().any(|line| line == "+++ /dev/null");
     let diff = if ends { patch.text.clone() } else { format!("{}+++ /dev/null\n", patch.text) };

@@ -19,7 +19,6 @@ struct Mark {
     born: Option<u64>,
 }
 
-/// A work tree at some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     /// The path of the root, quoted.
@@ -29,18 +28,15 @@ pub(super) struct Place {
     common: Option<Mark>,
     /// This work tree's folder in it, quoted; empty for the main one.
     worktree: String,
-    /// The commit of `HEAD`.
     head: Option<String>,
 }
 
-/// What a recorded place is to the tree Glee runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     /// It is that tree, here or moved.
     Same,
     /// Another work tree of the same repository, or a copy beside the original.
     Sibling,
-    /// It has nothing to do with it.
     Foreign,
 }
 
@@ -59,12 +55,10 @@ impl Place {
         }
     }
 
-    /// The root it was recorded at.
     pub(super) fn root(&self) -> PathBuf {
         names::path(&names::unquoted(self.root.as_bytes()).unwrap_or_default())
     }
 
-    /// What this recorded place is to a tree, whose own is `now`.
     pub(super) fn relation(&self, now: &Self, workspace: &Workspace) -> Result<Relation> {
         let same_path = self.root == now.root;
         let same = |one: &Option<Mark>, other: &Option<Mark>| match (one, other) {
@@ -86,15 +80,10 @@ impl Place {
             None => false,
         };
         let original = self.root();
+        let is_moved = same_path || mark(&original) != self.mark;
         Ok(match has_head {
             false => Relation::Foreign,
-            true if same_path || mark(&original) != self.mark => {
-                if self.worktree == now.worktree {
-                    Relation::Same
-                } else {
-                    Relation::Sibling
-                }
-            }
+            true if is_moved && self.worktree == now.worktree => Relation::Same,
             true => Relation::Sibling,
         })
     }

@@ -14,9 +14,8 @@ use crate::domain::RunId;
 use super::git::Repository;
 use super::image::{Kind, TreeId};
 use super::keep::Note;
-use super::{Result, Workspace, WorkspaceError, copy};
+use super::{Result, Workspace, WorkspaceError, copy, walk};
 
-/// A run whose trees are let go of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prunable {
     pub run: RunId,
@@ -24,7 +23,6 @@ pub struct Prunable {
     pub trees: Vec<TreeId>,
 }
 
-/// What other runs still need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needed {
     /// The trees that their events name.
@@ -36,9 +34,6 @@ pub struct Needed {
 impl Workspace {
     /// Lets go of everything that is kept for these runs; returns the bytes that are free now in the state folder.
     /// What is gone already is no error, so that an interrupted prune is simply done again.
-    ///
-    /// # Errors
-    /// git or the state folder fails.
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
@@ -85,25 +80,18 @@ impl Workspace {
 }
 
 impl Repository {
-    /// Deletes the refs of a run.
     fn forget(&self, run: &RunId) -> Result<()> {
-        self.refuse_linked_refs()?;
+        // An archive may bring a link where refs of an older Glee belong; git would remove what is behind it.
+        let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
+        if let Some(linked) = places.into_iter().find(|path| path.is_symlink()) {
+            return Err(WorkspaceError::LinkedRefs(linked));
+        }
         let refs = format!("refs/glee/run/{run}/");
         let found = self.call(["for-each-ref", "--format=delete %(refname)", &refs]).output()?;
         if !found.is_empty() {
             self.call(["update-ref", "--no-deref", "--stdin"]).output_of(&found)?;
         }
         Ok(())
-    }
-}
-
-impl Repository {
-    /// A repository out of an archive may bring a link where refs of an older Glee belong; git would remove what is behind
-    /// it.
-    fn refuse_linked_refs(&self) -> Result<()> {
-        let places = ["refs/glee", "refs/glee/run"].map(|place| self.common.join(place));
-        let linked = places.into_iter().find(|path| path.is_symlink());
-        linked.map_or(Ok(()), |path| Err(WorkspaceError::LinkedRefs(path)))
     }
 }
 
@@ -144,23 +132,10 @@ fn remove_file(path: &Path) -> io::Result<u64> {
 
 /// All files below a folder; links are not followed.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        for entry in entries {
-            let entry = entry?;
-            match entry.file_type()? {
-                kind if kind.is_dir() => folders.push(entry.path()),
-                _ => files.push(entry.path()),
-            }
-        }
-    }
-    Ok(files)
+    let below = walk::everything(folder).filter(|entry| entry.as_ref().map_or(true, walk::is_file));
+    let is_gone =
+        |entry: &io::Result<_>| entry.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    below.filter(|entry| !is_gone(entry)).map(|entry| Ok(entry?.into_path())).collect()
 }
 
 /// The size of a file that has no other name.

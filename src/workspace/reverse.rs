@@ -3,7 +3,6 @@
 use super::image::COMPARED_CAP;
 use super::sift;
 
-/// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// No file and no link.
@@ -18,25 +17,17 @@ pub(super) enum Content {
 /// Why a change cannot be reversed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// The same lines were changed since.
     Lines,
     /// It is no text, or too large to be merged, and was changed since.
     NotText,
-    /// The permissions were changed since, to others.
     Permissions,
-    /// It was removed since.
     Removed,
-    /// Made by the coder, and changed since.
     Created,
-    /// Removed by the coder, and made again since.
     MadeAgain,
     /// It became a link since, or a link became a file or another link.
     Kind,
-    /// A folder with other files is in its place.
     Folder,
-    /// One of the folders above it is a file or a link now.
     Above,
-    /// It cannot be read.
     Unreadable,
 }
 
@@ -63,15 +54,11 @@ impl Clash {
     }
 }
 
-/// What a path becomes when a change from `before` to `after` is taken back from what it is `now`. `after` is `None` where
-/// it was not recorded.
+/// What a path becomes when a change from `before` to `after`, if that was recorded, is taken back from what it is `now`.
 pub(super) fn reverse(before: &Content, after: Option<&Content>, now: &Content) -> Result<Content, Clash> {
     let Some(after) = after else { return Ok(before.clone()) };
-    if now == after {
-        return Ok(before.clone());
-    }
-    if now == before || before == after {
-        return Ok(now.clone());
+    if let Some(content) = undisputed(before, after, now) {
+        return Ok(content.clone());
     }
     match (before, after, now) {
         (
@@ -79,11 +66,7 @@ pub(super) fn reverse(before: &Content, after: Option<&Content>, now: &Content) 
             Content::File { bytes: after, permissions: new },
             Content::File { bytes: now, permissions: current },
         ) => {
-            let permissions = match () {
-                () if current == new => *old,
-                () if current == old || old == new => *current,
-                () => return Err(Clash::Permissions),
-            };
+            let permissions = *undisputed(old, new, current).ok_or(Clash::Permissions)?;
             Ok(Content::File { bytes: merge(before, after, now)?, permissions })
         }
         (Content::Nothing, _, _) => Err(Clash::Created),
@@ -93,12 +76,18 @@ pub(super) fn reverse(before: &Content, after: Option<&Content>, now: &Content) 
     }
 }
 
-fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {
-    if now == after {
-        return Ok(before.to_vec());
+/// The result of a three-way reversal where only one side changed something.
+fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
+    match () {
+        () if now == after => Some(before),
+        () if now == before || before == after => Some(now),
+        () => None,
     }
-    if now == before || before == after {
-        return Ok(now.to_vec());
+}
+
+fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {
+    if let Some(bytes) = undisputed(&before, &after, &now) {
+        return Ok(bytes.to_vec());
     }
     let is_text = |bytes: &&[u8]| bytes.len() as u64 <= COMPARED_CAP && !sift::is_binary(bytes);
     if ![before, after, now].iter().all(is_text) {

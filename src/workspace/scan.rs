@@ -21,15 +21,13 @@ const INTENT_TO_ADD: u32 = 1 << 29;
 const LIST: [&str; 8] =
     ["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"];
 
-/// The mode of a symbolic link in git.
+/// The modes in git of a symbolic link and a submodule.
 pub(super) const LINK: u32 = 0o120_000;
-/// The mode of a submodule in git.
 pub(super) const SUBMODULE: u32 = 0o160_000;
 
 /// Seconds and nanoseconds, cut to 32 bits as the index does.
 type Time = (u32, u32);
 
-/// One entry of the index.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) path: Vec<u8>,
@@ -44,67 +42,90 @@ pub(super) struct Entry {
     flags: u32,
 }
 
-/// The index and the untracked files.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) entries: Vec<Entry>,
-    /// Untracked and not ignored; a path with a slash at its end is a repository of its own.
-    pub(super) others: Vec<Vec<u8>>,
+    /// The untracked files that are not ignored.
+    pub(super) untracked: Vec<Vec<u8>>,
+    /// The untracked folders that are repositories of their own.
+    pub(super) repositories: Vec<Vec<u8>>,
     written: Time,
 }
 
 impl Repository {
-    /// Reads the index and lists the untracked files.
     pub(super) fn scan(&self) -> Result<Scan> {
         // Taken first: an index written later only makes more entries doubtful.
         let written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { written, ..Scan::default() };
-        scan.read(&self.call(LIST).output()?)?;
+        let listed = self.call(LIST).output()?;
+        let mut rest = listed.as_slice();
+        while !rest.is_empty() {
+            rest = scan.take(rest).ok_or_else(|| WorkspaceError::Git {
+                command: "ls-files".to_owned(),
+                message: "it printed what Glee cannot read".to_owned(),
+            })?;
+        }
         Ok(scan)
     }
 }
 
 impl Scan {
-    /// Reads what git listed.
-    fn read(&mut self, mut listed: &[u8]) -> Result<()> {
-        while !listed.is_empty() {
-            listed = self.take(listed).ok_or_else(|| WorkspaceError::Git {
-                command: "ls-files".to_owned(),
-                message: "it printed what Glee cannot read".to_owned(),
-            })?;
-        }
-        Ok(())
-    }
-
     /// Reads one record and returns what follows it.
     fn take<'a>(&mut self, listed: &'a [u8]) -> Option<&'a [u8]> {
-        let mut text = Text(listed);
-        if text.past(b"? ").is_some() {
-            self.others.push(text.until(0)?.to_vec());
-            return Some(text.0);
+        let (record, rest) = listed.split_at(memchr::memchr(0, listed)?);
+        let rest = &rest[1..];
+        if let Some(path) = record.strip_prefix(b"? ") {
+            match path.strip_suffix(b"/") {
+                Some(folder) => self.repositories.push(folder.to_vec()),
+                None => self.untracked.push(path.to_vec()),
+            }
+            return Some(rest);
         }
-        text.until(b' ')?;
-        let mode = text.number(8)?;
-        text.past(b" ")?;
-        let id = object_id(text.until(b' ')?)?;
-        let stage = u8::try_from(text.number(10)?).ok()?;
-        text.past(b"\t")?;
-        let path = text.until(0)?.to_vec();
-        let ctime = text.time(b"  ctime: ")?;
-        let mtime = text.time(b"  mtime: ")?;
-        text.past(b"  dev: ")?;
-        text.until(b'\t')?;
-        text.past(b"ino: ")?;
-        let ino = text.number(10)?;
-        text.past(b"\n")?;
-        text.until(b'\n')?;
-        text.past(b"  size: ")?;
-        let size = text.number(10)?;
-        text.past(b"\tflags: ")?;
-        let flags = text.number(16)?;
-        text.past(b"\n")?;
-        self.entries.push(Entry { path, mode, id, stage, ctime, mtime, ino, size, flags });
-        Some(text.0)
+        let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
+        let (details, rest) = rest.split_at(memchr::memchr_iter(b'\n', rest).nth(4)? + 1);
+        let [head, details] = [head, details].map(|text| std::str::from_utf8(text).unwrap_or_default());
+        let words: Vec<&str> = head.split(' ').chain(details.split_ascii_whitespace()).collect();
+        let [
+            _,
+            mode,
+            id,
+            stage,
+            "ctime:",
+            ctime,
+            "mtime:",
+            mtime,
+            "dev:",
+            _,
+            "ino:",
+            ino,
+            "uid:",
+            _,
+            "gid:",
+            _,
+            "size:",
+            size,
+            "flags:",
+            flags,
+        ] = words[..]
+        else {
+            return None;
+        };
+        let time = |text: &str| {
+            let (seconds, nanos) = text.split_once(':')?;
+            Some((seconds.parse().ok()?, nanos.parse().ok()?))
+        };
+        self.entries.push(Entry {
+            path: path[1..].to_vec(),
+            mode: u32::from_str_radix(mode, 8).ok()?,
+            id: object_id(id.as_bytes())?,
+            stage: stage.parse().ok()?,
+            ctime: time(ctime)?,
+            mtime: time(mtime)?,
+            ino: ino.parse().ok()?,
+            size: size.parse().ok()?,
+            flags: u32::from_str_radix(flags, 16).ok()?,
+        });
+        Some(rest)
     }
 
     /// Whether a file is surely as it was when the index recorded it.
@@ -187,42 +208,4 @@ fn times(meta: &Metadata) -> (Time, Time) {
 /// The low 32 bits, as the index keeps them.
 fn cut(value: u64) -> u32 {
     u32::try_from(value & u64::from(u32::MAX)).unwrap_or(u32::MAX)
-}
-
-/// What is left of a listing.
-struct Text<'a>(&'a [u8]);
-
-impl<'a> Text<'a> {
-    /// Goes past a text that has to stand here.
-    fn past(&mut self, expected: &[u8]) -> Option<()> {
-        self.0 = self.0.strip_prefix(expected)?;
-        Some(())
-    }
-
-    /// What stands before the next such byte; goes past it.
-    fn until(&mut self, end: u8) -> Option<&'a [u8]> {
-        let (before, rest) = self.0.split_at(memchr::memchr(end, self.0)?);
-        self.0 = &rest[1..];
-        Some(before)
-    }
-
-    /// The number that stands here.
-    fn number(&mut self, radix: u32) -> Option<u32> {
-        let length = self.0.iter().position(|byte| !char::from(*byte).is_digit(radix)).unwrap_or(self.0.len());
-        let (digits, rest) = self.0.split_at_checked(length).filter(|(digits, _)| !digits.is_empty())?;
-        self.0 = rest;
-        digits.iter().try_fold(0_u32, |number, digit| {
-            number.checked_mul(radix)?.checked_add(char::from(*digit).to_digit(radix)?)
-        })
-    }
-
-    /// Reads a line such as `  mtime: 12:34`.
-    fn time(&mut self, label: &[u8]) -> Option<Time> {
-        self.past(label)?;
-        let seconds = self.number(10)?;
-        self.past(b":")?;
-        let time = (seconds, self.number(10)?);
-        self.past(b"\n")?;
-        Some(time)
-    }
 }

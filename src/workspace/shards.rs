@@ -8,26 +8,22 @@ use crate::protocol::request::SourceFile;
 /// files always give the same shards.
 pub(super) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     let mut shards: Vec<(u64, Vec<usize>)> = Vec::new();
-    let mut start = 0;
-    while start < files.len() {
-        let folder = folder(&files[start]);
-        let end = (start..files.len()).find(|index| self::folder(&files[*index]) != folder).unwrap_or(files.len());
-        let whole: u64 = files[start..end].iter().map(size).sum();
-        let fits = shards.last().is_some_and(|(used, _)| used + whole <= limit);
-        if !fits {
+    let mut numbers = 0..;
+    for together in files.chunk_by(|one, other| folder(one) == folder(other)) {
+        let whole: u64 = together.iter().map(size).sum();
+        if shards.last().is_none_or(|(used, _)| used + whole > limit) {
             shards.push((0, Vec::new()));
         }
-        for (index, file) in (start..end).zip(&files[start..end]) {
+        for (file, number) in together.iter().zip(&mut numbers) {
             let size = size(file);
             match shards.last_mut() {
                 Some((used, shard)) if shard.is_empty() || *used + size <= limit => {
                     *used += size;
-                    shard.push(index);
+                    shard.push(number);
                 }
-                _ => shards.push((size, vec![index])),
+                _ => shards.push((size, vec![number])),
             }
         }
-        start = end;
     }
     shards.into_iter().map(|(_, shard)| shard).collect()
 }

@@ -7,7 +7,6 @@ use crate::domain::{Skip, SkipReason};
 
 use super::{content, names};
 
-/// Names of lock files, which tools write.
 const LOCK_FILES: [&str; 14] = [
     "Cargo.lock",
     "package-lock.json",
@@ -25,7 +24,6 @@ const LOCK_FILES: [&str; 14] = [
     "flake.lock",
 ];
 
-/// Endings of minified code and of maps.
 const MINIFIED: [&str; 4] = [".min.js", ".min.css", ".min.mjs", ".js.map"];
 
 /// Endings of files that programs run or read as text, whatever bytes are in them.
@@ -38,24 +36,11 @@ const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmak
 /// The bytes of a file that are looked at to tell text from other content.
 const HEAD: usize = 8 << 10;
 
-/// How a file came into the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Chosen {
     /// A person named it: it is taken even if it is generated.
     ByName,
-    /// It was met in a folder or a change.
     Met,
-}
-
-/// What is known of marks that say a file is generated.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Marks<'a> {
-    /// What `.gitattributes` says now on `linguist-generated`.
-    pub(super) now: Option<bool>,
-    /// What it said before the change.
-    pub(super) then: Option<bool>,
-    /// The file before the change.
-    pub(super) before: Before<'a>,
 }
 
 /// The file before the change under review.
@@ -69,11 +54,6 @@ pub(super) enum Before<'a> {
 }
 
 impl Before<'_> {
-    /// Whether there was a file at this path.
-    fn was_there(self) -> bool {
-        !matches!(self, Self::Unknown)
-    }
-
     /// Whether its text said so before, too.
     fn said_so(self) -> bool {
         match self {
@@ -84,19 +64,26 @@ impl Before<'_> {
     }
 }
 
-/// The text of a file, or why it is not reviewed.
-pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marks: Marks<'_>) -> Result<String, SkipReason> {
+/// The text of a file, or why it is not reviewed. `now` and `then` are what `.gitattributes` says on `linguist-generated`,
+/// and what it said before the change.
+pub(super) fn text(
+    path: &str,
+    bytes: Vec<u8>,
+    chosen: Chosen,
+    (now, then): (Option<bool>, Option<bool>),
+    before: Before<'_>,
+) -> Result<String, SkipReason> {
     if !is_text(path, &bytes) {
         return Err(SkipReason::Binary);
     }
     let text = content::lossy(bytes);
-    let generated = match marks.now {
+    let generated = match now {
         Some(false) => false,
-        Some(true) if marks.then == Some(true) || matches!(marks.before, Before::Same) => true,
+        Some(true) if then == Some(true) || matches!(before, Before::Same) => true,
         Some(true) | None => {
             is_lock_file(path)
-                || has_generated_name(path) && marks.before.was_there()
-                || says_generated(&text) && marks.before.said_so()
+                || has_generated_name(path) && !matches!(before, Before::Unknown)
+                || says_generated(&text) && before.said_so()
         }
     };
     if generated && chosen == Chosen::Met {
@@ -107,8 +94,8 @@ pub(super) fn text(path: &str, bytes: Vec<u8>, chosen: Chosen, marks: Marks<'_>)
 
 /// Whether a file is read as text: by its name or first line where these name a language, else by its bytes.
 pub(super) fn is_text(path: &str, bytes: &[u8]) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    let ending =
+        file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let is_code = !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!");
     match is_code {
         // Bytes above ASCII may be of any older encoding; random bytes hold a tenth of control characters.
@@ -158,7 +145,6 @@ pub(super) fn path_text(path: &[u8]) -> String {
     }
 }
 
-/// A skipped file for the list.
 pub(super) fn skip(path: &[u8], reason: SkipReason) -> Skip {
     Skip { file: path_text(path), reason }
 }
@@ -167,11 +153,10 @@ pub(super) fn skip(path: &[u8], reason: SkipReason) -> Skip {
 mod tests {
     use super::*;
 
-    const TREE: Marks<'_> = Marks { now: None, then: None, before: Before::Same };
-
     #[test]
     fn leaves_out_what_no_person_wrote_unless_named() {
-        let sift = |path: &str, bytes: &[u8], chosen| text(path, bytes.to_vec(), chosen, TREE);
+        let sift =
+            |path: &str, bytes: &[u8], chosen| text(path, bytes.to_vec(), chosen, (None, None), Before::Same);
         let generated = Err(SkipReason::Generated);
         assert_eq!(sift("a/Cargo.lock", b"x", Chosen::Met), generated);
         assert_eq!(sift("a/x.min.js", b"x", Chosen::Met), generated);
@@ -185,9 +170,8 @@ mod tests {
 
     #[test]
     fn the_attribute_decides_where_it_is_set() {
-        let sift = |path: &str, now, then, before| {
-            text(path, b"x".to_vec(), Chosen::Met, Marks { now, then, before }).map(drop)
-        };
+        let sift =
+            |path: &str, now, then, before| text(path, b"x".to_vec(), Chosen::Met, (now, then), before).map(drop);
         let generated = Err(SkipReason::Generated);
         assert_eq!(sift("a.rs", Some(true), None, Before::Same), generated);
         assert_eq!(sift("Cargo.lock", Some(false), None, Before::Same), Ok(()));
@@ -202,8 +186,7 @@ mod tests {
     #[test]
     fn marks_that_a_change_brings_do_not_count() {
         let code = "# DO NOT EDIT\nevil()\n";
-        let sift =
-            |path: &str, before| text(path, code.into(), Chosen::Met, Marks { now: None, then: None, before });
+        let sift = |path: &str, before| text(path, code.into(), Chosen::Met, (None, None), before);
         let generated = Err(SkipReason::Generated);
         assert_eq!(sift("a.py", Before::Unknown), Ok(code.to_owned()));
         assert_eq!(sift("a.py", Before::Was(b"good()\n")), Ok(code.to_owned()));

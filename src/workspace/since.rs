@@ -6,18 +6,16 @@ use std::path::Path;
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 
-use super::git::Object;
+use super::altered::{self, Edit};
 use super::ignores::Ignores;
 use super::image::{Bytes, Entry, Kind, TreeId};
+use super::look::differing;
 use super::origin::SelectionRules;
-use super::sift::{self, Before, Chosen, Marks};
-use super::target::{Attributes, SelectOptions, Selection, Target};
-use super::{Result, Workspace, altered, changed, content, difference};
+use super::target::{SelectOptions, Selection, Target};
+use super::{Result, Workspace, changed, sift};
 
-/// What a later round reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Since {
-    /// The files that differ.
     pub target: Target,
     /// Those of them that ignore files hide from git which did not do so when the run began.
     pub hidden: Vec<String>,
@@ -26,9 +24,6 @@ pub struct Since {
 impl Workspace {
     /// Selects the files that differ now from a recorded tree, with the lines that do. `rules` are those of the beginning;
     /// without them the ones of the tree count.
-    ///
-    /// # Errors
-    /// The tree is gone, or git fails.
     pub fn select_since(
         &self,
         before: &TreeId,
@@ -45,9 +40,7 @@ impl Workspace {
         let recorded = self.steered_by.clone().or_else(|| rules.map(SelectionRules::recorded));
         let mut ignores = Ignores::glee(self.root(), recorded.as_ref());
         let mut selection = Selection::default();
-        let mut paths: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
-        paths.retain(|path| old.get(*path) != new.get(*path));
-        paths.extend(&hidden);
+        let mut paths: BTreeSet<&Vec<u8>> = differing(&old, &new).map(|(path, ..)| path).chain(&hidden).collect();
         paths.retain(|path| {
             let is_ignored = ignores.is_ignored(path);
             if is_ignored {
@@ -55,10 +48,7 @@ impl Workspace {
             }
             !is_ignored
         });
-        let marks = match &self.repository {
-            Some(git) => git.attributes(paths.iter().copied())?,
-            None => Attributes::default(),
-        };
+        let marks = self.attributes(paths.iter().copied())?;
         // Only what was marked at the beginning, too, is left out.
         let marked: Vec<&Vec<u8>> =
             paths.iter().copied().filter(|path| marks.generated(path) == Some(true)).collect();
@@ -93,20 +83,17 @@ impl Workspace {
     }
 }
 
-/// The new side of a file.
 enum Content<'a> {
-    /// In the recorded tree.
     Recorded(&'a Entry),
     /// In the work tree alone.
     Here(Result<Vec<u8>, SkipReason>),
 }
 
-/// One file that differs.
 fn file(
     path: &[u8],
     old: Option<&Entry>,
     new: Option<Content<'_>>,
-    (now, then): (Option<bool>, Option<bool>),
+    generated: (Option<bool>, Option<bool>),
     bytes: &mut Bytes,
     options: &SelectOptions,
 ) -> Result<Result<Option<SourceFile>, SkipReason>> {
@@ -115,11 +102,7 @@ fn file(
             Kind::Submodule => Ok(altered::submodule(&entry.id)),
             Kind::Unreadable => Err(SkipReason::Unreadable),
             Kind::File | Kind::Link => {
-                match bytes.read(&entry.id, options.max_file.saturating_mul(changed::FACTOR))? {
-                    Object::Bytes(bytes) => Ok(bytes),
-                    Object::Larger(_) => Err(SkipReason::Oversized),
-                    Object::Missing => Err(SkipReason::Unreadable),
-                }
+                bytes.read(&entry.id, options.max_file.saturating_mul(changed::FACTOR))?.bytes()
             }
         })
     };
@@ -138,31 +121,7 @@ fn file(
         Some(Content::Here(bytes)) if old_bytes.as_ref() == Some(&bytes) => return Ok(Ok(None)),
         Some(Content::Here(bytes)) => bytes,
     };
-    let before = match &old_bytes {
-        Some(Ok(old)) => Before::Was(old),
-        Some(Err(_)) | None => Before::Unknown,
-    };
-    let path_text = sift::path_text(path);
-    let sifted =
-        new_bytes.and_then(|bytes| sift::text(&path_text, bytes, Chosen::Met, Marks { now, then, before }));
-    let text = match sifted {
-        Ok(text) => text,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    let old = match old_bytes {
-        None => Some((None, String::new())),
-        Some(Ok(old)) if sift::is_text(&path_text, &old) => Some((Some(path), content::lossy(old))),
-        Some(_) => None,
-    };
-    let (ranges, diff) = match old {
-        Some((old_path, old)) => {
-            let found = difference::between((old_path, &old), (Some(path), &text));
-            // Where only the mode changed, the whole file is shown with it.
-            let is_same = found.changed.is_empty() && found.added + found.removed == 0;
-            (found.changed, (!is_same || modes.is_none()).then_some(found.text))
-        }
-        None => (Vec::new(), None),
-    };
-    let diff = altered::with_modes(modes, diff);
-    Ok(Ok(Some(SourceFile { path: path_text, text, changed: ranges, diff })))
+    let old = old_bytes.map(|old| (path, old.ok()));
+    let edit = Edit { path, old, generated, modes };
+    Ok(new_bytes.and_then(|bytes| edit.file(bytes, None)).map(Some))
 }

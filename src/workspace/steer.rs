@@ -8,12 +8,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::git::{Object, Repository, records};
+use super::git::{Object, Repository};
 use super::ignores::{self, Recorded};
 use super::image::{Kind, TreeId};
 use super::{Result, TargetSpec, Workspace, content, names};
 
-/// The folder that steers Glee, at the top of the tree.
 const FOLDER: &str = ".glee";
 /// The bytes of one such file that are read at most.
 const CAP: u64 = 4 << 20;
@@ -29,26 +28,13 @@ pub struct Steering {
 
 impl Workspace {
     /// What steers Glee at the base of a change; `None` for a target that is no change.
-    ///
-    /// # Errors
-    /// A revision that is none, or git fails.
     pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>> {
         let Some(git) = &self.repository else { return Ok(None) };
         let base = match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => git.head.clone(),
-            TargetSpec::Base(revision) => {
-                let head = git.commit("HEAD")?;
-                Some(git.merge_base(&git.commit(revision)?, &head)?)
-            }
+            TargetSpec::Base(revision) => Some(git.fork_point(revision)?),
             TargetSpec::Commit(revision) => git.commit(&format!("{}^", git.commit(revision)?)).ok(),
-            TargetSpec::Range(range) => {
-                let (from, to) = range.split_once("..").unwrap_or((range, ""));
-                let named = |side: &str| git.commit(if side.is_empty() { "HEAD" } else { side });
-                match to.strip_prefix('.') {
-                    Some(to) => Some(git.merge_base(&named(from)?, &named(to)?)?),
-                    None => Some(named(from)?),
-                }
-            }
+            TargetSpec::Range(range) => Some(git.range(range)?.0),
             TargetSpec::Paths(_) => None,
         };
         let Some(base) = base else { return Ok(None) };
@@ -56,17 +42,10 @@ impl Workspace {
     }
 
     /// What steers Glee at a commit, given by its id.
-    ///
-    /// # Errors
-    /// git fails.
     pub fn steering_at(&self, commit: &str) -> Result<Steering> {
-        let files = match &self.repository {
-            Some(git) => git.steering_files(commit)?,
-            None => BTreeMap::new(),
-        };
-        let mut now = match &self.repository {
-            Some(git) => git.ignore_files()?,
-            None => BTreeSet::new(),
+        let (files, mut now) = match &self.repository {
+            Some(git) => (git.steering_files(commit)?, git.ignore_files()?),
+            None => Default::default(),
         };
         below(&self.root, FOLDER, &mut now);
         let paths: BTreeSet<&String> = files.keys().chain(&now).collect();
@@ -78,10 +57,6 @@ impl Workspace {
         Ok(Steering { base: commit.to_owned(), edited, files: Arc::new(files) })
     }
 
-    /// What steered Glee in a recorded tree.
-    ///
-    /// # Errors
-    /// The tree is gone.
     pub fn steering_in(&self, tree: &TreeId, state_dir: &Path) -> Result<Steering> {
         let image = self.image(&tree.0, state_dir)?;
         let mut bytes = self.bytes(state_dir)?;
@@ -105,9 +80,6 @@ impl Workspace {
 
 impl Steering {
     /// Writes the files below a folder.
-    ///
-    /// # Errors
-    /// They cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         for (path, bytes) in &*self.files {
             let place = folder.join(path);
@@ -119,16 +91,10 @@ impl Steering {
 
 impl Repository {
     fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
-        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let mut objects = self.objects(None)?;
         let mut files = BTreeMap::new();
-        // A link could lead anywhere; it steers nothing.
-        for (_, _, id, path) in records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000) {
-            let path = names::shown(path);
-            if !is_steering(&path) {
-                continue;
-            }
-            if let Object::Bytes(bytes) = objects.read(id, CAP)? {
+        for (path, (id, _)) in self.files_of(commit)?.into_iter().filter(|(path, _)| is_steering(path)) {
+            if let Object::Bytes(bytes) = objects.read(&id, CAP)? {
                 files.insert(path, bytes);
             }
         }
@@ -143,7 +109,6 @@ impl Repository {
     }
 }
 
-/// Whether the file at a path steers Glee.
 fn is_steering(path: &str) -> bool {
     path.split('/').next() == Some(FOLDER) || path.rsplit('/').next() == Some(ignores::GLEE)
 }

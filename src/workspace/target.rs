@@ -13,7 +13,7 @@ use crate::protocol::request::SourceFile;
 
 use super::git::{Call, Repository};
 use super::ignores::Ignores;
-use super::sift::{self, Before, Chosen, Marks};
+use super::sift::{self, Before, Chosen};
 use super::walk::{self, Hidden, Met};
 use super::{Result, Workspace, WorkspaceError, altered, changed, content, names, shards};
 
@@ -54,7 +54,6 @@ pub struct SelectOptions {
 /// A selection: what is reviewed, what is left out, and how it is split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The target in words.
     pub description: String,
     /// The commit under review, or the one that the work tree stands on.
     pub commit: Option<String>,
@@ -122,7 +121,6 @@ impl Selection {
         self.skipped.extend(reason.map(|reason| Skip { file: path, reason }));
     }
 
-    /// Adds a file that is not reviewed.
     pub(super) fn skip(&mut self, path: &[u8], reason: SkipReason) {
         self.skipped.push(sift::skip(path, reason));
     }
@@ -146,8 +144,7 @@ impl Workspace {
             TargetSpec::Staged => self.select_staged(git()?, options)?,
             TargetSpec::Base(revision) => {
                 let git = git()?;
-                let head = git.commit("HEAD")?;
-                let base = git.merge_base(&git.commit(revision)?, &head)?;
+                let base = git.fork_point(revision)?;
                 self.select_changes(git, &git.uncommitted(Some(&base))?, Some(&base), options)?
             }
             TargetSpec::Commit(revision) => self.select_commit(git()?, revision, options)?,
@@ -217,10 +214,7 @@ impl Workspace {
                 }
             }
         }
-        let marks = match &self.repository {
-            Some(git) => git.attributes(chosen.keys())?,
-            None => Attributes::default(),
-        };
+        let marks = self.attributes(chosen.keys())?;
         for (path, chosen) in &chosen {
             match self.whole_file(path, *chosen, &marks, options) {
                 Ok(file) => selection.files.push(file),
@@ -231,6 +225,11 @@ impl Workspace {
         Ok(selection)
     }
 
+    /// The attributes of files; none outside git.
+    pub(super) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
+        self.repository.as_ref().map_or_else(|| Ok(Attributes::default()), |git| git.attributes(paths))
+    }
+
     fn whole_file(
         &self,
         path: &[u8],
@@ -239,13 +238,12 @@ impl Workspace {
         options: &SelectOptions,
     ) -> Result<SourceFile, SkipReason> {
         let bytes = self.bytes_now(path, options.max_file)?;
-        let marks = Marks { now: marks.generated(path), then: None, before: Before::Same };
+        let generated = (marks.generated(path), None);
         let path = sift::path_text(path);
-        let text = sift::text(&path, bytes, chosen, marks)?;
+        let text = sift::text(&path, bytes, chosen, generated, Before::Same)?;
         Ok(SourceFile { path, text, changed: Vec::new(), diff: None })
     }
 
-    /// The bytes of a file of the work tree.
     pub(super) fn bytes_now(&self, path: &[u8], max_file: u64) -> Result<Vec<u8>, SkipReason> {
         let full = self.root.join(names::path(path));
         match std::fs::symlink_metadata(&full) {
@@ -282,7 +280,6 @@ impl Workspace {
 #[derive(Debug, Default)]
 pub(super) struct Attributes(BTreeMap<Vec<u8>, BTreeMap<String, String>>);
 
-/// The attributes asked for.
 const ASKED: [&str; 7] = ["linguist-generated", "text", "eol", "crlf", "filter", "ident", "working-tree-encoding"];
 
 impl Attributes {
@@ -322,7 +319,6 @@ impl Attributes {
 }
 
 impl Repository {
-    /// Whether `core.autocrlf` is on.
     pub(super) fn autocrlf(&self) -> Result<bool> {
         let set = self.call(["config", "--get", "core.autocrlf"]).answer()?;
         Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
@@ -366,7 +362,6 @@ impl Call {
     }
 }
 
-/// The target in words.
 fn describe(spec: &TargetSpec) -> String {
     match spec {
         TargetSpec::Uncommitted => "uncommitted changes".to_owned(),

@@ -9,19 +9,17 @@ use std::path::Path;
 
 use super::deeds::{Copied, Deed, Deeds};
 use super::reverse::{Clash, Content};
-use super::{content, modes, names};
+use super::{content, modes, names, walk};
 
 /// What is in the way of a path, besides a file or a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
     Free,
-    /// A folder is in its place.
     Folder,
     /// Something that is no folder is in the place of this one above it.
     Above(Vec<u8>),
 }
 
-/// One file that is about to be changed.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) path: Vec<u8>,
@@ -33,7 +31,6 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Whether the file is removed.
     pub(super) fn removes(&self) -> bool {
         self.deed.put.is_none()
     }
@@ -48,7 +45,7 @@ impl Step {
         }
     }
 
-    /// Does it. Folders in `folders` stay, even without a file.
+    /// Changes the file. Folders in `folders` stay, even without a file.
     pub(super) fn take(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> io::Result<()> {
         let changed = || io::Error::other("it was changed at this moment");
         match spot(root, &self.path) {
@@ -131,35 +128,20 @@ pub(super) fn put(root: &Path, path: &[u8], content: &Content) -> io::Result<()>
     }
 }
 
-/// Whether every file below a folder is one of these.
 fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
-    let Ok(entries) = std::fs::read_dir(root.join(names::path(folder))) else { return false };
-    entries.into_iter().all(|entry| {
-        let Ok(entry) = entry else { return false };
-        let path = [folder, b"/", &names::bytes(Path::new(&entry.file_name()))].concat();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => holds_only(root, &path, files),
-            Ok(_) => files.contains(&path),
-            Err(_) => false,
-        }
-    })
+    let is_known = |path: &Path| path.strip_prefix(root).is_ok_and(|path| files.contains(&names::bytes(path)));
+    walk::everything(&root.join(names::path(folder)))
+        .all(|entry| entry.is_ok_and(|entry| !walk::is_file(&entry) || is_known(entry.path())))
 }
 
 /// Removes a folder that holds nothing but folders.
 fn remove_folders(folder: &Path) -> io::Result<()> {
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        if !entry.file_type()?.is_dir() {
-            return Err(io::Error::other("a folder with other files is in its place"));
-        }
-        remove_folders(&entry.path())?;
+    if !folder.exists() {
+        return Ok(());
     }
-    std::fs::remove_dir(folder)
+    let below = walk::everything(folder).collect::<io::Result<Vec<_>>>()?;
+    // The deepest first; one that holds anything else cannot be removed.
+    below.iter().rev().try_for_each(|entry| std::fs::remove_dir(entry.path()))
 }
 
 /// Makes a folder with those above it; none of them may be a link.

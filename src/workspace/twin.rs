@@ -37,7 +37,7 @@ pub(super) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
         return Ok(());
     }
     for source in &sources {
-        link_packs(&source.join("pack"), &objects.join("pack")).map_err(failed)?;
+        link_packs(&source.join("pack"), &objects.join("pack"));
     }
     let missing = Repository::twin(&folder, &git.top, git.empty_tree)?.missing(&packed, None)?;
     if missing.is_empty() {
@@ -128,13 +128,9 @@ fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> 
 }
 
 /// Links every pack of a folder; one that cannot be linked is passed over.
-fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
-    let entries = match std::fs::read_dir(from) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let mut names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
+fn link_packs(from: &Path, to: &Path) {
+    let entries = std::fs::read_dir(from).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
     // An index is linked after its pack, without which it is nothing.
     names.sort_by_key(|name| Path::new(name).extension().is_some_and(|extension| extension == "idx"));
     for name in names {
@@ -148,13 +144,12 @@ fn link_packs(from: &Path, to: &Path) -> io::Result<()> {
             drop(std::fs::hard_link(from.join(&name), to.join(&name)));
         }
     }
-    Ok(())
 }
 
 impl Repository {
     /// The ids of a tree and of everything below it.
     fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>> {
-        let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_also(store);
+        let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_from(&[store]);
         let listed = call.output()?;
         let mut ids = vec![tree.0.clone()];
         ids.extend(records(&listed).filter(|(mode, ..)| *mode != SUBMODULE).map(|(_, _, id, _)| id.to_owned()));
@@ -163,12 +158,11 @@ impl Repository {
         Ok(ids)
     }
 
-    /// Which of some objects are not there.
     fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>> {
         let input: Vec<u8> = ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect();
         let mut call = self.call(["cat-file", "--batch-check"]);
         if let Some(folder) = extra {
-            call = call.reading_also(folder);
+            call = call.reading_from(&[folder]);
         }
         let output = call.output_of(&input)?;
         let lines = output.split(|byte| *byte == b'\n');

@@ -58,7 +58,6 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// Its path as text.
     pub fn name(&self) -> String {
         names::shown(&self.path)
     }
@@ -69,7 +68,6 @@ impl Conflict {
     }
 }
 
-/// What an undo or a redo did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
     /// How many files were written or removed.
@@ -151,9 +149,6 @@ impl Workspace {
     }
 
     /// Brings back what undos of a run replaced, by the same rule: what was changed since is merged, or left and listed.
-    ///
-    /// # Errors
-    /// As [`Workspace::undo`].
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut deeds = Deeds::read(run, state_dir)?;
@@ -230,7 +225,6 @@ impl Workspace {
         if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored(failed)) }
     }
 
-    /// The paths that the coder changed.
     fn changes_of(&self, run: &RunId, spans: &mut [(Image, Option<Image>)], state_dir: &Path) -> Result<Changes> {
         let mut changes = Changes::new();
         for (before, after) in spans {
@@ -252,7 +246,6 @@ impl Workspace {
     }
 }
 
-/// What is about to be done, and what was decided.
 struct Work<'a> {
     decided: &'a Decided,
     steps: Vec<Step>,
@@ -295,12 +288,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Takes out what has no place.
+    /// Turns the steps that cannot be taken into conflicts.
     fn settle(&mut self, root: &Path) {
-        let removed: BTreeSet<Vec<u8>> =
-            self.steps.iter().filter(|step| step.removes()).map(|step| step.path.clone()).collect();
-        let written: BTreeSet<Vec<u8>> =
-            self.steps.iter().filter(|step| !step.removes()).map(|step| step.path.clone()).collect();
+        let (removed, written): (Vec<&Step>, Vec<&Step>) = self.steps.iter().partition(|step| step.removes());
+        let [removed, written] =
+            [removed, written].map(|steps| steps.iter().map(|step| step.path.clone()).collect::<BTreeSet<_>>());
         // The user put a file or a link in the place of a folder between two calls: both cannot come back.
         let is_below = |path: &[u8]| names::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
@@ -312,7 +304,7 @@ impl Work<'_> {
         }
     }
 
-    /// Does it: what is removed first, then what is written.
+    /// Takes the steps: removes files first, then writes the others.
     fn carry_out(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> Result<Undone> {
         let mut failed = Vec::new();
         let (removed, written): (Vec<Step>, Vec<Step>) = self.steps.into_iter().partition(Step::removes);
@@ -333,15 +325,13 @@ impl Work<'_> {
 fn contents(changes: &[(Option<Entry>, Option<Option<Entry>>)], bytes: &mut Bytes) -> Result<Option<Contents>> {
     let mut found = Vec::new();
     for (before, after) in changes {
-        let Some(before) = content(before.as_ref(), bytes)? else { return Ok(None) };
-        let after = match after {
-            None => None,
-            Some(after) => match content(after.as_ref(), bytes)? {
-                Some(after) => Some(after),
-                None => return Ok(None),
-            },
-        };
-        found.push((before, after));
+        let before = content(before.as_ref(), bytes)?;
+        let after = after.as_ref().map(|after| content(after.as_ref(), bytes)).transpose()?;
+        match (before, after) {
+            (Some(before), None) => found.push((before, None)),
+            (Some(before), Some(Some(after))) => found.push((before, Some(after))),
+            (None, _) | (_, Some(None)) => return Ok(None),
+        }
     }
     Ok(Some(found))
 }

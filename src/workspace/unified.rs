@@ -3,7 +3,10 @@
 //! A diff that is cut off, that has a hunk with other lines than it announces, or that combines several parents is
 //! refused: what could not be read would not be reviewed.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
+
+use console::strip_ansi_codes;
 
 use super::{content, difference, names};
 
@@ -16,7 +19,6 @@ pub(crate) struct Hunk {
     pub(crate) lines: Vec<(Mark, String)>,
 }
 
-/// What a hunk says of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Kept,
@@ -24,7 +26,6 @@ pub(crate) enum Mark {
     Added,
 }
 
-/// A side of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Old,
@@ -39,7 +40,6 @@ impl Hunk {
         }
     }
 
-    /// The lines of one side.
     pub(super) fn side(&self, side: Side) -> impl Iterator<Item = &str> {
         let other = match side {
             Side::Old => Mark::Added,
@@ -68,7 +68,6 @@ impl Hunk {
     }
 }
 
-/// One file of a diff.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patch {
     /// The path before, without a prefix; `None` for a new file.
@@ -85,17 +84,14 @@ pub(crate) struct Patch {
     is_epoch: [bool; 2],
 }
 
-/// A diff as it is read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
     /// Files of which it says only that they differ.
     pub(super) untold: Vec<Vec<u8>>,
-    /// What cannot be read of it.
     pub(super) broken: Option<Broken>,
 }
 
-/// Why a diff cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// It shows a merge against several parents.
@@ -343,8 +339,7 @@ impl Header {
 /// The name of a side that has no file.
 const NONE: &[u8] = b"/dev/null";
 
-/// Folders that git puts before names (`a/`, and with `diff.mnemonicPrefix` those of the index, the work tree, a commit
-/// and an object).
+/// Folders that git puts before names: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
 /// The name of a `---` or `+++` line, unquoted, and the time behind it.
@@ -488,25 +483,11 @@ impl Hunk {
 }
 
 /// The text without the colours that `color.ui=always` puts into a diff; as it is, if its header lines have none.
-fn without_colours(text: &str) -> String {
+fn without_colours(text: &str) -> Cow<'_, str> {
     let heads = ["diff --", "--- ", "+++ ", "@@ -"];
     let is_coloured =
-        |line: &str| line.starts_with("\x1b[") && heads.iter().any(|head| plain(line).starts_with(head));
-    if text.contains('\x1b') && text.lines().any(is_coloured) { plain(text) } else { text.to_owned() }
-}
-
-/// The text without escape sequences that set colours or clear lines.
-fn plain(text: &str) -> String {
-    let mut parts = text.split("\x1b[");
-    let mut result = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|c: char| !(c.is_ascii_digit() || c == ';')).unwrap_or(part.len());
-        match part[end..].strip_prefix(['m', 'K']) {
-            Some(rest) => result.push_str(rest),
-            None => result.extend(["\x1b[", part]),
-        }
-    }
-    result
+        |line: &str| line.starts_with("\x1b[") && heads.iter().any(|head| strip_ansi_codes(line).starts_with(head));
+    if text.lines().any(is_coloured) { strip_ansi_codes(text) } else { Cow::Borrowed(text) }
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
-//! Walks folders of the work tree: every file that is not ignored, in the order of the paths.
+//! Walks folders of the work tree: every file that is not ignored.
 //!
 //! Links are met, never followed; nothing is opened but folders and ignore files.
 
+use std::fs::FileType;
 use std::io;
 use std::path::Path;
+
+use ignore::{DirEntry, WalkBuilder};
 
 use super::ignores::Ignores;
 use super::names;
@@ -17,41 +20,36 @@ pub(super) enum Hidden {
     PassedOver,
 }
 
-/// Something met on a walk.
 #[derive(Debug)]
 pub(super) enum Met {
     File(Vec<u8>),
     Link(Vec<u8>),
     /// A FIFO, a socket or a device.
     Other(Vec<u8>),
-    /// What cannot be read.
     Unreadable(Vec<u8>),
+}
+
+impl Met {
+    /// The path of a file or a link.
+    pub(super) fn file(self) -> Option<Vec<u8>> {
+        match self {
+            Self::File(path) | Self::Link(path) => Some(path),
+            Self::Other(_) | Self::Unreadable(_) => None,
+        }
+    }
 }
 
 /// The files and folders below one that are ignored; a folder ends with a slash, and what is in it is not looked at.
 pub(super) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
-    let mut waiting = vec![folder.to_vec()];
-    while let Some(folder) = waiting.pop() {
-        let Ok(entries) = std::fs::read_dir(root.join(names::path(&folder))) else { continue };
-        for entry in entries {
-            let entry = entry?;
-            let name = names::bytes(Path::new(&entry.file_name()));
-            if name.eq_ignore_ascii_case(b".git") {
-                continue;
-            }
-            let is_dir = entry.file_type()?.is_dir();
-            let mut path = if folder.is_empty() { name } else { [folder.as_slice(), b"/", &name].concat() };
-            if ignores.is_ignored_here(&path, is_dir) {
-                if is_dir {
-                    path.push(b'/');
-                }
-                found.push(path);
-            } else if is_dir {
-                waiting.push(path);
-            }
+    visit(root, folder, &mut |path, kind| {
+        let Some(kind) = kind else { return false };
+        let is_ignored = ignores.is_ignored_here(path, kind.is_dir());
+        if is_ignored {
+            found.push(if kind.is_dir() { [path, b"/"].concat() } else { path.to_vec() });
         }
-    }
+        !is_ignored
+    })?;
     Ok(found)
 }
 
@@ -69,39 +67,60 @@ pub(super) fn walk_until(
     is_left_out: &mut dyn FnMut(&[u8]) -> bool,
 ) -> io::Result<Vec<Met>> {
     let mut met = Vec::new();
+    visit(root, folder, &mut |path, kind| {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let is_met = !(hidden == Hidden::PassedOver && name.starts_with(b"."));
+        match kind {
+            None => met.push(Met::Unreadable(path.to_vec())),
+            Some(kind) if !is_met || ignores.is_ignored_here(path, kind.is_dir()) => {}
+            Some(kind) if kind.is_dir() => return !is_left_out(path),
+            Some(kind) if kind.is_file() => met.push(Met::File(path.to_vec())),
+            Some(kind) if kind.is_symlink() => met.push(Met::Link(path.to_vec())),
+            Some(_) => met.push(Met::Other(path.to_vec())),
+        }
+        false
+    })?;
+    Ok(met)
+}
+
+/// Hands over everything below a folder but `.git`, with its type; goes into those folders for which `visit` holds. One
+/// that cannot be read is handed over once more, without a type.
+fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
+    let mut is_first = true;
     while let Some(folder) = waiting.pop() {
         let entries = match std::fs::read_dir(root.join(names::path(&folder))) {
             Ok(entries) => entries,
-            Err(error) if met.is_empty() && waiting.is_empty() => return Err(error),
+            Err(error) if is_first => return Err(error),
             Err(_) => {
-                met.push(Met::Unreadable(folder));
+                visit(&folder, None);
                 continue;
             }
         };
+        is_first = false;
         for entry in entries {
             let entry = entry?;
             let name = names::bytes(Path::new(&entry.file_name()));
-            if name.eq_ignore_ascii_case(b".git") || (hidden == Hidden::PassedOver && name.starts_with(b".")) {
+            if name.eq_ignore_ascii_case(b".git") {
                 continue;
             }
             let path = if folder.is_empty() { name } else { [folder.as_slice(), b"/", &name].concat() };
             let kind = entry.file_type()?;
-            if ignores.is_ignored_here(&path, kind.is_dir()) {
-                continue;
-            }
-            if kind.is_dir() {
-                if !is_left_out(&path) {
-                    waiting.push(path);
-                }
-            } else if kind.is_file() {
-                met.push(Met::File(path));
-            } else if kind.is_symlink() {
-                met.push(Met::Link(path));
-            } else {
-                met.push(Met::Other(path));
+            if visit(&path, Some(kind)) && kind.is_dir() {
+                waiting.push(path);
             }
         }
     }
-    Ok(met)
+    Ok(())
+}
+
+/// Everything at and below a path outside the tree, or in it by any name; links below it are not followed.
+pub(super) fn everything(path: &Path) -> impl Iterator<Item = io::Result<DirEntry>> + use<> {
+    let walk = WalkBuilder::new(path).standard_filters(false).build();
+    walk.map(|entry| entry.map_err(|error| error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"))))
+}
+
+/// Whether it is something else than a folder.
+pub(super) fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_none_or(|kind| !kind.is_dir())
 }
