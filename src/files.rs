@@ -8,10 +8,7 @@ use std::fs::{File, FileType};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Opens a regular file for reading; links are followed.
-///
-/// # Errors
-/// When it cannot be opened, or is something else; a FIFO is never waited for.
+/// Opens a regular file for reading; links are followed, and a FIFO is never waited for.
 pub fn regular(path: &Path) -> io::Result<File> {
     // Opening a tape or a watchdog may do more than that, so it is looked at first, and again once it is open.
     checked(std::fs::metadata(path)?.file_type())?;
@@ -20,30 +17,19 @@ pub fn regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The bytes of a regular file.
-///
-/// # Errors
-/// As [`regular`], and when it cannot be read.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     regular(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The text of a regular file.
-///
-/// # Errors
-/// As [`read`], and when it is not UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     regular(path)?.read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Opens what a person named as input: a regular file, a FIFO, a terminal, `/dev/null`, or standard input by its path.
-///
-/// # Errors
-/// When it cannot be opened, or is a folder, a socket or another device.
+/// Opens what a person named as input: a regular file, FIFO, terminal, `/dev/null`, or standard input by its path.
 pub fn input(path: &Path) -> io::Result<File> {
     if let Some(stdin) = standard(path) {
         return stdin;
@@ -61,8 +47,6 @@ pub fn input(path: &Path) -> io::Result<File> {
     }
 }
 
-/// # Errors
-/// When it is not a regular file.
 fn checked(kind: FileType) -> io::Result<()> {
     if kind.is_file() {
         return Ok(());

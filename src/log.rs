@@ -29,26 +29,19 @@ const HELD: usize = 64 << 10;
 static RUN: Mutex<RunLog> = Mutex::new(RunLog { clean: None, to: To::Memory(Vec::new()) });
 static SCREEN: Mutex<Option<Screen>> = Mutex::new(None);
 
-/// Takes secrets out of a text.
 pub type Clean = fn(&str) -> String;
 /// Prints lines on stderr where live rows may be drawn.
 pub type Screen = Box<dyn Fn(&str) + Send>;
 
-/// Why nothing can be logged.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The filter cannot be read.
     #[error("`{VARIABLE}` is not a filter: {0}")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
-    /// Another subscriber is there.
     #[error("logging has already begun")]
     Begun(#[from] TryInitError),
 }
 
 /// Begins logging, once in a process: `verbose` counts `-v`, `filter` is the value of [`VARIABLE`].
-///
-/// # Errors
-/// When the filter cannot be read, or logging has begun already.
 pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogError> {
     let named = filter.filter(|filter| !filter.is_empty());
     let by_level = |level: LevelFilter| EnvFilter::default().add_directive(level.into());
@@ -92,10 +85,7 @@ pub fn on_screen(screen: Screen) -> impl Drop {
     Past
 }
 
-/// Writes what was logged until now, and all that follows, to the log of a run.
-///
-/// # Errors
-/// When the file cannot be opened; what follows is not kept then.
+/// Writes what was logged until now, and all that follows, to the log of a run; where that fails, nothing is kept.
 pub fn keep_in(folder: &Path) -> io::Result<PathBuf> {
     let path = folder.join(FILE);
     let opened = private::options().append(true).create(true).open(&path);
@@ -184,7 +174,6 @@ impl MakeWriter<'_> for ToRun {
     }
 }
 
-/// Gets each event as one text.
 #[derive(Clone, Copy)]
 struct ToScreen(Clean);
 

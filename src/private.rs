@@ -12,13 +12,9 @@ use std::path::Path;
 const MARK: &str = "private";
 /// The folder of the histories, by which a state folder is known.
 const HISTORIES: &str = "repos";
-/// What lies in a state folder.
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
 /// Makes a folder with those above it (mode 0700). One that is there stays as it is.
-///
-/// # Errors
-/// It cannot be made.
 pub fn folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -34,9 +30,6 @@ pub fn options() -> OpenOptions {
 }
 
 /// Writes a file whole or not at all, and makes the folder for it.
-///
-/// # Errors
-/// It cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let above = path.parent().ok_or(io::ErrorKind::NotFound)?;
     folder(above)?;
@@ -49,9 +42,6 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Takes the rights of others away from a state folder that an older Glee made, and from everything in it. Files that
 /// have another name too stay as they are: they are objects of the user's repository.
-///
-/// # Errors
-/// Something in it cannot be read or changed.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let narrow = |path: &Path, meta: &fs::Metadata| {

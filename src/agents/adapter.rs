@@ -21,11 +21,8 @@ use crate::protocol::request::Request;
 pub struct Query<'a> {
     pub agent: &'a Agent,
     pub program: &'a Program,
-    /// What it is asked.
     pub request: &'a Request,
-    /// The same in prose.
     pub prompt: &'a str,
-    /// The session that the answer carries on, if it does.
     pub session: Option<&'a str>,
     /// The folder for files that the program reads beside its stdin; outside the tree.
     pub folder: &'a Path,
@@ -33,7 +30,6 @@ pub struct Query<'a> {
     pub call: &'a str,
 }
 
-/// A program about to be run: everything its process gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// The program, as an absolute path.
@@ -70,29 +66,22 @@ pub struct Output {
     /// The end of stderr, at most 4 KiB, as text.
     pub stderr_tail: String,
     pub ended: Timestamp,
-    /// Sizes, hash and exit.
     pub transcript: crate::event::Transcript,
 }
 
-/// Where the text of an answer is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// The kept stdout is the answer as it stands.
     Stdout,
-    /// The answer was taken out of a vendor's form.
     Text(String),
 }
 
 /// What was read in an output, which may be that of a process that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The answer before it is parsed, or why there is none.
     pub answer: Result<Body, AgentError>,
     /// What there was of an answer before it broke off.
     pub partial: Option<String>,
-    /// Tokens and money, where the program says.
     pub usage: Usage,
-    /// What else it says.
     pub told: Told,
 }
 
@@ -103,25 +92,20 @@ impl Reading {
     }
 }
 
-/// Why an agent gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentError {
-    /// The kind of failure.
     pub kind: FailureKind,
     /// What happened: a lowercase fragment without a period, names in backticks.
     pub message: String,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl AgentError {
-    /// An error without a hint.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None }
     }
 
-    /// Says what to do about it.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -136,10 +120,7 @@ impl Advice for AgentError {
 
 /// The two pure functions, and what a line of output tells while the program is at work.
 pub trait Adapter: Send + Sync {
-    /// The command that asks.
-    ///
-    /// # Errors
-    /// When the request cannot be put to this program at all (too long, a missing safety flag).
+    /// The command that asks; fails where this program cannot be asked this (too long, a missing safety flag).
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError>;
 
     /// What the program answered: unless it is said otherwise, in the events that [`Adapter::hear`] takes.

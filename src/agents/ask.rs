@@ -31,7 +31,6 @@ use crate::domain::{Agent, AgentName, FailureKind, Told, Usage};
 use crate::event::Transcript;
 use crate::protocol::request::Request;
 
-/// The way to every agent.
 #[derive(Clone)]
 pub struct Agents {
     runner: Arc<dyn Runner>,
@@ -39,7 +38,6 @@ pub struct Agents {
     known: Arc<Mutex<Known>>,
 }
 
-/// One question to one agent.
 #[derive(Clone)]
 pub struct Ask<'a> {
     pub agent: &'a Agent,
@@ -53,7 +51,6 @@ pub struct Ask<'a> {
     pub sandbox: Sandbox,
     /// The tree, its git folders and Glee's state.
     pub protected: &'a [PathBuf],
-    /// Where the raw output is kept.
     pub files: &'a TranscriptFiles,
     /// The session that the answer carries on, if the agent holds one.
     pub session: Option<&'a Session>,
@@ -67,7 +64,6 @@ pub struct Ask<'a> {
 /// A session that a program keeps and can carry on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// Whose program it is.
     pub agent: AgentName,
     pub id: String,
     /// What was used in it until now.
@@ -81,35 +77,25 @@ pub struct TranscriptFiles {
     pub stderr: PathBuf,
 }
 
-/// What came of a question.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The text of the answer, or why there is none.
     pub result: Result<AnswerText, AgentError>,
     /// What the process left behind, also if it failed; absent if it could not be started.
     pub transcript: Option<Transcript>,
     /// Wall time in milliseconds.
     pub millis: u64,
-    /// Tokens and money, where known.
     pub usage: Usage,
-    /// What else the program told.
     pub told: Told,
 }
 
 /// The text of an answer. It may be larger than memory should be, and need not be valid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerText {
-    /// It is this file.
     File(PathBuf),
-    /// It was taken out of a vendor's form.
     Text(String),
 }
 
 impl AnswerText {
-    /// Reads it from its beginning.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn reader(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
         Ok(match self {
             Self::File(path) => Box::new(BufReader::with_capacity(64 << 10, File::open(path)?)),
@@ -119,7 +105,6 @@ impl AnswerText {
 }
 
 impl Agents {
-    /// Agents that are run by `runner`.
     pub fn new(runner: Arc<dyn Runner>) -> Self {
         Self { runner, memory: Memory::default(), known: Arc::default() }
     }
@@ -143,9 +128,6 @@ impl Agents {
     }
 
     /// Makes sure, before anything costs money, that every agent's adapter and program exist, or those of a backup.
-    ///
-    /// # Errors
-    /// For the first agent that could not be run; the message names it.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(effort::fits)?;
         let backup = |agent: &Agent| backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
@@ -159,9 +141,6 @@ impl Agents {
     }
 
     /// The absolute path of an agent's program, whose adapter exists as well.
-    ///
-    /// # Errors
-    /// When there is none, or none that may be run; the message names the agent.
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
         // A record is played by Glee itself.
         let own = [format!("{}replay", builtin::PREFIX)];
@@ -244,7 +223,6 @@ impl Agents {
         }
     }
 
-    /// Waits until the program may be asked again, if it rests, and tries once.
     async fn rest_and_try(&self, ask: &Ask<'_>, session: Option<&Session>, left: Duration, tries: u32) -> Asked {
         let nothing = |error| Asked {
             result: Err(error),
@@ -295,7 +273,6 @@ impl Agents {
         asked
     }
 
-    /// Asks once. Fails if nothing could be started.
     async fn once(
         &self,
         ask: &Ask<'_>,
@@ -403,7 +380,6 @@ impl Agents {
     }
 }
 
-/// Logs what came of a try, in its span.
 fn told(asked: &Asked, ms: u64) {
     if let Some(transcript) = &asked.transcript {
         let span = Span::current();
@@ -422,7 +398,6 @@ fn told(asked: &Asked, ms: u64) {
 }
 
 impl Ask<'_> {
-    /// Waits, unless the run is stopped meanwhile.
     async fn pause(&self, wait: Duration) -> Result<(), AgentError> {
         tokio::select! {
             () = tokio::time::sleep(wait) => Ok(()),
@@ -435,9 +410,6 @@ impl Ask<'_> {
 
 impl TranscriptFiles {
     /// Everything that is kept of the call, with its earlier tries.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");
         let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());

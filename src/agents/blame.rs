@@ -156,7 +156,6 @@ enum Kind {
     Flags,
 }
 
-/// The kind of a failure from an HTTP status, if there is one, and from what is said about it.
 pub(super) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKind {
     let text = text.to_lowercase();
     let said = WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(kind, _)| *kind);

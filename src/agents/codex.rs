@@ -15,7 +15,6 @@ use crate::domain::{Effort, FailureKind, Role, Usage};
 /// The longest prompt it takes on stdin, in characters.
 const LONGEST: usize = 1_048_576;
 
-/// Tools and features that a judge has no use for.
 const NOT_FOR_A_JUDGE: [&str; 7] =
     ["shell_tool", "unified_exec", "multi_agent", "goals", "view_image", "image_generation", "hooks"];
 

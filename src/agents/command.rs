@@ -15,26 +15,21 @@ use super::process::Job;
 use super::stop::Stop;
 use crate::config::settings::Limits;
 
-/// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Whether it exited 0.
     pub passed: bool,
     /// Why not, in a line, and below it the end of what it printed to stdout and to stderr.
     pub tail: String,
 }
 
-/// What a command gets beside its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandInput {
     /// Variables on top of those that every command sees.
     pub env: BTreeMap<&'static str, String>,
-    /// What stands on its stdin.
     pub stdin: Vec<u8>,
 }
 
 impl Agents {
-    /// Runs a command in the tree to its end.
     pub async fn run_command(
         &self,
         command: &[String],

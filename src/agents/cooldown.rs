@@ -12,13 +12,11 @@ use super::ask::Agents;
 use super::kind::AdapterKind;
 use crate::domain::{Agent, FailureKind};
 
-/// The file of them.
 const FILE: &str = "cooldowns.json";
 
 /// How long a program rests that was asked too often, where its service does not say for how long.
 const REST: SignedDuration = SignedDuration::from_secs(30);
 
-/// The programs that rest.
 pub(super) type Cooldowns = BTreeMap<String, Cooldown>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,13 +27,11 @@ pub struct Cooldown {
 }
 
 impl Agents {
-    /// Until when an agent rests, if it does.
     pub(super) fn resting(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {
         let key = key(kind, agent)?;
         self.memory().read::<Cooldowns>(FILE).remove(&key).filter(|cooldown| cooldown.until > now)
     }
 
-    /// All agents' programs that rest, by name.
     pub fn cooldowns(&self, now: Timestamp) -> BTreeMap<String, Cooldown> {
         let mut all: Cooldowns = self.memory().read(FILE);
         all.retain(|_, cooldown| cooldown.until > now);

@@ -19,7 +19,6 @@ use super::stop::Stop;
 use crate::config::settings::Limits;
 use crate::domain::Agent;
 
-/// The caps on a program that tells about itself.
 const LIMITS: Limits = Limits {
     call_timeout: Duration::from_secs(30),
     first_output_timeout: Duration::from_secs(30),
@@ -31,16 +30,13 @@ const LIMITS: Limits = Limits {
     backoff: Duration::from_millis(1),
 };
 
-/// The file of what programs told.
 const FILE: &str = "programs.json";
 
 /// What is known of the programs, by path.
 pub(super) type Known = BTreeMap<String, Entry>;
 
-/// What a program told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// The size of its file in bytes.
     size: u64,
     /// When the file was changed, in nanoseconds since 1970.
     changed: u64,
@@ -126,7 +122,6 @@ fn version_in(text: &str) -> Option<String> {
     text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
 }
 
-/// Size and time of change of the file behind a path.
 fn stamp(path: &Path) -> Option<(u64, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -5,9 +5,6 @@ use super::kind::AdapterKind;
 use crate::domain::{Agent, Effort, FailureKind};
 
 /// Makes sure that an agent whose effort is configured can be told of it: it is not asked without.
-///
-/// # Errors
-/// When its adapter has no word for it.
 pub(super) fn fits(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else { return Ok(()) };
     // What was kept is played as it was.
@@ -31,9 +28,6 @@ pub(super) fn fits(agent: &Agent) -> Result<(), AgentError> {
 
 /// The program's word for the effort that this question is worth, if it is to be told one: the configured one, or for
 /// what binds everybody a high one where the program is known to have the flag.
-///
-/// # Errors
-/// When the configured one cannot be told to this version of the program.
 pub(super) fn word(
     adapter: &dyn Adapter,
     query: &Query<'_>,

@@ -18,11 +18,9 @@ pub struct Marks {
     pub vain: Option<&'static str>,
 }
 
-/// The lines of one output.
 #[derive(Debug)]
 pub(super) struct Heads {
     marks: Marks,
-    /// The head of the line that is coming in.
     head: Vec<u8>,
     begun: bool,
     vain: u32,
@@ -33,12 +31,10 @@ impl Heads {
         Self { marks, head: Vec::new(), begun: marks.mute.is_none(), vain: 0 }
     }
 
-    /// Whether it has begun to answer.
     pub(super) fn begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether it goes on for ever.
     pub(super) fn endless(&self) -> bool {
         self.vain >= OFTEN
     }

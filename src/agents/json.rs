@@ -5,7 +5,6 @@ use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
 use super::text;
 use crate::domain::FailureKind;
 
-/// Runs the configured command as it stands.
 pub(super) struct Json;
 
 impl Adapter for Json {

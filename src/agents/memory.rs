@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 
 use crate::private;
 
-/// A folder of remembered things, or none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory(Option<PathBuf>);
 
@@ -20,7 +19,6 @@ impl Memory {
         Self(Some(folder))
     }
 
-    /// What is remembered under a name.
     pub(super) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         let path = self.0.as_deref().map(|folder| folder.join(name));
         path.and_then(|path| files::read(&path).ok())

@@ -32,7 +32,6 @@ mod linux {
         AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A supervisor that is at work for as long as this exists.
     #[derive(Debug)]
     pub(in crate::agents) struct Registered(Option<i32>);
 
@@ -44,7 +43,6 @@ mod linux {
         }
     }
 
-    /// Starts a supervisor, whose process id is told by `id`.
     pub(in crate::agents) fn spawn_registered<T>(
         spawn: impl FnOnce() -> io::Result<T>,
         id: impl Fn(&T) -> Option<u32>,

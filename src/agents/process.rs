@@ -47,27 +47,22 @@ const LEAVE: Duration = Duration::from_millis(500);
 /// told something; if not, the line before it is offered.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
-/// What a run of a program comes to.
 pub type Ran = Result<Output, Box<Failed>>;
 
-/// A program to run, with its bounds.
 #[derive(Clone)]
 pub struct Job<'a> {
     pub invocation: &'a Invocation,
     /// What the invocation asks, if it asks an agent; for runners that answer by themselves.
     pub request: Option<&'a Request>,
-    /// How it is held back and kept apart; `None` for one that is not.
     pub confinement: Option<Confinement>,
     /// The conversation with it, which takes the place of its stdin.
     pub talk: Option<&'a dyn Talk>,
-    /// What its lines are.
     pub marks: Marks,
     pub limits: Limits,
     /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
     pub stdout: &'a Path,
     /// Where the first bytes of stderr go, at most 1 MiB.
     pub stderr: &'a Path,
-    /// Gets signs of life.
     pub activity: Activity<'a>,
     /// Whether it, with all it started, stands still at the moment; `None` where nobody will ever ask for that.
     pub stands: Option<watch::Receiver<bool>>,
@@ -79,25 +74,17 @@ pub trait Runner: Send + Sync {
     fn run<'a>(&'a self, job: Job<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 
     /// The absolute path of the program that a command names, for work in the tree `root`.
-    ///
-    /// # Errors
-    /// When there is none, or none that may be run.
     fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError>;
 }
 
-/// Runs programs as real processes.
 #[derive(Clone, Debug)]
 pub struct ProcessRunner {
     glee: PathBuf,
-    /// Whether this system makes namespaces for agents, once that is known.
     namespaces: Arc<OnceLock<bool>>,
 }
 
 impl ProcessRunner {
     /// A runner that re-executes the running program as supervisor.
-    ///
-    /// # Errors
-    /// When the system does not tell where the running program lies.
     pub fn new() -> io::Result<Self> {
         // This name stays right when the file is replaced during a run, as happens to whoever works on Glee itself.
         let own = Path::new("/proc/self/exe");
@@ -105,7 +92,6 @@ impl ProcessRunner {
         Ok(Self::with_program(glee))
     }
 
-    /// A runner that takes the program at `glee` as supervisor.
     pub fn with_program(glee: impl Into<PathBuf>) -> Self {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
@@ -171,7 +157,6 @@ impl Runner for ProcessRunner {
     }
 }
 
-/// A supervisor at work.
 struct Running {
     child: Child,
     registered: Option<Registered>,
@@ -182,11 +167,9 @@ struct Running {
     _temporary: TempDir,
 }
 
-/// Why Glee ended a program.
 enum Cause {
     TimedOut(Cap),
     Stopped,
-    /// It asks its service again and again.
     Endless,
     /// The conversation with it has ended.
     Done,
@@ -321,7 +304,6 @@ struct Dead {
     left: Option<Vec<i32>>,
 }
 
-/// Puts together what is known after the supervisor's exit.
 fn conclude(
     job: &Job<'_>,
     command: String,

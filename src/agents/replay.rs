@@ -68,9 +68,6 @@ impl Adapter for Replay {
 }
 
 /// Plays a record with another nonce. Returns the recorded exit code.
-///
-/// # Errors
-/// When the record cannot be read or its output not written.
 pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);

@@ -35,10 +35,8 @@ pub use namespace::{NAME as PROBE, probe};
 
 /// What every program may write to: devices that keep nothing, and terminals.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
-/// Memory that programs share by name.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// How firmly an agent is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hold {
     #[default]
@@ -52,13 +50,11 @@ pub enum Hold {
 }
 
 impl Hold {
-    /// Whether it may only read.
     pub(super) fn holds(self) -> bool {
         matches!(self, Self::IfPossible | Self::Always)
     }
 }
 
-/// How one program is held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Confinement {
     pub hold: Hold,
@@ -66,13 +62,10 @@ pub struct Confinement {
     pub namespaces: bool,
     /// The folder of the user's caches, which it may write to only in a copy of its own.
     pub cache: Option<PathBuf>,
-    /// A folder that it must not see.
     pub hidden: Option<PathBuf>,
-    /// The files and folders it may write to.
     pub writable: Vec<PathBuf>,
 }
 
-/// What stands between a reading agent and the files of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layers {
     /// The kernel holds agents back from writing.
@@ -132,7 +125,6 @@ pub(super) fn confinement(
     Some(Confinement { hold, namespaces: false, cache, hidden, writable })
 }
 
-/// The folder of the user's caches.
 fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let variable = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache"))).filter(|path| path.is_absolute())
@@ -153,7 +145,6 @@ fn own_files(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathB
     home.map(|home| Path::new(home).join(".claude.json")).into_iter().collect()
 }
 
-/// The folders in which a program keeps its own settings, sessions and caches.
 fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let variable = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = variable("HOME");
@@ -197,7 +188,6 @@ fn is_available() -> bool {
     false
 }
 
-/// What is made around an agent before it is started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Surroundings {
     /// The folder of caches, where a private copy covers it.
@@ -209,7 +199,6 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Makes them for a process that is held and everything that this process starts.
     pub(super) fn make(confinement: &Confinement, temporary: &Path) -> Self {
         #[cfg(target_os = "linux")]
         let mut made =
@@ -243,7 +232,6 @@ pub fn makes_namespaces(glee: &Path) -> bool {
     namespace::is_available(glee)
 }
 
-/// Elsewhere there are none.
 #[cfg(not(target_os = "linux"))]
 pub fn makes_namespaces(_glee: &Path) -> bool {
     false
@@ -287,7 +275,6 @@ mod linux {
     /// The first version that holds back truncation too; with less a file can still be emptied.
     const NEEDED: ABI = ABI::V3;
 
-    /// What no agent has.
     const DROPPED: [CapabilitySet; 10] = [
         CapabilitySet::SYS_PTRACE,
         CapabilitySet::PERFMON,

@@ -50,12 +50,10 @@ impl Spool {
         written
     }
 
-    /// The length of everything that came.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// The BLAKE3 hash of everything that came, in hexadecimal digits.
     pub(super) fn hash(&self) -> String {
         self.hasher.finalize().to_hex().to_string()
     }
@@ -67,7 +65,6 @@ impl Spool {
         String::from_utf8_lossy(&self.tail[cut..]).into_owned()
     }
 
-    /// The last line that is not blank, at most `limit` bytes of it, as far as it lies in the last 4 KiB.
     pub(super) fn last_line(&self, limit: u64) -> Option<String> {
         self.last_lines(limit).next()
     }
@@ -83,7 +80,6 @@ impl Spool {
     }
 }
 
-/// One output pipe on its way into a spool, through a buffer of fixed size.
 pub(super) struct Stream<R> {
     pipe: Option<R>,
     pub(super) spool: Spool,

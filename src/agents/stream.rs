@@ -22,12 +22,9 @@ const SAID: usize = 300;
 /// Pieces of text shorter than this say nothing by themselves.
 const TELLING: usize = 24;
 
-/// What was heard until now.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// Whether the program said that it is done.
     pub(super) done: bool,
-    /// What it said of its failure.
     pub(super) failure: Option<Said>,
     /// A text that it declares to be the answer.
     pub(super) answer: Option<String>,
@@ -45,12 +42,10 @@ pub struct Heard {
     pub(super) told: Told,
 }
 
-/// A failure in a program's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     /// The kind, where the program names it; otherwise its words decide.
     pub(super) kind: Option<FailureKind>,
-    /// The HTTP status behind it.
     pub(super) status: Option<u16>,
     pub(super) text: String,
 }
@@ -71,7 +66,6 @@ impl Said {
 }
 
 impl Heard {
-    /// A piece of a message.
     pub(super) fn piece(&mut self, text: &str) {
         self.open.push_str(text);
     }
@@ -88,20 +82,17 @@ impl Heard {
         self.text.clear();
     }
 
-    /// A tool was refused.
     pub(super) fn denied(&mut self, tool: &str) {
         if !self.told.denied.iter().any(|known| known == tool) {
             self.told.denied.push(tool.to_owned());
         }
     }
 
-    /// What there is of an answer.
     fn so_far(&self) -> String {
         format!("{}{}", self.text, self.open)
     }
 }
 
-/// Reads what a program left behind.
 pub(super) fn reading<A: Adapter + ?Sized>(program: &A, output: &Output) -> Reading {
     let mut heard = Heard::default();
     let read = events(&output.stdout, &mut |event| program.hear(&mut heard, &event));
@@ -210,7 +201,6 @@ fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
     }
 }
 
-/// The failure with the hint that goes with its kind.
 fn error<A: Adapter + ?Sized>(program: &A, kind: FailureKind, said: &str) -> AgentError {
     let name = program.name();
     let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -262,7 +252,6 @@ pub(super) fn invocation(
     }
 }
 
-/// How a model's service is reached from here.
 const NETWORK: [&str; 7] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"];
 
@@ -287,22 +276,18 @@ pub(super) fn own_args<'a>(query: &'a Query<'_>) -> impl Iterator<Item = String>
     query.agent.command.iter().skip(1).cloned()
 }
 
-/// A flag with its value, if it has one.
 pub(super) fn option(flag: &str, value: Option<impl Into<String>>) -> impl Iterator<Item = String> {
     value.into_iter().flat_map(move |value| [flag.to_owned(), value.into()])
 }
 
-/// A list of arguments.
 pub(super) fn list(args: &[&str]) -> Vec<String> {
     args.iter().map(ToString::to_string).collect()
 }
 
-/// The text at a path of keys.
 pub(super) fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
     event.pointer(pointer)?.as_str()
 }
 
-/// The number at a path of keys.
 pub(super) fn number(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer)?.as_u64()
 }

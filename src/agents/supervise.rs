@@ -45,7 +45,6 @@ pub const NAME: &str = "__supervise";
 /// How long killing may take before survivors are reported.
 const SWEEP: Duration = Duration::from_secs(2);
 
-/// Runs the supervisor with the arguments after its [`NAME`].
 pub fn main(args: &[OsString]) -> ExitCode {
     let Some((orders, program, args)) = parse(args) else { return ExitCode::from(2) };
     let (Ok(liveness), Ok(report)) =
@@ -82,19 +81,15 @@ fn close_inherited(kept: &[RawFd]) {
     }
 }
 
-/// What may happen while an agent runs.
 enum Note {
-    /// The agent itself has ended.
     Ended(End),
     /// No child is left, living or dead.
     Alone,
-    /// The agent is to be ended.
     Stop,
     /// The agent and all it started are to stand still, or to go on.
     Hold(bool),
 }
 
-/// Hears of what happens.
 struct Watch {
     /// [`STAND`] and [`GO_ON`] come through it; gone once it has ended.
     liveness: Option<File>,
@@ -165,7 +160,6 @@ impl Watch {
     }
 }
 
-/// What came of the children that have ended.
 fn reap(agent: Pid) -> Option<Note> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -317,7 +311,6 @@ fn descendants() -> Vec<Pid> {
     below(children("self"))
 }
 
-/// All descendants of a process, each after its parent.
 #[cfg(target_os = "linux")]
 pub(super) fn descendants_of(process: Pid) -> Vec<Pid> {
     below(children(&process.to_string()))

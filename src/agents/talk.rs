@@ -15,7 +15,6 @@ use super::stop::Stop;
 /// What the program is told; dropped, it has heard the last word.
 pub type Mouth = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// One side of a conversation.
 pub trait Talk: Send + Sync {
     /// Holds the conversation to its end, or breaks it off once `stop` asks for it. What came of it is read from what
     /// the program printed.

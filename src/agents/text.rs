@@ -3,7 +3,6 @@
 use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
 use super::environment::environment;
 
-/// Runs the configured command as it stands.
 pub(super) struct Text;
 
 impl Adapter for Text {

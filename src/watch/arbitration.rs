@@ -20,7 +20,6 @@ use crate::protocol::request::{SourceFile, Task};
 use crate::rules::{disputes, mandatory};
 
 impl Engine {
-    /// Hands the judge what the reviewers of a cycle still hold up.
     pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {
         let answers: Vec<Untrusted> = self
             .state
@@ -49,7 +48,6 @@ impl Engine {
         Ok(())
     }
 
-    /// The calls of the judge that are due.
     pub(super) fn judgements(&self) -> Vec<CallId> {
         let Some(judge) = self.state.plan.as_ref().and_then(|plan| plan.judge.as_ref()) else { return Vec::new() };
         let call =
@@ -68,7 +66,6 @@ impl Engine {
         self.state.disputes.iter().filter_map(due).collect()
     }
 
-    /// Asks the judge for a ruling.
     pub(super) fn judge(&mut self, number: DisputeNumber, id: CallId) -> Result<Option<Work>, RunError> {
         let judge = self.state.plan.as_ref().and_then(|plan| plan.judge.clone());
         let (Some(judge), Some(disputed)) = (judge, self.state.disputes.get(&number)) else { return Ok(None) };
@@ -188,7 +185,6 @@ fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
     })
 }
 
-/// An issue as the finding that a judge rules on.
 fn finding(issue: &Issue, cycle: u32) -> Finding {
     let word = issue.issue.severity.as_written();
     let severity = Severity { tag: mandatory::normalise(word), raw: word.to_owned() };

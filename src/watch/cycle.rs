@@ -20,7 +20,6 @@ const CONCERNS: usize = 50;
 /// How many closed issues reviewers are told of.
 const CLOSED: usize = 50;
 
-/// The requests to all reviewers.
 pub(super) fn requests(state: &State, plan: &WatchPlan) -> Vec<ReviewRequest> {
     let concerns = concerns(state);
     let one = |reviewer: &AgentName| {
@@ -89,7 +88,6 @@ fn summary(state: &State, name: &AgentName) -> Untrusted {
     Untrusted::joined(&parts, "\n")
 }
 
-/// The diffs of changed files as reviewers see them.
 pub(super) fn shown(changes: &[FileChange]) -> Untrusted {
     let mut text = String::new();
     let mut left_out = 0_usize;

@@ -33,7 +33,6 @@ use super::state::State;
 
 /// How many lines are recorded in one transaction.
 const GROUP: usize = 4_096;
-/// How a watch came to its end.
 #[derive(Clone, Debug)]
 pub struct Ended {
     pub standing: Standing,
@@ -47,7 +46,6 @@ pub struct Ended {
 pub(super) type Notifying = Pin<Box<dyn Future<Output = Option<String>>>>;
 pub(super) type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 
-/// Everything a watch works with.
 pub(super) struct Engine {
     pub(super) run: RunId,
     pub(super) workspace: Arc<Workspace>,
@@ -120,7 +118,6 @@ impl Engine {
         }
     }
 
-    /// Watches until it is stopped.
     pub(super) async fn watch(mut self, mut plan: WatchPlan) -> Result<Ended, RunError> {
         plan.tree = if self.state.tree.is_some() { None } else { self.prepare(None).await.tree };
         let recorded = WatchPlan {
@@ -280,7 +277,6 @@ impl Engine {
         self.append(EventKind::Notice { text: text.to_owned() }).map(drop)
     }
 
-    /// Starts the agents of the plan.
     fn start(&mut self, plan: &WatchPlan) -> Result<FuturesUnordered<Working>, RunError> {
         let workers = FuturesUnordered::new();
         let place = Place {
@@ -342,7 +338,6 @@ impl Engine {
         Ok(Ended { standing: self.stands(), exit, by_command: !self.outer.is_stopped() })
     }
 
-    /// How it stands at this moment.
     pub(super) fn stands(&self) -> Standing {
         let mut standing = standing(&self.run, &self.state);
         let now = self.now();

@@ -23,26 +23,20 @@ const WAITING: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
-    /// An agent, or a person, tells something.
     Event(AgentEvent),
-    /// A person gives a command.
     Command(Command),
-    /// It is neither; why.
     Malformed(String),
 }
 
-/// What a person may tell a watch to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Command {
-    /// Say how it stands.
     Status,
     Review,
     Pause {
         #[serde(default)]
         reason: String,
     },
-    /// Let the work go on.
     Resume {
         #[serde(default)]
         reason: String,
@@ -59,7 +53,6 @@ pub enum Command {
 /// Lines that came together.
 #[derive(Debug)]
 pub struct Batch {
-    /// The lines, in order.
     pub items: Vec<Item>,
     pub by: String,
     /// Gets an answer a line, in order.
@@ -69,21 +62,17 @@ pub struct Batch {
 /// What a watch answers to a line; a line of JSON with the fields that the line asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Whether what the line said was done.
     pub ok: bool,
-    /// Why it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The number of the recorded event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The status after an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<WatchStatus>,
     /// What whoever sent the event is asked to clear up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarify: Option<Clarify>,
-    /// How the watch stands, after a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,19 +82,16 @@ pub struct Answer {
 /// A question of reviewers to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clarify {
-    /// The cycle that asks.
     pub cycle: u32,
     pub prompt: Untrusted,
 }
 
 impl Answer {
-    /// The answer to a line that is not followed.
     pub fn refused(why: impl Into<String>) -> Self {
         Self { error: Some(why.into()), ..Self::default() }
     }
 }
 
-/// A way into a watch.
 pub type Intake = mpsc::Sender<Batch>;
 
 /// A way into a watch, and its end there.
@@ -157,7 +143,6 @@ impl Command {
         }
     }
 
-    /// The command as a line, with the key of the watch where there is one.
     pub fn line(&self, key: Option<&str>) -> String {
         let mut line = serde_json::json!(self);
         if let (Some(key), Some(fields)) = (key, line.as_object_mut()) {
@@ -235,10 +220,7 @@ pub fn for_agent(item: Item) -> Item {
     }
 }
 
-/// The name of an agent, if it can be one.
-///
-/// # Errors
-/// When it has other than up to 64 letters, digits, `.`, `_` and `-`, or does not begin with a letter or digit.
+/// Reads an agent's name: up to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
 pub fn name(name: &str) -> Result<AgentName, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_name =

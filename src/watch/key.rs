@@ -13,7 +13,6 @@ fn place(socket: &Path) -> PathBuf {
     socket.with_extension("key")
 }
 
-/// A key, and its file.
 #[derive(Debug)]
 pub(super) struct Key {
     hash: blake3::Hash,

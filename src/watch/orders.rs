@@ -50,7 +50,6 @@ impl Engine {
         Ok(ends)
     }
 
-    /// Records events, in one transaction, and answers each.
     fn record_events(
         &mut self,
         waiting: &mut Vec<AgentEvent>,
@@ -106,7 +105,6 @@ impl Engine {
         Ok(Answer::refused(why))
     }
 
-    /// Does what a person says.
     fn obey(&mut self, command: Command, by: &str) -> Result<Answer, RunError> {
         let now = self.now();
         match command {

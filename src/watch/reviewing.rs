@@ -21,10 +21,8 @@ use crate::protocol::request::Task;
 use crate::rules::{budget, peers};
 use crate::workspace::{TreeId, Workspace};
 
-/// The wall time of a command of `watch.notify`.
 const NOTIFY: Duration = Duration::from_secs(60);
 
-/// What is prepared for a cycle, away from the loop.
 pub(super) struct Prepared {
     pub(super) tree: Option<String>,
     pub(super) changes: Untrusted,
@@ -74,7 +72,6 @@ impl Engine {
         })
     }
 
-    /// Settles what the reviewers of the cycle are sent.
     pub(super) fn request(&mut self, prepared: Prepared) -> Result<(), RunError> {
         let Prepared { tree, changes, problem } = prepared;
         if let Some(problem) = problem {
@@ -90,7 +87,6 @@ impl Engine {
         Ok(())
     }
 
-    /// The calls that are due.
     pub(super) fn ask(&mut self) -> Result<Vec<Work>, RunError> {
         let due = self.state.open.as_ref().map(cycle::due).unwrap_or_default().into_iter();
         let asked = due.filter_map(|due| match due {
@@ -119,7 +115,6 @@ impl Engine {
         Ok(work)
     }
 
-    /// Records that an agent cannot be asked.
     fn fail(&mut self, call: CallId, error: String) -> Result<(), RunError> {
         let answer = CallAnswer::Failed { error, hint: None, cause: None };
         let told_of = self.told_of(&call, &answer);
@@ -143,7 +138,6 @@ impl Engine {
         self.put(id, &agent, task, again).map(Some)
     }
 
-    /// Puts a task to an agent.
     pub(super) fn put(
         &mut self,
         id: CallId,
@@ -184,7 +178,6 @@ impl Engine {
         Ok(Box::pin(async move { (id, follower.during(call.make(), stop).await) }))
     }
 
-    /// Takes what a reviewer brought.
     pub(super) fn answered(&mut self, id: CallId, called: Called, stopping: bool) -> Result<(), RunError> {
         let Called { answer, transcript, millis, usage, told, .. } = called;
         self.asking.remove(&id);
@@ -270,7 +263,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts the commands of `watch.notify`, each with what there is to tell.
     fn notify(&self, told: &CommandInput) -> Result<(), RunError> {
         for (number, command) in self.settings.watch.notify.iter().cloned().enumerate() {
             let files = call::files(&self.journal, &self.run, &format!("notify-{}-{number}", self.state.cycle))?;

@@ -25,7 +25,6 @@ use crate::domain::{Advice, EventType, ExitReason};
 /// The variable that names the socket to agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
-/// The bytes that are taken in at a time.
 const PIECE: usize = 64 << 10;
 /// How long a connection may say nothing that counts before it is closed; afterwards it may be silent for ever.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
@@ -33,21 +32,16 @@ const PATIENCE_SILENT: Duration = Duration::from_secs(20);
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
 /// What the address of a socket may be long, less than the smallest of the systems' bounds.
 const ADDRESS: usize = 100;
-/// How long a client waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no way to a watch.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     #[error("no watch runs for `{}`", .0.display())]
     NoWatch(PathBuf),
-    /// Another watch listens there.
     #[error("another watch runs for `{}`", .0.display())]
     Taken(PathBuf),
-    /// The folder of the socket is somebody else's.
     #[error("`{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
-    /// It says what is no answer.
     #[error("the watch answered what cannot be read: {0}")]
     Unreadable(String),
     #[error("the socket `{}` of the watch fails", path.display())]
@@ -88,10 +82,7 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
 }
 
-/// Keeps every watch of a work tree away for as long as the file is open.
-///
-/// # Errors
-/// When one runs, even where its socket is gone, or the system fails.
+/// Keeps every watch of a work tree away while the file is open; fails where one runs, even without a socket.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -111,7 +102,6 @@ pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
 pub struct Listener {
     listener: UnixListener,
     key: Key,
-    /// How many answers are on the way.
     owed: watch::Sender<usize>,
     _endpoint: Endpoint,
     _lock: fs::File,
@@ -121,7 +111,6 @@ pub struct Listener {
 #[derive(Debug)]
 struct Endpoint(PathBuf);
 
-/// Says when everybody has got the answer that is on the way.
 #[derive(Debug)]
 pub struct Owed(watch::Receiver<usize>);
 
@@ -134,9 +123,6 @@ impl Owed {
 
 impl Listener {
     /// Listens at an address, for this user alone.
-    ///
-    /// # Errors
-    /// When another watch listens there, or the socket cannot be made.
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let failed = |source| SocketError::Io { path: path.to_owned(), source };
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -160,12 +146,10 @@ impl Listener {
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: Endpoint(path.to_owned()), _lock: lock })
     }
 
-    /// What is to be waited for before the program ends.
     pub fn owed(&self) -> Owed {
         Owed(self.owed.subscribe())
     }
 
-    /// Serves everybody who comes, for ever.
     pub async fn serve(self, intake: Intake) {
         let seats = Seats::default();
         let key = Arc::new(self.key);
@@ -255,7 +239,6 @@ impl Admitted {
     }
 }
 
-/// The name of this user.
 pub fn own_name() -> String {
     let uid = nix::unistd::getuid();
     nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
@@ -310,7 +293,6 @@ async fn converse(
     }
 }
 
-/// Each answer as a line.
 fn line(answers: &[Answer]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
@@ -351,7 +333,6 @@ impl Lines {
     }
 }
 
-/// A conversation with a watch.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<BlockingStream>,
@@ -359,10 +340,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Goes to the watch of a work tree.
-    ///
-    /// # Errors
-    /// When none runs there.
     pub fn connect(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let stream = BlockingStream::connect(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => SocketError::NoWatch(root.to_owned()),
@@ -374,9 +351,6 @@ impl Client {
     }
 
     /// Another end of the same conversation, to speak for as long as it takes while this one listens.
-    ///
-    /// # Errors
-    /// When the system has none left.
     pub fn speaker(&self) -> Result<Speaker, SocketError> {
         let stream = self.stream.get_ref();
         // Whoever speaks may be silent for long.
@@ -385,9 +359,6 @@ impl Client {
     }
 
     /// The answer to the next line; `None` once the watch has gone.
-    ///
-    /// # Errors
-    /// When none comes.
     pub fn answer(&mut self) -> Result<Option<Answer>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -397,10 +368,6 @@ impl Client {
         }
     }
 
-    /// Says one line and returns the answer to it.
-    ///
-    /// # Errors
-    /// When it cannot be said, or no answer comes.
     pub fn ask(&mut self, line: &str) -> Result<Option<Answer>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
             // A watch that lets nobody in says so before it is asked.
@@ -411,14 +378,10 @@ impl Client {
     }
 
     /// Gives a command, with the key of the watch, and returns the answer.
-    ///
-    /// # Errors
-    /// When it cannot be said, or no answer comes.
     pub fn command(&mut self, command: &Command) -> Result<Option<Answer>, SocketError> {
         self.ask(&command.line(self.key().as_deref()))
     }
 
-    /// The key of the watch, if this process can read it.
     pub fn key(&self) -> Option<String> {
         key::read(&self.path)
     }

@@ -13,40 +13,30 @@ pub struct Standing {
     pub status: WatchStatus,
     /// Whether work goes on though something was raised (rule 3).
     pub flagged: bool,
-    /// What the last cycle came to.
     pub last_action: Option<Action>,
     /// The last cycle that began; 0 before the first.
     pub cycle: u32,
-    /// Whether it is at work.
     pub in_cycle: bool,
-    /// What the next cycle will be for.
     pub pending: Vec<Trigger>,
     /// Seconds until TIMEOUT_FALLBACK; absent while it cannot come.
     pub fallback_in: Option<u64>,
-    /// The agents that were heard of.
     pub agents: Vec<AgentStanding>,
-    /// Events taken in since the watch began.
     pub events: u64,
     /// Lines that were no events since this program was started.
     pub malformed: u64,
     /// The issues that nobody closed.
     pub issues: Vec<IssueStanding>,
-    /// The clarification that is waited for.
     pub clarification: Option<ClarificationStanding>,
 }
 
-/// How an agent stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStanding {
     pub name: AgentName,
-    /// How it takes part.
     pub state: AgentState,
-    /// How many events came from it.
     pub events: u64,
     pub last: Option<LastEvent>,
 }
 
-/// How an agent takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
@@ -62,10 +52,8 @@ pub enum AgentState {
     Joined,
 }
 
-/// An agent's last event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LastEvent {
-    /// When it was recorded.
     pub at: Timestamp,
     #[serde(rename = "type")]
     pub kind: EventType,
@@ -89,13 +77,10 @@ pub struct IssueStanding {
     pub closed: Option<(Untrusted, Untrusted)>,
 }
 
-/// A clarification that is waited for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClarificationStanding {
     pub cycle: u32,
-    /// Who has still to answer.
     pub waiting: Vec<AgentName>,
-    /// What they are asked.
     pub prompt: Untrusted,
 }
 

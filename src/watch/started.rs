@@ -17,12 +17,10 @@ use crate::agents::{Agents, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Pause, Sandbox};
 use crate::domain::{Agent, AgentName, Untrusted};
 
-/// A program may run for as long as anybody wants.
 const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 /// What may wait to be written to an agent's stdin.
 const UNHEARD: usize = 16;
 
-/// What an agent is told.
 pub(super) enum Word<'a> {
     Pause {
         reason: &'a Untrusted,
@@ -53,7 +51,6 @@ pub(super) struct Place<'a> {
     pub(super) stop: &'a Stop,
 }
 
-/// An agent at work.
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) name: AgentName,
@@ -64,13 +61,11 @@ pub(super) struct Started {
     pub(super) ended: Option<bool>,
 }
 
-/// How an agent ended.
 pub(super) struct Gone {
     pub(super) name: AgentName,
     pub(super) how: Result<(), String>,
 }
 
-/// The work of an agent.
 pub(super) type Working = Pin<Box<dyn Future<Output = Gone>>>;
 
 impl Started {
@@ -100,7 +95,6 @@ impl Started {
         (Self { name, stands, words: mpsc::channel(1).0, pause, ended: None }, still)
     }
 
-    /// Tells it something, as far as it can be told.
     pub(super) fn tell(&self, word: &Word<'_>) {
         // Who is asked something, or was, has to hear it whatever else pauses agents.
         let is_heard = matches!(word, Word::Clarify { .. } | Word::Enforce { .. })
@@ -123,7 +117,6 @@ impl Started {
         }
     }
 
-    /// Whether it stands still.
     pub(super) fn stands(&self) -> bool {
         *self.stands.borrow()
     }

@@ -16,7 +16,6 @@ const KEPT: usize = 50;
 /// The agents that are told apart.
 const AGENTS: usize = 256;
 
-/// Everything that is known of a watch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) plan: Option<WatchPlan>,
@@ -45,7 +44,6 @@ pub(super) struct State {
     pub(super) spent: Spent,
 }
 
-/// A cycle at work.
 #[derive(Clone, Debug)]
 pub(super) struct Cycle {
     pub(super) number: u32,
@@ -60,7 +58,6 @@ pub(super) struct Cycle {
     pub(super) files: BTreeMap<AgentName, BTreeSet<String>>,
 }
 
-/// What was heard of an agent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) events: u64,
@@ -72,7 +69,6 @@ pub(super) struct Seen {
     pub(super) done: bool,
 }
 
-/// An issue on the list.
 #[derive(Clone, Debug)]
 pub(super) struct Issue {
     pub(super) number: u32,
@@ -102,7 +98,6 @@ pub(super) struct Clarification {
 }
 
 impl Issue {
-    /// The word for the severity of a reviewer's absence.
     const ABSENT: &str = "absent";
 
     /// Whether it says only that a reviewer gave no usable verdict.
@@ -112,12 +107,10 @@ impl Issue {
 }
 
 impl Clarification {
-    /// Who has still to answer.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
         self.agents.iter().filter(|name| !self.answers.contains_key(name))
     }
 
-    /// Whether everybody has answered.
     pub(super) fn is_answered(&self) -> bool {
         self.waiting().next().is_none()
     }
@@ -129,7 +122,6 @@ impl State {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }
 
-    /// Takes in what was recorded.
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::WatchStarted { plan } => {
@@ -315,7 +307,6 @@ impl State {
         }
     }
 
-    /// The issues that nobody closed.
     pub(super) fn open_issues(&self) -> impl Iterator<Item = &Issue> {
         self.issues.iter().filter(|issue| issue.closed.is_none())
     }

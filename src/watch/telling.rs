@@ -20,7 +20,6 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// What is read at a time, in bytes.
 const PIECE: u64 = 1 << 20;
 
-/// Follows what an agent prints.
 pub(super) struct Follower {
     name: AgentName,
     adapters: Vec<AdapterKind>,
@@ -82,7 +81,6 @@ impl Follower {
         }
     }
 
-    /// The events that came since it was looked last.
     fn items(&mut self, is_last: bool) -> Vec<Item> {
         let mut lines = Vec::new();
         // Nothing was printed yet, or the folder is gone, which the call itself fails for.

@@ -11,7 +11,6 @@ use crate::protocol::request::Task;
 const SUMMARY: usize = 2_000;
 
 impl Engine {
-    /// The calls for work that are due.
     pub(super) fn works(&self) -> Vec<CallId> {
         let jobs = self.state.plan.iter().flat_map(|plan| &plan.jobs);
         let due = jobs.filter_map(|job| {
@@ -35,7 +34,6 @@ impl Engine {
         }
     }
 
-    /// Asks an agent for its work.
     pub(super) fn work(&mut self, id: CallId) -> Result<Option<Work>, RunError> {
         let Some(plan) = &self.state.plan else { return Ok(None) };
         let agent = plan.agents.iter().find(|agent| agent.name == id.agent).cloned();

@@ -27,7 +27,6 @@ use crate::domain::Role;
 /// The longest file that is handed out or taken, in bytes.
 const LONGEST: u64 = 8 << 20;
 
-/// What is asked, and of whom.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
     role: Role,

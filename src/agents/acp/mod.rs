@@ -20,10 +20,8 @@ use super::stream::{self, Heard, Said, number, text};
 use super::talk::Talk;
 use crate::domain::FailureKind;
 
-/// The error code of an agent that wants a login.
 const AUTH_REQUIRED: i64 = -32000;
 
-/// An agent of the protocol.
 pub(super) struct Acp;
 
 impl Adapter for Acp {

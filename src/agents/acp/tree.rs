@@ -4,7 +4,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The file behind a path, if it may be read.
 pub(super) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
     let root = root.canonicalize().ok()?;
     let path = within(&root, path)?;

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::domain::{Answer as Word, FindingId, Grounds, RulingWord, Tag};
 
-/// The answer to one request.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Answer {
     nonce: String,
@@ -18,7 +17,6 @@ impl Answer {
     }
 }
 
-/// What is answered, by task.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Body {
@@ -43,7 +41,6 @@ pub(super) enum Body {
     },
 }
 
-/// One finding of a review.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) severity: Tag,
@@ -60,7 +57,6 @@ pub(super) struct Finding {
     pub(super) rule: String,
 }
 
-/// Whether a change resolves a finding.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
     pub(super) finding: FindingId,
@@ -68,7 +64,6 @@ pub(super) struct Check {
     pub(super) reason: String,
 }
 
-/// The coder's answer to a finding.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Response {
     pub(super) finding: FindingId,

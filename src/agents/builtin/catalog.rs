@@ -17,23 +17,18 @@ use super::packaged::{self, RuleFile};
 use crate::domain::{Advice, Tag};
 use crate::files;
 
-/// The folder of a project's own rules, inside its tree.
 pub const PROJECT_RULES: &str = ".glee/rules";
 
 /// The largest rule file that is read, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// It is part of Glee.
     Packaged,
-    /// It is the project's own.
     Project,
 }
 
-/// What a rule says, apart from what it matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleInfo {
     /// Its id, unique among all rules.
@@ -42,37 +37,27 @@ pub struct RuleInfo {
     pub language: String,
     /// The defect class; a project's own rule may have none.
     pub category: Option<String>,
-    /// The tag of its findings.
     pub tag: Tag,
     /// The title of its findings; may hold `$NAME` for what was matched.
     pub message: String,
-    /// Why it matters and what to do.
     pub note: Option<String>,
-    /// Whether it knows a fix.
     pub fixable: bool,
-    /// Where it comes from.
     pub origin: Origin,
 }
 
-/// Why the rules could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// The rule folder or one of its files cannot be read.
     #[error("failed to read `{file}`")]
     Unreadable {
-        /// The file or folder.
         file: String,
         #[source]
         source: std::io::Error,
     },
-    /// A rule file is no regular file of a sane size.
     #[error("`{file}` is not a rule file: {problem}")]
     NotAFile {
         file: String,
-        /// What it is instead.
         problem: &'static str,
     },
-    /// A rule is invalid.
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
@@ -95,7 +80,6 @@ impl Advice for CatalogError {
     }
 }
 
-/// The rules for some languages, compiled.
 pub struct Catalog {
     pub(super) rules: RuleCollection<SupportLang>,
     infos: BTreeMap<String, RuleInfo>,
@@ -103,17 +87,11 @@ pub struct Catalog {
 
 impl Catalog {
     /// Loads the packaged rules and those below `root`, as far as they look at one of the `paths`.
-    ///
-    /// # Errors
-    /// When a rule file of the project is unreadable or invalid.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
         Self::load(&languages(paths), &Wanted::All, &project_files(root)?)
     }
 
     /// Loads the rules with these ids, packaged or below `root`, as far as they look at one of the `paths`.
-    ///
-    /// # Errors
-    /// When a rule file of the project is unreadable or invalid.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
@@ -124,27 +102,19 @@ impl Catalog {
     }
 
     /// Loads all rules, packaged and below `root`.
-    ///
-    /// # Errors
-    /// When a rule file of the project is unreadable or invalid.
     pub fn all(root: &Path) -> Result<Self, CatalogError> {
         Self::load(&language::ALL, &Wanted::All, &project_files(root)?)
     }
 
-    /// Loads all packaged rules and nothing else.
-    ///
-    /// # Errors
-    /// Never with the rules as they are packaged; a test loads them all.
+    /// Loads all packaged rules and nothing else; this never fails, as a test shows.
     pub fn packaged() -> Result<Self, CatalogError> {
         Self::load(&language::ALL, &Wanted::All, &[])
     }
 
-    /// All rules, by id.
     pub fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
         self.infos.values()
     }
 
-    /// The rule with an id.
     pub fn info(&self, id: &str) -> Option<&RuleInfo> {
         self.infos.get(id)
     }
@@ -184,7 +154,6 @@ impl Wanted<'_> {
     }
 }
 
-/// The languages of files, each once.
 fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
     let mut languages = Vec::new();
     for language in paths.into_iter().filter_map(language::of_path) {
@@ -195,7 +164,6 @@ fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
     languages
 }
 
-/// Rules on the way into a catalog.
 #[derive(Default)]
 struct Loading {
     configs: Vec<RuleConfig<SupportLang>>,
@@ -267,7 +235,6 @@ fn packaged_id(document: &str) -> Option<&str> {
     document.lines().next()?.strip_prefix("id: ").map(str::trim)
 }
 
-/// Whether a packaged rule has this id, whatever languages are loaded.
 fn is_packaged(id: &str) -> bool {
     packaged::FILES
         .iter()
@@ -355,7 +322,6 @@ fn invalid(file: &str, line: u64, problem: &str) -> CatalogError {
     CatalogError::Invalid { file: file.to_owned(), line, problem: problem.to_owned() }
 }
 
-/// An error and its causes in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -19,13 +19,10 @@ use crate::protocol::request::Item;
 /// The most matches of one rule on one line that are fixed for one finding.
 const MOST_ON_A_LINE: usize = 16;
 
-/// What became of a finding.
 enum Done {
-    /// The fix is in the text.
     Fixed(String),
     /// The code's author objects, with these references.
     Objected(String, Vec<String>),
-    /// Nothing could be done, and why.
     Not(String),
 }
 
@@ -98,7 +95,6 @@ fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a I
     done
 }
 
-/// A file on the way from its old text to its new one.
 struct Fixing<'a> {
     catalog: &'a Catalog,
     path: &'a str,

@@ -15,12 +15,10 @@ pub(super) const ALL: [SupportLang; 7] = [
     SupportLang::Java,
 ];
 
-/// The language of a file, by its extension.
 pub(super) fn of_path(path: &str) -> Option<SupportLang> {
     SupportLang::from_path(path).filter(|language| ALL.contains(language))
 }
 
-/// The language that a rule file calls `name`.
 pub(super) fn named(name: &str) -> Option<SupportLang> {
     name.parse().ok().filter(|language| ALL.contains(language))
 }

@@ -13,13 +13,11 @@ use super::catalog::{Catalog, CatalogError};
 use super::scan::{Hit, folded};
 use crate::domain::Advice;
 
-/// The name of the file with the labels.
 const LABELS: &str = "labels.jsonl";
 
 /// How far a label may be from a finding, in lines.
 const NEAR: u32 = 2;
 
-/// Right and wrong findings, and missed labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Score {
     /// Findings with a label.
@@ -51,23 +49,18 @@ fn share(part: u32, rest: u32) -> Option<f64> {
     (part + rest > 0).then(|| f64::from(part) / f64::from(part + rest))
 }
 
-/// One finding that is wrong or one label that was missed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Miss {
     pub file: String,
-    /// The line of the finding or of the label.
     pub line: u32,
     pub category: String,
     /// The rule that was wrong; absent for a missed label.
     pub rule: Option<String>,
 }
 
-/// The result of a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Measure {
-    /// How many files were looked at.
     pub files: usize,
-    /// How many labels they carry.
     pub labels: usize,
     pub total: Score,
     pub categories: BTreeMap<String, Score>,
@@ -75,18 +68,14 @@ pub struct Measure {
     pub misses: Vec<Miss>,
 }
 
-/// Why the samples cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// A file cannot be read.
     #[error("failed to read `{file}`")]
     Unreadable {
-        /// The file, inside the folder.
         file: String,
         #[source]
         source: std::io::Error,
     },
-    /// A line of the labels is not as described.
     #[error("`{LABELS}`, line {line}")]
     Label {
         /// The line, counted from 1.
@@ -94,10 +83,8 @@ pub enum MeasureError {
         #[source]
         source: serde_json::Error,
     },
-    /// There is nothing to measure.
     #[error("`{LABELS}` names no file")]
     Empty,
-    /// The rules cannot be loaded.
     #[error(transparent)]
     Rules(#[from] CatalogError),
 }
@@ -136,9 +123,6 @@ impl Label {
 }
 
 /// Scans the samples of a folder with the packaged rules.
-///
-/// # Errors
-/// When the labels or a file they name cannot be read, or when there are none.
 pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     let read = |file: &str| {
         std::fs::read_to_string(folder.join(file))

@@ -66,7 +66,6 @@ pub enum Builtin {
 impl Builtin {
     pub const ALL: [Self; 3] = [Self::Rules, Self::Fixer, Self::Referee];
 
-    /// The name after the prefix.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rules => "rules",
@@ -81,7 +80,6 @@ impl Builtin {
         Self::ALL.into_iter().find(|builtin| builtin.as_str() == name)
     }
 
-    /// The one role it can take.
     pub fn role(self) -> Role {
         match self {
             Self::Rules => Role::Reviewer,
@@ -91,21 +89,15 @@ impl Builtin {
     }
 }
 
-/// Why an embedded agent gives no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum BuiltinError {
-    /// There is no such agent.
     #[error("`builtin:{0}` is no embedded agent")]
     Unknown(String),
-    /// The request cannot be read.
     #[error("the request is not valid")]
     Request(#[source] serde_json::Error),
-    /// The task is not one for this agent.
     #[error("`builtin:{agent}` cannot take a task for a {role}")]
     WrongTask {
-        /// The agent's name after the prefix.
         agent: &'static str,
-        /// The role the task is for.
         role: Role,
     },
     /// An embedded analyser has no more to say than its findings.
@@ -114,14 +106,11 @@ pub enum BuiltinError {
     /// An embedded analyser knows code, not requirements.
     #[error("an embedded agent answers no stage, no checkpoint and no review request of a watch")]
     Plans,
-    /// This Glee was built without ast-grep's engine.
     #[error("this glee was built without its embedded agents (feature `astgrep`)")]
     NotBuilt,
-    /// The rules cannot be loaded.
     #[cfg(feature = "astgrep")]
     #[error(transparent)]
     Rules(#[from] CatalogError),
-    /// The answer cannot be written down.
     #[error("the answer is not valid")]
     Answer(#[source] serde_json::Error),
 }
@@ -143,9 +132,6 @@ impl Advice for BuiltinError {
 
 /// Answers a request as the embedded agent `name` would: the JSON request in, the JSON answer out. `root` is the tree;
 /// only the fixer writes to it.
-///
-/// # Errors
-/// When there is no such agent, when it cannot take the task, or when the project's rules are invalid.
 pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, BuiltinError> {
     let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;
     let request: Request = serde_json::from_slice(request).map_err(BuiltinError::Request)?;
@@ -181,7 +167,6 @@ fn dispatch(_request: &Request, _root: &Path) -> Result<String, BuiltinError> {
     Err(BuiltinError::NotBuilt)
 }
 
-/// Asks an embedded agent: Glee's own binary with [`ARGUMENT`] and the agent's name, the request on stdin.
 #[derive(Debug)]
 pub struct BuiltinAdapter;
 

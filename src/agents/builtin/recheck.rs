@@ -13,7 +13,6 @@ use crate::protocol::request::{Change, SourceFile};
 /// How far from its old place a finding may be if no diff says where it went, in lines.
 const NEAR: u32 = 3;
 
-/// Checks the changes made for findings.
 pub(super) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let paths = files.iter().map(|file| file.path.as_str());
     let rules = changes.iter().filter_map(|change| change.finding.raw.rule.as_deref());

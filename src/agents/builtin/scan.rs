@@ -27,19 +27,16 @@ pub(super) struct Hit {
     pub(super) message: String,
     /// The first and the last line, counted from 1.
     pub(super) lines: (u32, u32),
-    /// The bytes that matched.
     pub(super) range: Range<usize>,
     pub(super) edit: Option<Edit>,
 }
 
-/// A replacement of bytes of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
     pub(super) text: String,
 }
 
-/// The syntax tree of a file.
 pub(super) type Tree = AstGrep<StrDoc<SupportLang>>;
 
 /// Parses a file, if its language is known. Any text has a tree; what is no code becomes error nodes.
@@ -53,7 +50,6 @@ impl Catalog {
         self.scan_with(path, text, |_| true)
     }
 
-    /// The matches of one rule in a file, in the order of the text.
     pub(super) fn scan_for(&self, rule: &str, path: &str, text: &str) -> Vec<Hit> {
         self.scan_with(path, text, |id| id == rule)
     }

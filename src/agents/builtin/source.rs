@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-/// A file's text, with what has to be put back around it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Source {
     /// The text with `\n` line ends and without a byte order mark.
@@ -14,7 +13,6 @@ pub(super) struct Source {
     crlf: bool,
 }
 
-/// Why a file is left alone.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SourceError {
     #[error("`{0}` is outside the tree")]
@@ -34,7 +32,6 @@ pub(super) enum SourceError {
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 impl Source {
-    /// Reads a file inside `root`.
     pub(super) fn read(root: &Path, path: &str) -> Result<Self, SourceError> {
         let text = files::read_to_string(&resolve(root, path)?).map_err(io_error(path))?;
         let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {

@@ -24,7 +24,6 @@ pub(in crate::agents) struct Ends {
 pub(super) struct Orders {
     /// The process that starts the supervisor.
     pub(super) starter: u32,
-    /// The numbers of the two pipes.
     pub(super) liveness: RawFd,
     pub(super) report: RawFd,
     pub(super) grace: Duration,
@@ -38,7 +37,6 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// How the agent is held.
     pub(super) fn confinement(&self) -> Confinement {
         Confinement {
             hold: self.hold,
@@ -50,7 +48,6 @@ impl Orders {
     }
 }
 
-/// The arguments before the agent's own command line.
 pub(in crate::agents) fn arguments(
     ends: &Ends,
     grace: Duration,
@@ -76,7 +73,6 @@ pub(in crate::agents) fn arguments(
     [NAME.into(), serde_json::to_string(&orders).expect("orders are representable in JSON").into()]
 }
 
-/// What the arguments after the [`NAME`] say: the orders, the program and its arguments.
 pub(super) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> {
     let [orders, program, args @ ..] = args else { return None };
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
@@ -93,7 +89,6 @@ pub(in crate::agents) fn hand_over(ends: &Ends) -> io::Result<()> {
     Ok(())
 }
 
-/// How an agent's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::agents) enum End {
     Exit(i32),
@@ -106,12 +101,9 @@ pub(in crate::agents) enum End {
     Unknown,
 }
 
-/// What the supervisor tells Glee at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::agents) struct Report {
-    /// How the agent ended.
     pub(in crate::agents) end: End,
-    /// Whether the sandbox held it.
     pub(in crate::agents) held: bool,
     /// The processes that could not be ended; `None` is the proof that there are none.
     pub(in crate::agents) left: Option<Vec<i32>>,
@@ -122,7 +114,6 @@ pub(in crate::agents) const STAND: u8 = b's';
 /// Written to the liveness pipe to have it go on.
 pub(in crate::agents) const GO_ON: u8 = b'c';
 
-/// The folder of the own open descriptors.
 #[cfg(target_os = "linux")]
 pub(in crate::agents) const DESCRIPTORS: &str = "/proc/self/fd";
 /// The folder of the own open descriptors.
