@@ -1,7 +1,6 @@
 //! Asking an agent: program found, command built, process run, answer handed back.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +11,12 @@ use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info, info_span, warn};
 
-use super::adapter::{AgentError, Body, Output, Query, Reading};
+use super::adapter::{AgentError, AnswerText, Query, Reading};
 use super::builtin;
 use super::cooldown::Cooldown;
 use super::detect::Known;
 use super::effort;
-use super::failure::RunError;
+use super::failure::{Failed, RunError};
 use super::kind::AdapterKind;
 use super::memory::Memory;
 use super::price;
@@ -33,9 +32,9 @@ use crate::protocol::request::Request;
 
 #[derive(Clone)]
 pub struct Agents {
-    runner: Arc<dyn Runner>,
-    memory: Memory,
-    known: Arc<Mutex<Known>>,
+    pub(super) runner: Arc<dyn Runner>,
+    pub(super) memory: Memory,
+    pub(super) known: Arc<Mutex<Known>>,
 }
 
 #[derive(Clone)]
@@ -88,22 +87,6 @@ pub struct Asked {
     pub told: Told,
 }
 
-/// The text of an answer. It may be larger than memory should be, and need not be valid UTF-8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnswerText {
-    File(PathBuf),
-    Text(String),
-}
-
-impl AnswerText {
-    pub fn reader(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
-        Ok(match self {
-            Self::File(path) => Box::new(BufReader::with_capacity(64 << 10, File::open(path)?)),
-            Self::Text(text) => Box::new(Cursor::new(text.as_bytes())),
-        })
-    }
-}
-
 impl Agents {
     pub fn new(runner: Arc<dyn Runner>) -> Self {
         Self { runner, memory: Memory::default(), known: Arc::default() }
@@ -112,19 +95,7 @@ impl Agents {
     /// Remembers in a folder of the state folder what is worth knowing in the next run.
     #[must_use]
     pub fn remembering(self, state_dir: &Path) -> Self {
-        Self { memory: Memory::in_folder(state_dir.join("agents")), ..self }
-    }
-
-    pub(super) fn runner(&self) -> &dyn Runner {
-        &*self.runner
-    }
-
-    pub(super) fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
-    pub(super) fn known(&self) -> &Mutex<Known> {
-        &self.known
+        Self { memory: Memory(Some(state_dir.join("agents"))), ..self }
     }
 
     /// Makes sure, before anything costs money, that every agent's adapter and program exist, or those of a backup.
@@ -283,7 +254,7 @@ impl Agents {
     ) -> Result<Asked, AgentError> {
         let agent = ask.agent;
         effort::fits(agent)?;
-        let adapter = kind.adapter();
+        let (adapter, profile) = (kind.adapter(), kind.adapter().profile());
         let root = Path::new(&ask.request.root);
         for kind in sandbox::programs(kind, &agent.command) {
             refuse_modules(agent, kind, root)?;
@@ -314,19 +285,13 @@ impl Agents {
         let record = recorded.insert(Record::new(kind, &query, &invocation));
         record.write(&record::path(&ask.files.stdout)).map_err(kept)?;
         let role = ask.request.task.role();
-        let activity = |line: &str| match adapter.telling(line) {
-            Some(told) => {
-                (ask.activity)(&told);
-                true
-            }
-            None => false,
-        };
+        let activity = |line: &str| adapter.telling(line).inspect(|told| (ask.activity)(told)).is_some();
         let talk = adapter.talk(&query);
         let job = Job {
             invocation: &invocation,
             stands: ask.stands.clone(),
             talk: talk.as_deref(),
-            marks: adapter.marks(),
+            marks: profile.marks,
             request: Some(ask.request),
             confinement: sandbox::confinement(
                 ask.sandbox,
@@ -342,15 +307,10 @@ impl Agents {
             activity: &activity,
             stop: ask.stop.clone(),
         };
-        let (output, failed) = match self.runner.run(job).await {
-            Ok(output) => (Some(output), None),
-            Err(failed) => (failed.output, Some(failed.error)),
-        };
-        let Some(output) = output else {
-            return Err(failed.map_or_else(
-                || AgentError::new(FailureKind::Crashed, format!("`{}` left nothing behind", agent.name)),
-                |error| error.for_agent(agent),
-            ));
+        let (output, failed) = match self.runner.run(job).await.map_err(|failed| *failed) {
+            Ok(output) => (output, None),
+            Err(Failed { error, output: Some(output) }) => (output, Some(error)),
+            Err(Failed { error, output: None }) => return Err(error.for_agent(agent)),
         };
         let Reading { answer, partial, usage, told } = adapter.reading(&output);
         let result = match (failed, answer) {
@@ -360,23 +320,18 @@ impl Agents {
             (Some(failed), _) => Err(failed.for_agent(agent)),
         };
         let text = match (&result, &partial) {
-            (Ok(Body::Text(text)), _) | (Err(_), Some(text)) => Some(text),
-            (Ok(Body::Stdout), _) | (Err(_), None) => None,
+            (Ok(AnswerText::Text(text)), _) | (Err(_), Some(text)) => Some(text),
+            (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
         };
         if let Some(text) = text {
             record::private(&ask.files.stdout.with_extension("answer"), text.as_bytes()).map_err(kept)?;
         }
         let usage = match session {
-            Some(session) if adapter.counts_sessions() => usage.since(session.used),
+            Some(session) if profile.counts_sessions => usage.since(session.used),
             _ => usage,
         };
         let usage = price::estimate(usage, told.model.as_deref().or(agent.model.as_deref()), agent.price);
-        let Output { stdout, transcript, .. } = output;
-        let result = result.map(|body| match body {
-            Body::Stdout => AnswerText::File(stdout),
-            Body::Text(text) => AnswerText::Text(text),
-        });
-        Ok(Asked { result, transcript: Some(transcript), millis: 0, usage, told })
+        Ok(Asked { result, transcript: Some(output.transcript), millis: 0, usage, told })
     }
 }
 
@@ -414,14 +369,10 @@ impl TranscriptFiles {
         let stem = self.stdout.with_extension("");
         let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());
         let folder = self.stdout.parent().unwrap_or(Path::new("."));
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(&stem) {
-                files.push(entry.path());
-            }
-        }
-        Ok(files)
+        let of_call =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&stem));
+        let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+        files.filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err()).collect()
     }
 
     /// Keeps what an earlier try left, under a name with the number of that try.
@@ -449,7 +400,7 @@ fn millis(duration: Duration) -> u64 {
 
 /// A program that would run modules of the tree, in whatever role, is not started.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
-    let loads = kind.adapter().loads();
+    let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {
         return Ok(());
     };

@@ -10,7 +10,6 @@ use std::path::Path;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
-use super::heads::Marks;
 use super::process::Job;
 use super::stop::Stop;
 use crate::config::settings::Limits;
@@ -40,27 +39,15 @@ impl Agents {
         input: CommandInput,
     ) -> Checked {
         let failed = |tail: String| Checked { passed: false, tail };
-        let program = match self.runner().find(command, root) {
+        let program = match self.runner.find(command, root) {
             Ok(program) => program,
             Err(error) => return failed(error.to_string()),
         };
         let mut env = environment::allowed(&[], std::env::vars_os());
         env.extend(input.env.into_iter().map(|(name, value)| (name.into(), value.into())));
-        let invocation = Invocation { stdin: input.stdin, ..Invocation::plain(program, command, env, root) };
-        let job = Job {
-            invocation: &invocation,
-            request: None,
-            stands: None,
-            talk: None,
-            marks: Marks::default(),
-            confinement: None,
-            limits: *limits,
-            stdout: &files.stdout,
-            stderr: &files.stderr,
-            activity: &|_| true,
-            stop,
-        };
-        match self.runner().run(job).await {
+        let plain = Invocation::plain(program, command.iter().skip(1), env, root);
+        let invocation = Invocation { stdin: input.stdin, ..plain };
+        match self.runner.run(Job::plain(&invocation, *limits, files, stop)).await {
             Ok(output) => Checked { passed: true, tail: output.stderr_tail },
             Err(ended) => {
                 let mut tail = ended.error.to_string();

@@ -29,11 +29,11 @@ pub struct Cooldown {
 impl Agents {
     pub(super) fn resting(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {
         let key = key(kind, agent)?;
-        self.memory().read::<Cooldowns>(FILE).remove(&key).filter(|cooldown| cooldown.until > now)
+        self.memory.read::<Cooldowns>(FILE).remove(&key).filter(|cooldown| cooldown.until > now)
     }
 
     pub fn cooldowns(&self, now: Timestamp) -> BTreeMap<String, Cooldown> {
-        let mut all: Cooldowns = self.memory().read(FILE);
+        let mut all: Cooldowns = self.memory.read(FILE);
         all.retain(|_, cooldown| cooldown.until > now);
         all
     }
@@ -69,7 +69,7 @@ impl Agents {
         if cooldown.is_none() && self.resting(kind, agent, now).is_none() {
             return;
         }
-        self.memory().change(FILE, |all: &mut Cooldowns| {
+        self.memory.change(FILE, |all: &mut Cooldowns| {
             match cooldown {
                 Some(cooldown) => all.insert(key, cooldown),
                 None => all.remove(&key),

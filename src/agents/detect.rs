@@ -9,9 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::adapter::Invocation;
-use super::ask::Agents;
+use super::ask::{Agents, TranscriptFiles};
 use super::environment::allowed;
-use super::heads::Marks;
 use super::kind::AdapterKind;
 use super::process::Job;
 use super::program::{Program, words};
@@ -52,18 +51,18 @@ impl Agents {
         if !AdapterKind::PROGRAMS.contains(&kind) {
             return program;
         }
-        let mut known = self.known().lock().await;
+        let mut known = self.known.lock().await;
         let name = path.to_string_lossy().into_owned();
         let stamp = stamp(path);
         let fits = |entry: &Entry| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
-        let kept = known.get(&name).cloned().or_else(|| self.memory().read::<Known>(FILE).remove(&name));
+        let kept = known.get(&name).cloned().or_else(|| self.memory.read::<Known>(FILE).remove(&name));
         if let Some(entry) = kept.filter(fits) {
             (program.version, program.words) = (entry.version.clone(), entry.words.clone());
             known.insert(name, entry);
             return program;
         }
         program.version = self.told(&agent.env, path, &["--version"]).await.and_then(|text| version_in(&text));
-        for help in kind.adapter().helps() {
+        for help in kind.adapter().profile().helps {
             if let Some(text) = self.told(&agent.env, path, help).await {
                 program.words.get_or_insert_default().extend(words(&text));
             }
@@ -71,14 +70,14 @@ impl Agents {
         if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
             let entry = Entry { size, changed, version: program.version.clone(), words: program.words.clone() };
             known.insert(name.clone(), entry.clone());
-            self.memory().change(FILE, |known: &mut Known| drop(known.insert(name, entry)));
+            self.memory.change(FILE, |known: &mut Known| drop(known.insert(name, entry)));
         }
         program
     }
 
     /// The version of a program that is no agent.
     pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
-        let path = self.runner().find(&[program.to_owned()], root).ok()?;
+        let path = self.runner.find(&[program.to_owned()], root).ok()?;
         version_in(&self.told(&BTreeMap::new(), &path, &["--version"]).await?)
     }
 
@@ -88,32 +87,11 @@ impl Agents {
         let folder = tempfile::tempdir().ok()?;
         let mut env = allowed(&[], std::env::vars_os());
         env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
-        let invocation = Invocation {
-            program: path.to_owned(),
-            args: args.iter().map(Into::into).collect(),
-            env,
-            cwd: folder.path().to_owned(),
-            stdin: Vec::new(),
-            streams: false,
-            files: Vec::new(),
-        };
-        let (stdout, stderr) = (folder.path().join("stdout"), folder.path().join("stderr"));
-        let job = Job {
-            invocation: &invocation,
-            request: None,
-            stands: None,
-            talk: None,
-            marks: Marks::default(),
-            confinement: None,
-            limits: LIMITS,
-            stdout: &stdout,
-            stderr: &stderr,
-            activity: &|_| true,
-            stop: Stop::never(),
-        };
-        self.runner().run(job).await.ok()?;
+        let invocation = Invocation::plain(path, args, env, folder.path());
+        let files = TranscriptFiles { stdout: folder.path().join("stdout"), stderr: folder.path().join("stderr") };
+        self.runner.run(Job::plain(&invocation, LIMITS, &files, Stop::never())).await.ok()?;
         let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
-        Some(read(&stdout) + &read(&stderr)).filter(|text| !text.trim().is_empty())
+        Some(read(&files.stdout) + &read(&files.stderr)).filter(|text| !text.trim().is_empty())
     }
 }
 

@@ -49,20 +49,12 @@ pub enum RunError {
     #[error("`{0}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing")]
     NotHeld(String),
     #[error("`{command}` {cap} {after:?} and was ended")]
-    TimedOut {
-        command: String,
-        cap: Cap,
-        after: Duration,
-    },
+    TimedOut { command: String, cap: Cap, after: Duration },
     #[error("`{0}` got nothing from its service again and again, and was ended")]
     Endless(String),
     /// A signal ended it that Glee did not send.
     #[error("`{command}` was killed by signal {signal}{}", last_words(said.as_deref()))]
-    Killed {
-        command: String,
-        signal: i32,
-        said: Option<String>,
-    },
+    Killed { command: String, signal: i32, said: Option<String> },
     #[error("`{command}` ended with exit code {code}{}", last_words(said.as_deref()))]
     ExitCode {
         command: String,
@@ -144,14 +136,12 @@ impl RunError {
             Self::Survivors(..) | Self::Unwatched { left: Some(_), .. } => {
                 Some("look for them with `ps -ef`".to_owned())
             }
-            Self::Unwatched { left: None, .. } => None,
             Self::Exhausted(_, source) | Self::Io(_, source) if is_exhausted(source) => {
                 Some("end other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
-            Self::Exhausted(..) => None,
             Self::Io(..) => Some("see that the disk has room".to_owned()),
             Self::Endless(..) => Some("see whether the service answers; carry the run on later".to_owned()),
-            Self::Stopped(..) => None,
+            Self::Unwatched { left: None, .. } | Self::Exhausted(..) | Self::Stopped(..) => None,
         }
     }
 }

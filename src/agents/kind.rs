@@ -42,7 +42,7 @@ impl AdapterKind {
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
     pub fn as_str(self) -> &'static str {
-        self.adapter().name()
+        self.adapter().profile().name
     }
 
     pub fn parse(word: &str) -> Option<Self> {

@@ -13,10 +13,7 @@ pub enum LocateError {
     #[error("the command is empty")]
     Empty,
     #[error("`{name}` was not found in any folder of PATH ({})", searched(.paths))]
-    NotFound {
-        name: String,
-        paths: Vec<PathBuf>,
-    },
+    NotFound { name: String, paths: Vec<PathBuf> },
     #[error("there is no `{}`", .0.display())]
     NoFile(PathBuf),
     #[error("`{}` is a folder, not a program", .0.display())]

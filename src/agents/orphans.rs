@@ -19,7 +19,7 @@ mod linux {
     use nix::unistd::{Pid, getsid};
     use tokio::time::{Instant, sleep};
 
-    use crate::agents::supervise::{children, descendants_of};
+    use crate::agents::supervise::{children, descendants};
 
     /// How long killing may take before survivors are reported.
     const SWEEP: Duration = Duration::from_secs(2);
@@ -65,7 +65,7 @@ mod linux {
                 return None;
             }
             // From the top: a process that is killed first starts no more below it.
-            for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants_of(*pid))) {
+            for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
                 let _ = kill(pid, Signal::SIGKILL);
             }
             for pid in &left {

@@ -13,6 +13,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin};
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::adapter::{Invocation, Output};
+use super::ask::TranscriptFiles;
 use super::clock::{Clock, Due, Source};
 use super::failure::{Cap, Failed, RunError, command_line};
 use super::heads::{Heads, Marks};
@@ -69,6 +71,30 @@ pub struct Job<'a> {
     pub stop: Stop,
 }
 
+impl<'a> Job<'a> {
+    /// A program that is no agent, which nothing holds back and whose work nobody follows.
+    pub(super) fn plain(
+        invocation: &'a Invocation,
+        limits: Limits,
+        files: &'a TranscriptFiles,
+        stop: Stop,
+    ) -> Self {
+        Self {
+            invocation,
+            request: None,
+            confinement: None,
+            talk: None,
+            marks: Marks::default(),
+            limits,
+            stdout: &files.stdout,
+            stderr: &files.stderr,
+            activity: &|_| true,
+            stands: None,
+            stop,
+        }
+    }
+}
+
 pub trait Runner: Send + Sync {
     /// Runs one to its end. Dropping the future ends the program and all it started.
     fn run<'a>(&'a self, job: Job<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
@@ -105,7 +131,8 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        unblock(&report)?;
+        // A read of the report must not wait for a writer that some other process might still hold.
+        fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = Ends { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
             namespaces: confinement.hold.holds() && self.makes_namespaces(),
@@ -226,7 +253,10 @@ impl Running {
                     self.liveness = None;
                 }
                 word = told_to_stand(&mut stands) => match word {
-                    Some(still) => self.order(if still { supervise::STAND } else { supervise::GO_ON }),
+                    Some(still) => if let Some(pipe) = &mut self.liveness {
+                        // A supervisor that is gone has nobody left to hold.
+                        drop(pipe.write_all(&[if still { supervise::STAND } else { supervise::GO_ON }]));
+                    },
                     None => stands = None,
                 },
                 () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
@@ -278,15 +308,8 @@ impl Running {
                 cause = Some(Cause::Io(error));
             }
         }
-        let report = report.ok_or(Dead { status, left });
+        let report = report.ok_or((status, left));
         conclude(job, command, cause, report, &out.spool, &err.spool)
-    }
-
-    /// Tells the supervisor. One that is gone has nobody left to hold.
-    fn order(&mut self, order: u8) {
-        if let Some(pipe) = &mut self.liveness {
-            drop(pipe.write_all(&[order]));
-        }
     }
 
     /// What the supervisor reported; it writes at most once, before its exit.
@@ -297,24 +320,19 @@ impl Running {
     }
 }
 
-/// A supervisor that ended without a report.
-struct Dead {
-    status: io::Result<ExitStatus>,
-    /// What of its agent could not be ended, where something could not.
-    left: Option<Vec<i32>>,
-}
-
+/// Puts together how the program ended, by the supervisor's report, or where there is none, by the exit status of the
+/// supervisor and what of the program could not be ended.
 fn conclude(
     job: &Job<'_>,
     command: String,
     cause: Option<Cause>,
-    report: Result<Report, Dead>,
+    report: Result<Report, (io::Result<ExitStatus>, Option<Vec<i32>>)>,
     out: &Spool,
     err: &Spool,
 ) -> Ran {
     let (end, held, left) = match report {
         Ok(Report { end, held, left }) => (Ok(end), held, left),
-        Err(Dead { status, left }) => (Err(status), false, left),
+        Err((status, left)) => (Err(status), false, left),
     };
     let (exit_code, signal) = match end {
         Ok(End::Exit(code)) => (Some(code), None),
@@ -406,11 +424,4 @@ async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
     if let Some(mut stdin) = stdin {
         drop(stdin.write_all(bytes).await);
     }
-}
-
-/// A read of the report must not wait for a writer that some other process might still hold.
-fn unblock(report: &io::PipeReader) -> io::Result<()> {
-    use nix::fcntl::{FcntlArg, OFlag, fcntl};
-    fcntl(report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-    Ok(())
 }

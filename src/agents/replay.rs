@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use regex::bytes::{NoExpand, Regex};
+
+use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use super::kind::AdapterKind;
 use super::record::Record;
 use crate::domain::FailureKind;
@@ -23,8 +25,8 @@ const MARK: &str = "glee-replay adapter=";
 pub(super) struct Replay;
 
 impl Adapter for Replay {
-    fn name(&self) -> &'static str {
-        "replay"
+    fn profile(&self) -> Profile {
+        Profile { name: "replay", ..Profile::default() }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
@@ -35,15 +37,9 @@ impl Adapter for Replay {
             return Err(AgentError::new(FailureKind::NotInstalled, message)
                 .hint("the agent's command has to be a run's folder of kept calls, its name that of the record"));
         }
-        Ok(Invocation {
-            program: query.program.path.clone(),
-            args: vec![ARGUMENT.into(), record.into()],
-            env: BTreeMap::new(),
-            cwd: query.request.root.clone().into(),
-            stdin: query.request.nonce.clone().into(),
-            streams: false,
-            files: Vec::new(),
-        })
+        let args = [Path::new(ARGUMENT), &record];
+        let plain = Invocation::plain(&query.program.path, args, BTreeMap::new(), &query.request.root);
+        Ok(Invocation { stdin: query.request.nonce.clone().into(), ..plain })
     }
 
     fn reading(&self, output: &Output) -> Reading {
@@ -52,8 +48,8 @@ impl Adapter for Replay {
             Some(kind) if kind != AdapterKind::Replay => kind.adapter().reading(output),
             _ => {
                 let said = output.stderr_tail.trim();
-                let error = AgentError::new(FailureKind::Protocol, format!("the record cannot be played: {said}"));
-                Reading { answer: Err(error), ..Reading::stdout() }
+                let message = format!("the record cannot be played: {said}");
+                Reading::from(Err(AgentError::new(FailureKind::Protocol, message)))
             }
         }
     }
@@ -72,26 +68,20 @@ pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);
     let Record { nonce: old, adapter, end, .. } = Record::read(record)?;
+    let recorded = Regex::new(&regex::escape(&old)).expect("an escaped text is an expression");
     let kept = |name: &str| -> io::Result<Vec<u8>> {
         let bytes = files::read(format!("{stem}.{name}").as_ref())?;
-        Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
+        Ok(if old.is_empty() {
+            bytes
+        } else {
+            recorded.replace_all(&bytes, NoExpand(nonce.as_bytes())).into_owned()
+        })
     };
     out.write_all(&kept("stdout")?)?;
     err.write_all(&kept("stderr")?)?;
     writeln!(err, "\n{MARK}{adapter}")?;
     let code = end.and_then(|end| end.transcript?.exit_code);
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
-}
-
-fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
-    let mut result = Vec::with_capacity(bytes.len());
-    let mut from = 0;
-    for at in memchr::memmem::find_iter(bytes, old).filter(|_| !old.is_empty()) {
-        result.extend([&bytes[from..at], new].concat());
-        from = at + old.len();
-    }
-    result.extend(&bytes[from..]);
-    result
 }
 
 #[cfg(test)]

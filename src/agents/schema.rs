@@ -14,23 +14,17 @@ use crate::protocol::request::{Request, Task};
 /// The forms that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// What every agent is asked.
     Request,
     Review,
     Response,
     Ruling,
-    /// A reviewer's words on the findings of others.
     Examination,
-    /// A reviewer's words on its own challenged findings.
     Defence,
-    /// A reviewer's answer about changes.
     Recheck,
     Synthesis,
     Decision,
-    /// Answers to the questions of a checkpoint.
     Answers,
     Validation,
-    /// A reviewer's answer in a watch.
     Peer,
 }
 

@@ -21,7 +21,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, parent_id};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -193,12 +193,10 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
         Ok(watch) => watch,
         Err(error) => return not_started(error),
     };
-    let confinement = &orders.confinement();
-    let surroundings = if confinement.hold.holds() {
-        Surroundings::make(confinement, Path::new(&orders.temporary))
-    } else {
-        Surroundings::default()
-    };
+    let confinement = &orders.confinement;
+    let holds = confinement.hold.holds();
+    let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
+    let surroundings = surroundings.unwrap_or_default();
     // After the namespaces, whose maps only a process that may be inspected can write.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
@@ -238,7 +236,7 @@ fn start_held(
         sandbox::keep_apart();
         return (false, Some(start(command)));
     }
-    let held = sandbox::hold(confinement.writable.iter().map(PathBuf::as_path).chain(surroundings.writable()));
+    let held = sandbox::hold(confinement.writable.iter().map(Path::new).chain(surroundings.writable()));
     let may_start = held || confinement.hold != Hold::Always;
     (held, may_start.then(|| start(command)))
 }
@@ -287,13 +285,13 @@ fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>)
         }
     }
     // More would not fit into what Glee reads.
-    (end, Some(descendants().iter().take(200).map(|pid| pid.as_raw()).collect()))
+    (end, Some(descendants("self").iter().take(200).map(|pid| pid.as_raw()).collect()))
 }
 
 /// Signals the agent's group and every descendant outside it. Who is gone by now needs no signal.
 fn signal(agent: Pid, signal: Signal) {
     kill_group(agent, signal);
-    for pid in descendants() {
+    for pid in descendants("self") {
         if nix::unistd::getpgid(Some(pid)) != Ok(agent) || signal == Signal::SIGKILL {
             let _ = kill(pid, signal);
         }
@@ -305,19 +303,10 @@ fn kill_group(agent: Pid, signal: Signal) {
     let _ = killpg(agent, signal);
 }
 
-/// All descendants of this process, each after its parent.
+/// All descendants of a process, by its id or `self`, each after its parent.
 #[cfg(target_os = "linux")]
-fn descendants() -> Vec<Pid> {
-    below(children("self"))
-}
-
-#[cfg(target_os = "linux")]
-pub(super) fn descendants_of(process: Pid) -> Vec<Pid> {
-    below(children(&process.to_string()))
-}
-
-#[cfg(target_os = "linux")]
-fn below(mut found: Vec<Pid>) -> Vec<Pid> {
+pub(super) fn descendants(process: &str) -> Vec<Pid> {
+    let mut found = children(process);
     let mut next = 0;
     while let Some(pid) = found.get(next) {
         let deeper = children(&pid.to_string());
@@ -341,6 +330,6 @@ pub(super) fn children(process: &str) -> Vec<Pid> {
 
 /// Elsewhere nobody adopts orphans, and only the group can be reached.
 #[cfg(not(target_os = "linux"))]
-fn descendants() -> Vec<Pid> {
+fn descendants(_process: &str) -> Vec<Pid> {
     Vec::new()
 }

@@ -29,16 +29,12 @@ const LONGEST: u64 = 8 << 20;
 
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
-    role: Role,
-    root: PathBuf,
-    prompt: String,
+    pub(super) role: Role,
+    pub(super) root: PathBuf,
+    pub(super) prompt: String,
 }
 
 impl Conversation {
-    pub(super) fn new(role: Role, root: PathBuf, prompt: String) -> Self {
-        Self { role, root, prompt }
-    }
-
     fn capabilities(&self) -> ClientCapabilities {
         let files = FileSystemCapabilities::new()
             .read_text_file(matches!(self.role, Role::Coder | Role::Reviewer))

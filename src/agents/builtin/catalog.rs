@@ -54,10 +54,7 @@ pub enum CatalogError {
         source: std::io::Error,
     },
     #[error("`{file}` is not a rule file: {problem}")]
-    NotAFile {
-        file: String,
-        problem: &'static str,
-    },
+    NotAFile { file: String, problem: &'static str },
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,

@@ -41,7 +41,7 @@ mod waiver;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use crate::domain::{Advice, FailureKind, Role};
 use crate::protocol::request::Request;
 
@@ -96,10 +96,7 @@ pub enum BuiltinError {
     #[error("the request is not valid")]
     Request(#[source] serde_json::Error),
     #[error("`builtin:{agent}` cannot take a task for a {role}")]
-    WrongTask {
-        agent: &'static str,
-        role: Role,
-    },
+    WrongTask { agent: &'static str, role: Role },
     /// An embedded analyser has no more to say than its findings.
     #[error("an embedded agent takes no part in a debate")]
     Argues,
@@ -171,8 +168,8 @@ fn dispatch(_request: &Request, _root: &Path) -> Result<String, BuiltinError> {
 pub struct BuiltinAdapter;
 
 impl Adapter for BuiltinAdapter {
-    fn name(&self) -> &'static str {
-        "builtin"
+    fn profile(&self) -> Profile {
+        Profile { name: "builtin", ..Profile::default() }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
@@ -191,25 +188,18 @@ impl Adapter for BuiltinAdapter {
         let stdin = serde_json::to_vec(request).map_err(|error| {
             AgentError::new(FailureKind::Protocol, format!("failed to write the request: {error}"))
         })?;
-        Ok(Invocation {
-            program: program.path.clone(),
-            args: vec![ARGUMENT.into(), builtin.as_str().into()],
-            env: BTreeMap::new(),
-            cwd: request.root.clone().into(),
-            stdin,
-            streams: false,
-            files: Vec::new(),
-        })
+        let args = [ARGUMENT, builtin.as_str()];
+        Ok(Invocation { stdin, ..Invocation::plain(&program.path, args, BTreeMap::new(), &request.root) })
     }
 
     fn reading(&self, output: &Output) -> Reading {
         if output.transcript.exit_code == Some(0) {
-            return Reading::stdout();
+            return Reading::stdout(output);
         }
         let message = match output.stderr_tail.trim() {
             "" => "the embedded agent failed",
             said => said.strip_prefix("error: ").unwrap_or(said),
         };
-        Reading { answer: Err(AgentError::new(FailureKind::Crashed, message)), ..Reading::stdout() }
+        Reading::from(Err(AgentError::new(FailureKind::Crashed, message)))
     }
 }

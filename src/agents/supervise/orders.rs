@@ -10,7 +10,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
-use crate::agents::sandbox::{Confinement, Hold};
+use crate::agents::sandbox::Confinement;
 
 /// The supervisor's ends of the two pipes: one that ends when the agent is to, and one for the [`Report`].
 #[derive(Debug)]
@@ -29,23 +29,7 @@ pub(super) struct Orders {
     pub(super) grace: Duration,
     /// The folder to remove at the end.
     pub(super) temporary: OsString,
-    hold: Hold,
-    namespaces: bool,
-    cache: Option<OsString>,
-    hidden: Option<OsString>,
-    writable: Vec<OsString>,
-}
-
-impl Orders {
-    pub(super) fn confinement(&self) -> Confinement {
-        Confinement {
-            hold: self.hold,
-            namespaces: self.namespaces,
-            cache: self.cache.clone().map(PathBuf::from),
-            hidden: self.hidden.clone().map(PathBuf::from),
-            writable: self.writable.iter().map(PathBuf::from).collect(),
-        }
-    }
+    pub(super) confinement: Confinement,
 }
 
 pub(in crate::agents) fn arguments(
@@ -54,9 +38,9 @@ pub(in crate::agents) fn arguments(
     temporary: &Path,
     confinement: Option<&Confinement>,
 ) -> [OsString; 2] {
-    let Confinement { hold, namespaces, cache, hidden, mut writable } = confinement.cloned().unwrap_or_default();
-    if confinement.is_some() {
-        writable.push(temporary.to_owned());
+    let mut confinement = confinement.cloned();
+    if let Some(confinement) = &mut confinement {
+        confinement.writable.push(temporary.into());
     }
     let orders = Orders {
         starter: std::process::id(),
@@ -64,11 +48,7 @@ pub(in crate::agents) fn arguments(
         report: ends.report.as_raw_fd(),
         grace,
         temporary: temporary.into(),
-        hold,
-        namespaces,
-        cache: cache.map(OsString::from),
-        hidden: hidden.map(OsString::from),
-        writable: writable.into_iter().map(OsString::from).collect(),
+        confinement: confinement.unwrap_or_default(),
     };
     [NAME.into(), serde_json::to_string(&orders).expect("orders are representable in JSON").into()]
 }
@@ -114,11 +94,8 @@ pub(in crate::agents) const STAND: u8 = b's';
 /// Written to the liveness pipe to have it go on.
 pub(in crate::agents) const GO_ON: u8 = b'c';
 
-#[cfg(target_os = "linux")]
-pub(in crate::agents) const DESCRIPTORS: &str = "/proc/self/fd";
 /// The folder of the own open descriptors.
-#[cfg(not(target_os = "linux"))]
-pub(in crate::agents) const DESCRIPTORS: &str = "/dev/fd";
+pub(in crate::agents) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
 /// Where an inherited pipe is opened anew: what Rust opens is closed on exec, so the agent cannot inherit it.
 pub(super) fn descriptor(fd: RawFd) -> PathBuf {
@@ -150,10 +127,12 @@ mod tests {
     #[test]
     fn orders_survive_the_command_line_whatever_bytes_their_paths_have() {
         use std::os::unix::ffi::OsStringExt as _;
+
+        use crate::agents::sandbox::Hold;
         let (liveness, _writer) = io::pipe().expect("a pipe");
         let (_reader, report) = io::pipe().expect("a pipe");
         let ends = Ends { liveness, report };
-        let strange = PathBuf::from(OsString::from_vec(b"/a\xff b".to_vec()));
+        let strange = OsString::from_vec(b"/a\xff b".to_vec());
         let confinement = Confinement {
             hold: Hold::IfPossible,
             namespaces: true,
@@ -170,7 +149,7 @@ mod tests {
         assert_eq!((orders.starter, orders.liveness), (std::process::id(), ends.liveness.as_raw_fd()));
         assert_eq!((orders.grace, orders.temporary.as_os_str()), (grace, OsStr::new("/tmp/x")));
         let writable = vec![strange, "/tmp/x".into()];
-        assert_eq!(orders.confinement(), Confinement { writable, ..confinement });
+        assert_eq!(orders.confinement, Confinement { writable, ..confinement });
         assert_eq!(parse(&args[..1]), None, "no program");
         assert_eq!(parse(&["5", "sh"].map(OsString::from)), None, "no orders");
     }
