@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use super::standing::{IssueStanding, Standing};
+use super::standing::{Issue, Standing};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 
 /// The longest line that is read, in bytes.
@@ -76,7 +76,7 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub issues: Option<Vec<IssueStanding>>,
+    pub issues: Option<Vec<Issue>>,
 }
 
 /// A question of reviewers to an agent.
@@ -123,15 +123,6 @@ struct Line {
 enum Paths {
     One(String),
     Many(Vec<String>),
-}
-
-impl Paths {
-    fn list(self) -> Vec<String> {
-        match self {
-            Self::One(path) => vec![path],
-            Self::Many(paths) => paths,
-        }
-    }
 }
 
 impl Command {
@@ -198,8 +189,11 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
         (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
         (None, named) => named,
     };
-    let paths =
-        line.files.into_iter().chain(line.file).flat_map(Paths::list).filter(|path| !path.trim().is_empty());
+    let paths = line.files.into_iter().chain(line.file).flat_map(|paths| match paths {
+        Paths::One(path) => vec![path],
+        Paths::Many(paths) => paths,
+    });
+    let paths = paths.filter(|path| !path.trim().is_empty());
     let cut = |text: &str, most: usize| -> String { text.trim().chars().take(most).collect() };
     Ok(AgentEvent {
         kind,

@@ -8,6 +8,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempPath;
+
 /// Where the key of the watch at a socket lies.
 fn place(socket: &Path) -> PathBuf {
     socket.with_extension("key")
@@ -16,7 +18,8 @@ fn place(socket: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct Key {
     hash: blake3::Hash,
-    path: PathBuf,
+    /// Removed with this.
+    _path: TempPath,
 }
 
 impl Key {
@@ -30,19 +33,12 @@ impl Key {
         }
         let mut file = fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
         file.write_all(text.as_bytes())?;
-        Ok(Self { hash: blake3::hash(text.as_bytes()), path })
+        Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
     }
 
     /// Whether `text` is this key. The comparison of hashes takes the same time for every text.
     pub(super) fn fits(&self, text: &str) -> bool {
         blake3::hash(text.as_bytes()) == self.hash
-    }
-}
-
-impl Drop for Key {
-    fn drop(&mut self) {
-        // It may be gone already.
-        drop(fs::remove_file(&self.path));
     }
 }
 

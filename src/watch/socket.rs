@@ -5,12 +5,13 @@
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tempfile::TempPath;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
@@ -21,6 +22,7 @@ use super::key::{self, Key};
 use super::peer::{Peer, Relation};
 use super::seats::{Seat, Seats};
 use crate::domain::{Advice, EventType, ExitReason};
+use crate::private;
 
 /// The variable that names the socket to agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
@@ -86,7 +88,7 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    private::folder(folder).map_err(failed)?;
     let mut options = fs::File::options();
     let lock =
         options.create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
@@ -103,13 +105,10 @@ pub struct Listener {
     listener: UnixListener,
     key: Key,
     owed: watch::Sender<usize>,
-    _endpoint: Endpoint,
+    /// The socket's file, removed with this.
+    _endpoint: TempPath,
     _lock: fs::File,
 }
-
-/// The socket's file, removed with this.
-#[derive(Debug)]
-struct Endpoint(PathBuf);
 
 #[derive(Debug)]
 pub struct Owed(watch::Receiver<usize>);
@@ -126,7 +125,7 @@ impl Listener {
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let failed = |source| SocketError::Io { path: path.to_owned(), source };
         let folder = path.parent().unwrap_or(Path::new("/"));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        private::folder(folder).map_err(failed)?;
         let meta = fs::symlink_metadata(folder).map_err(failed)?;
         if !meta.is_dir() || meta.uid() != nix::unistd::getuid().as_raw() {
             return Err(SocketError::Foreign(folder.to_owned()));
@@ -143,7 +142,8 @@ impl Listener {
         // Before anybody can come in.
         let key = Key::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
-        Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: Endpoint(path.to_owned()), _lock: lock })
+        let endpoint = TempPath::try_from_path(path).map_err(failed)?;
+        Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
     pub fn owed(&self) -> Owed {
@@ -176,13 +176,6 @@ impl Listener {
     }
 }
 
-impl Drop for Endpoint {
-    fn drop(&mut self) {
-        // It may be gone already.
-        drop(fs::remove_file(&self.0));
-    }
-}
-
 struct Guest {
     by: String,
     peer: Peer,
@@ -190,23 +183,19 @@ struct Guest {
 }
 
 impl Guest {
-    /// What counts of a line, and whether it was one that is let in: agents tell what they do, and nothing lets them
-    /// lift their own pause.
-    fn admit(&self, line: &[u8]) -> Admitted {
+    /// What counts of a line, and whether it came with the key: agents tell what they do, and nothing lets them lift
+    /// their own pause.
+    fn admit(&self, line: &[u8]) -> (Item, bool) {
         let (item, key) = intake::read_keyed(line);
-        let is_known = |key: &Option<String>| key.as_ref().is_some_and(|key| self.key.fits(key));
-        match item {
-            Item::Command(command) if command.only_reads() => Admitted::of(Item::Command(command), is_known(&key)),
-            Item::Command(command) => match self.refused(&key) {
-                None => Admitted::of(Item::Command(command), true),
-                Some(why) => Admitted::of(Item::Malformed(why.to_owned()), false),
-            },
-            Item::Event(event) if event.kind == EventType::UserManual => match self.refused(&key) {
-                None => Admitted::of(Item::Event(event), true),
-                Some(_) => Admitted::of(intake::for_agent(Item::Event(event)), false),
-            },
-            Item::Event(event) => Admitted::of(Item::Event(event), is_known(&key)),
-            Item::Malformed(why) => Admitted::of(Item::Malformed(why), false),
+        let is_persons = match &item {
+            Item::Command(command) => !command.only_reads(),
+            Item::Event(event) => event.kind == EventType::UserManual,
+            Item::Malformed(_) => return (item, false),
+        };
+        match (is_persons.then(|| self.refused(&key)).flatten(), item) {
+            (Some(why), Item::Command(_)) => (Item::Malformed(why.to_owned()), false),
+            (Some(_), item) => (intake::for_agent(item), false),
+            (None, item) => (item, key.is_some_and(|key| self.key.fits(&key))),
         }
     }
 
@@ -219,23 +208,6 @@ impl Guest {
             (Relation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
             (Relation::Outside, Some(_)) => None,
         }
-    }
-}
-
-/// A line that was read.
-struct Admitted {
-    item: Item,
-    /// It came with the key.
-    has_key: bool,
-}
-
-impl Admitted {
-    fn of(item: Item, has_key: bool) -> Self {
-        Self { item, has_key }
-    }
-
-    fn is_valid(&self) -> bool {
-        !matches!(self.item, Item::Malformed(_))
     }
 }
 
@@ -271,13 +243,12 @@ async fn converse(
         let complete = if ended { lines.end() } else { lines.take(piece) };
         read.consume(length);
         if !complete.is_empty() {
-            let admitted: Vec<Admitted> = complete.iter().map(|line| guest.admit(line)).collect();
-            if seat.is_reserved && !has_spoken && !admitted[0].has_key {
+            let (items, with_key): (Vec<Item>, Vec<bool>) = complete.iter().map(|line| guest.admit(line)).unzip();
+            if seat.is_reserved && !has_spoken && !with_key[0] {
                 return write.write_all(line(&[Answer::refused("too many connections")]).as_bytes()).await;
             }
-            has_spoken |= admitted.iter().any(Admitted::is_valid);
+            has_spoken |= items.iter().any(|item| !matches!(item, Item::Malformed(_)));
             owed.send_modify(|owed| *owed += 1);
-            let items = admitted.into_iter().map(|admitted| admitted.item).collect();
             let answers = intake::hand_over(&intake, items, &guest.by).await;
             let text = answers.as_deref().map(line).unwrap_or_default();
             let written = write.write_all(text.as_bytes()).await;

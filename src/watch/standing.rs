@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::state::{Issue, State};
-use crate::domain::{Action, AgentName, EventType, RunId, Trigger, Untrusted, WatchStatus};
+use super::state::State;
+use crate::domain::{Action, AgentName, EventType, PeerIssue, RunId, Trigger, Untrusted, WatchStatus};
 
 /// How a watch stands. `glee watch status --json` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Standing {
     /// Lines that were no events since this program was started.
     pub malformed: u64,
     /// The issues that nobody closed.
-    pub issues: Vec<IssueStanding>,
+    pub issues: Vec<Issue>,
     pub clarification: Option<ClarificationStanding>,
 }
 
@@ -62,19 +62,26 @@ pub struct LastEvent {
 
 /// An issue on the list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct IssueStanding {
+pub struct Issue {
     pub number: u32,
     /// The cycle it comes from.
     pub cycle: u32,
     pub reviewer: AgentName,
-    /// How bad it is; `absent` for a reviewer who gave no usable verdict.
-    pub severity: Untrusted,
-    pub description: Untrusted,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<Untrusted>,
+    #[serde(flatten)]
+    pub issue: PeerIssue,
     /// Who closed it, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<(Untrusted, Untrusted)>,
+}
+
+impl Issue {
+    /// The severity of a reviewer's absence.
+    pub(super) const ABSENT: &str = "absent";
+
+    /// Whether it says only that a reviewer gave no usable verdict.
+    pub(super) fn is_absence(&self) -> bool {
+        self.issue.severity == *Self::ABSENT
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,7 +97,7 @@ pub(super) fn standing(run: &RunId, state: &State) -> Standing {
         name: name.clone(),
         state: if seen.done { AgentState::Done } else { AgentState::Joined },
         events: seen.events,
-        last: seen.last.clone().map(|(at, kind, summary)| LastEvent { at, kind, summary }),
+        last: seen.last.clone(),
     });
     let waiting = state.clarification.as_ref().filter(|asked| !asked.reviewed);
     Standing {
@@ -100,22 +107,14 @@ pub(super) fn standing(run: &RunId, state: &State) -> Standing {
         last_action: state.last_action,
         cycle: state.cycle,
         in_cycle: state.open.is_some(),
-        pending: Vec::new(),
-        fallback_in: None,
         agents: agents.collect(),
         events: state.events,
-        malformed: 0,
-        issues: state.open_issues().map(issue_standing).collect(),
+        issues: state.open_issues().cloned().collect(),
         clarification: waiting.map(|asked| ClarificationStanding {
             cycle: asked.cycle,
             waiting: asked.waiting().cloned().collect(),
             prompt: asked.prompt.clone(),
         }),
+        ..Standing::default()
     }
-}
-
-pub(super) fn issue_standing(issue: &Issue) -> IssueStanding {
-    let Issue { number, cycle, reviewer, issue, closed } = issue.clone();
-    let (severity, description, file) = (issue.severity, issue.description, issue.file);
-    IssueStanding { number, cycle, reviewer, severity, description, file, closed }
 }

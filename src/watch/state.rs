@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::standing::{Issue, LastEvent};
 use crate::domain::{
-    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, ReviewRequest, Spent,
-    Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
+    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, PeerReview, ReviewRequest,
+    Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::rules::triggers::trigger;
@@ -15,6 +16,8 @@ use crate::rules::triggers::trigger;
 const KEPT: usize = 50;
 /// The agents that are told apart.
 const AGENTS: usize = 256;
+
+pub(super) type Answers = BTreeMap<CallId, CallAnswer>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
@@ -37,7 +40,7 @@ pub(super) struct State {
     /// What the judge was handed and nobody has settled yet, or was settled since the work paused.
     pub(super) disputes: BTreeMap<DisputeNumber, Disputed>,
     /// What agents said of the work that they were asked for, by attempt.
-    pub(super) works: BTreeMap<CallId, CallAnswer>,
+    pub(super) works: Answers,
     /// What was told that begins a cycle, and none has begun since.
     pub(super) unreviewed: BTreeSet<Trigger>,
     pub(super) events: u64,
@@ -53,7 +56,7 @@ pub(super) struct Cycle {
     /// The tree that the changes are counted from, and that of this cycle.
     pub(super) before: Option<String>,
     pub(super) tree: Option<String>,
-    pub(super) answers: BTreeMap<CallId, CallAnswer>,
+    pub(super) answers: Answers,
     /// The files that each agent spoke of before it.
     pub(super) files: BTreeMap<AgentName, BTreeSet<String>>,
 }
@@ -61,7 +64,7 @@ pub(super) struct Cycle {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) events: u64,
-    pub(super) last: Option<(Timestamp, EventType, Untrusted)>,
+    pub(super) last: Option<LastEvent>,
     /// Since the last cycle: what it told, and about which files.
     pub(super) told: Vec<Untrusted>,
     pub(super) told_more: u64,
@@ -69,21 +72,11 @@ pub(super) struct Seen {
     pub(super) done: bool,
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Issue {
-    pub(super) number: u32,
-    pub(super) cycle: u32,
-    pub(super) reviewer: AgentName,
-    pub(super) issue: PeerIssue,
-    /// By whom and why it was closed.
-    pub(super) closed: Option<(Untrusted, Untrusted)>,
-}
-
 /// An issue that the judge was handed; the number of its finding is that of the issue.
 #[derive(Clone, Debug)]
 pub(super) struct Disputed {
     pub(super) dispute: Dispute,
-    pub(super) answers: BTreeMap<CallId, CallAnswer>,
+    pub(super) answers: Answers,
 }
 
 /// A question to agents whose work reviewers do not agree with.
@@ -97,12 +90,13 @@ pub(super) struct Clarification {
     pub(super) reviewed: bool,
 }
 
-impl Issue {
-    const ABSENT: &str = "absent";
-
-    /// Whether it says only that a reviewer gave no usable verdict.
-    pub(super) fn is_absence(&self) -> bool {
-        self.issue.severity == *Self::ABSENT
+impl Cycle {
+    /// What a reviewer answered last, where that is a review.
+    pub(super) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
+        self.answers.iter().rev().find_map(|(call, answer)| match answer {
+            CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
+            _ => None,
+        })
     }
 }
 
@@ -249,7 +243,7 @@ impl State {
         }
         let files = said.files.iter().map(|path| path.as_written().to_owned());
         seen.files.extend(files.take(KEPT.saturating_sub(seen.files.len())));
-        seen.last = Some((at, said.kind, summary.clone()));
+        seen.last = Some(LastEvent { at, kind: said.kind, summary: summary.clone() });
         if let Some(asked) = self.clarification.as_mut().filter(|_| answers) {
             asked.answers.insert(name, summary);
         }
@@ -267,11 +261,7 @@ impl State {
                 );
                 continue;
             }
-            let review = cycle.answers.iter().rev().find_map(|(call, answer)| match answer {
-                CallAnswer::Peer { review } if call.agent == ballot.reviewer => Some(review),
-                _ => None,
-            });
-            let raised = review.filter(|review| review.verdict != Verdict::Approved);
+            let raised = cycle.review(&ballot.reviewer).filter(|review| review.verdict != Verdict::Approved);
             for issue in raised.map(|review| review.issues.clone()).unwrap_or_default() {
                 self.raise(cycle.number, &ballot.reviewer, issue);
             }

@@ -1,6 +1,7 @@
 //! Agents whose program answers a prompt: each is asked once for what a person wants done, and what it says of it in the end
 //! is its milestone. Like every answered call it is not asked again when the watch is started again.
 
+use super::cycle;
 use super::engine::{Engine, Work};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
@@ -15,11 +16,7 @@ impl Engine {
         let jobs = self.state.plan.iter().flat_map(|plan| &plan.jobs);
         let due = jobs.filter_map(|job| {
             let call = |attempt| CallId { agent: job.agent.clone(), purpose: Purpose::Work, attempt };
-            match (self.state.works.get(&call(1)), self.state.works.get(&call(2))) {
-                (None, _) => Some(call(1)),
-                (Some(CallAnswer::Invalid { .. }), None) => Some(call(2)),
-                _ => None,
-            }
+            cycle::attempt(&self.state.works, call)
         });
         due.collect()
     }

@@ -320,6 +320,9 @@ thread_local! {
     pub(crate) static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
+#[cfg(feature = "astgrep")]
+pub(crate) use grammar::BUILT_IN;
+
 /// Blocks by ast-grep's grammars.
 #[cfg(feature = "astgrep")]
 mod grammar {
@@ -333,7 +336,7 @@ mod grammar {
     use crate::workspace::comments;
 
     /// The languages whose grammars are built in; ast-grep panics when it is asked for another one.
-    const BUILT_IN: [SupportLang; 7] = [
+    pub(crate) const BUILT_IN: [SupportLang; 7] = [
         SupportLang::Rust,
         SupportLang::Python,
         SupportLang::JavaScript,

@@ -2,19 +2,13 @@
 
 use serde::Serialize;
 
-use crate::domain::{Answer as Word, FindingId, Grounds, RulingWord, Tag};
+use crate::domain::{Answer as Word, DisputeNumber, FindingId, Recheck, Ruling, Tag};
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Answer {
-    nonce: String,
+pub(super) struct Answer<'a> {
+    pub(super) nonce: &'a str,
     #[serde(flatten)]
-    body: Body,
-}
-
-impl Answer {
-    pub(super) fn new(nonce: &str, body: Body) -> Self {
-        Self { nonce: nonce.to_owned(), body }
-    }
+    pub(super) body: Body,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -24,7 +18,7 @@ pub(super) enum Body {
         findings: Vec<Finding>,
     },
     Recheck {
-        checks: Vec<Check>,
+        checks: Vec<Recheck>,
     },
     Response {
         answers: Vec<Response>,
@@ -32,12 +26,9 @@ pub(super) enum Body {
         notes: Option<String>,
     },
     Ruling {
-        dispute: u64,
-        ruling: RulingWord,
-        rationale: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        grounds: Option<Grounds>,
-        citations: Vec<String>,
+        dispute: DisputeNumber,
+        #[serde(flatten)]
+        ruling: Ruling,
     },
 }
 
@@ -55,13 +46,6 @@ pub(super) struct Finding {
     pub(super) suggestion: Option<String>,
     pub(super) category: String,
     pub(super) rule: String,
-}
-
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Check {
-    pub(super) finding: FindingId,
-    pub(super) resolved: bool,
-    pub(super) reason: String,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]

@@ -85,7 +85,7 @@ pub struct Catalog {
 impl Catalog {
     /// Loads the packaged rules and those below `root`, as far as they look at one of the `paths`.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
-        Self::load(&languages(paths), &Wanted::All, &project_files(root)?)
+        Self::load(&languages(paths), None, &project_files(root)?)
     }
 
     /// Loads the rules with these ids, packaged or below `root`, as far as they look at one of the `paths`.
@@ -94,18 +94,18 @@ impl Catalog {
         paths: impl IntoIterator<Item = &'a str>,
         ids: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, CatalogError> {
-        let wanted = Wanted::Rules(ids.into_iter().collect());
-        Self::load(&languages(paths), &wanted, &project_files(root)?)
+        let ids = ids.into_iter().collect();
+        Self::load(&languages(paths), Some(&ids), &project_files(root)?)
     }
 
     /// Loads all rules, packaged and below `root`.
     pub fn all(root: &Path) -> Result<Self, CatalogError> {
-        Self::load(&language::ALL, &Wanted::All, &project_files(root)?)
+        Self::load(&language::ALL, None, &project_files(root)?)
     }
 
     /// Loads all packaged rules and nothing else; this never fails, as a test shows.
     pub fn packaged() -> Result<Self, CatalogError> {
-        Self::load(&language::ALL, &Wanted::All, &[])
+        Self::load(&language::ALL, None, &[])
     }
 
     pub fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
@@ -118,12 +118,12 @@ impl Catalog {
 
     fn load(
         languages: &[SupportLang],
-        wanted: &Wanted<'_>,
+        ids: Option<&BTreeSet<&str>>,
         project: &[(String, String)],
     ) -> Result<Self, CatalogError> {
         let mut loading = Loading::default();
         for &language in languages {
-            loading.packaged(language, wanted)?;
+            loading.packaged(language, ids)?;
         }
         // A project's rules are all checked, also those for languages that nobody asked for.
         for (file, text) in project {
@@ -133,21 +133,6 @@ impl Catalog {
         let rules = RuleCollection::try_new(configs)
             .map_err(|error| invalid(PROJECT_RULES, 1, &format!("`files` or `ignores`: {error}")))?;
         Ok(Self { rules, infos })
-    }
-}
-
-/// Which of the packaged rules are compiled. Compiling is what takes time, so nobody compiles what is not asked.
-enum Wanted<'a> {
-    All,
-    Rules(BTreeSet<&'a str>),
-}
-
-impl Wanted<'_> {
-    fn has(&self, id: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Rules(ids) => ids.contains(id),
-        }
     }
 }
 
@@ -168,7 +153,8 @@ struct Loading {
 }
 
 impl Loading {
-    fn packaged(&mut self, language: SupportLang, wanted: &Wanted<'_>) -> Result<(), CatalogError> {
+    /// Loads the rules with these ids, or all. Compiling is what takes time, so nobody compiles what is not asked.
+    fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
         let mut shared = Vec::new();
@@ -181,9 +167,9 @@ impl Loading {
         let globals = DeserializeEnv::parse_global_utils(shared)
             .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
         for RuleFile { path, rules, .. } in files() {
-            let documents =
-                rules.split("\n---\n").filter(|document| packaged_id(document).is_some_and(|id| wanted.has(id)));
-            for document in documents {
+            let is_wanted =
+                |document: &&str| packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)));
+            for document in rules.split("\n---\n").filter(is_wanted) {
                 for rule in parse::<SerializableRuleConfig<SupportLang>>(path, document)? {
                     let fail = |problem: String| invalid(path, line_of(rules, &rule.id), &problem);
                     let info = info(&rule, Origin::Packaged).map_err(fail)?;

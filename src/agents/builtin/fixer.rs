@@ -80,7 +80,7 @@ fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a I
     };
     let mut source = match Source::read(root, path) {
         Ok(source) => source,
-        Err(error) => return all(&items, error.to_string()),
+        Err(error) => return all(&items, error),
     };
     items.sort_by_key(|item| std::cmp::Reverse((item.finding.raw.line, item.finding.id)));
     let original = source.text.clone();
@@ -89,7 +89,7 @@ fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a I
     if fixing.text != original {
         source.text = fixing.text;
         if let Err(error) = source::write(root, path, &source) {
-            return all(&items, error.to_string());
+            return all(&items, error);
         }
     }
     done
@@ -138,7 +138,7 @@ impl Fixing<'_> {
     }
 
     fn matches(&self, rule: &str, text: &str) -> Vec<Hit> {
-        self.catalog.scan_for(rule, self.path, text)
+        self.catalog.scan(self.path, text, Some(rule))
     }
 
     fn nearest(&self, rule: &str, line: u32) -> Option<Hit> {

@@ -148,7 +148,7 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
 
 /// Counts one sample: a label counts once however many findings it covers, a finding without a label is wrong.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
-    let hits = folded(catalog.scan(&sample.file, text));
+    let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {
         let score = measure.categories.entry(label.category.clone()).or_default();
         if hits.iter().any(|hit| label.covers(hit)) {

@@ -155,8 +155,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         Task::Respond { items, .. } => fixer::respond(items, root)?,
         Task::Judge { dispute, files, written } => referee::judge(dispute, files, written, root),
     };
-    let answer = answer::Answer::new(&request.nonce, body);
-    serde_json::to_string_pretty(&answer).map_err(BuiltinError::Answer)
+    serde_json::to_string_pretty(&answer::Answer { nonce: &request.nonce, body }).map_err(BuiltinError::Answer)
 }
 
 #[cfg(not(feature = "astgrep"))]

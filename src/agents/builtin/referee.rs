@@ -10,7 +10,7 @@ use super::reference::{Reference, references};
 use super::scan;
 use super::source;
 use super::symbols;
-use crate::domain::{Dispute, Grounds, Location, RulingWord, meanings};
+use crate::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
 use crate::files;
 use crate::protocol::request::{CoderWritten, SourceFile};
 
@@ -109,8 +109,12 @@ pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWri
     if let Some(place) = place.filter(|place| place.line.is_some() && flagged.is_some()) {
         citations.push(Location { end_line: None, ..place }.to_string());
     }
-    let rationale = rationale(ruling, &checked, flagged.as_ref());
-    Body::Ruling { dispute: dispute.number.0, ruling, rationale, grounds, citations }
+    let rationale = rationale(ruling, &checked, flagged.as_ref()).into();
+    let citations = citations.into_iter().map(Into::into).collect();
+    Body::Ruling {
+        dispute: dispute.number,
+        ruling: Ruling { rationale, grounds, citations, ..Ruling::bare(ruling) },
+    }
 }
 
 fn rule(checked: &[(&Reference, Standing)]) -> (RulingWord, Option<Grounds>) {

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
@@ -80,20 +81,20 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 None => {}
             }
             let setup = Setup {
-                workspace,
+                workspace: Arc::new(workspace),
                 state_dir,
                 journal,
                 agents,
                 settings,
                 templates,
-                sink,
+                sink: Arc::new(Mutex::new(sink)),
                 standing,
-                intake: (intake, said),
+                intake,
                 socket: Some(path),
                 stay: args.stay,
                 stop,
             };
-            let ended = watch::run(setup, plan, fresh).await.map_err(CommandError::from);
+            let ended = watch::run(setup, said, plan, fresh).await.map_err(CommandError::from);
             owed.given().await;
             serving.abort();
             if let Some(drawing) = drawing {
