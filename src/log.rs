@@ -23,7 +23,7 @@ pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";
 /// What a run's log holds at most, in bytes.
 const KEPT: u64 = 4 << 20;
-/// What is held before it is known which run it belongs to, in bytes.
+/// What is kept in memory before the run is known, in bytes.
 const HELD: usize = 64 << 10;
 
 static RUN: Mutex<RunLog> = Mutex::new(RunLog::Memory(Vec::new()));

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Says of a state folder that nothing in it is open to others any more.
+/// The file that marks a state folder whose permissions have been tightened.
 const MARK: &str = "private";
 /// The folder of the histories, by which a state folder is known.
 const HISTORIES: &str = "repos";

@@ -43,7 +43,7 @@ pub struct Invocation {
     pub stdin: Vec<u8>,
     /// Whether its output comes piece by piece, so that `first_output` and `idle` mean something.
     pub streams: bool,
-    /// Files that have to lie there before it starts, with what is in them.
+    /// Files to write before it starts, with their contents.
     pub files: Vec<(PathBuf, String)>,
 }
 
@@ -91,7 +91,7 @@ impl AnswerText {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub answer: Result<AnswerText, AgentError>,
-    /// What there was of an answer before it broke off.
+    /// The part of the answer that was written before a failure.
     pub partial: Option<String>,
     pub usage: Usage,
     pub told: Told,
@@ -145,21 +145,21 @@ pub struct Profile {
     pub login: &'static str,
     /// Arguments that print help and do nothing, by which it is found out which flags the program has.
     pub helps: &'static [&'static [&'static str]],
-    /// What its lines are: none of those that it prints before its model has said a word is its first output.
+    /// Which lines of its output count as its first output, and which show that its service does not answer.
     pub marks: Marks,
-    /// The program's word for how hard its model is to think, where it can be told.
+    /// The program's word for a reasoning effort, where it has an option for it.
     pub effort: Option<fn(Effort) -> &'static str>,
     /// The kinds of failure that exit codes stand for by themselves.
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders of the tree whose modules its program loads whatever it is told; it is not asked where one is there.
+    /// Folders of the tree whose modules its program always loads; where one exists it is not started.
     pub loads: &'static [&'static str],
-    /// Whether it tells the tokens of a whole session, not those of the last call.
+    /// Whether it reports the tokens of the whole session instead of those of the last call.
     pub counts_sessions: bool,
-    /// Whether Glee ends it once it is done, so that the way in which it ended says nothing.
+    /// Whether Glee ends it once it has answered, so that its exit status means nothing.
     pub ends_when_done: bool,
 }
 
-/// The two pure functions, and what a line of output tells while the program is at work.
+/// The two pure functions, and how a line of output is shown while the program runs.
 pub trait Adapter: Send + Sync {
     fn profile(&self) -> Profile;
 

@@ -40,22 +40,22 @@ pub struct Agents {
 #[derive(Clone)]
 pub struct Ask<'a> {
     pub agent: &'a Agent,
-    /// What, for adapters that send it as it stands.
+    /// The question as structured data, for adapters that send JSON.
     pub request: &'a Request,
     /// The same as a prompt, for those that send prose.
     pub prompt: &'a str,
     /// The caps; the agent's own timeout takes the place of `total`.
     pub limits: &'a Limits,
-    /// Whether an agent that may only read is held to that, and what it must not write to under any name.
+    /// Whether an agent that may only read is confined.
     pub sandbox: Sandbox,
-    /// The tree, its git folders and Glee's state.
+    /// What a confined agent must never write to: the tree, its git folders and Glee's state.
     pub protected: &'a [PathBuf],
     pub files: &'a TranscriptFiles,
     /// The session that the answer carries on, if the agent holds one.
     pub session: Option<&'a Session>,
-    /// Gets signs of life, in words.
+    /// Is given short descriptions of what the agent does.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// Whether it stands still at the moment; `None` where nobody will ever ask for that.
+    /// Whether the agent is to be suspended; `None` where it never is.
     pub stands: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
@@ -92,7 +92,7 @@ impl Agents {
         Self { runner, memory: Memory::default(), known: Arc::default() }
     }
 
-    /// Remembers in a folder of the state folder what is worth knowing in the next run.
+    /// Keeps cooldowns and program versions in the state folder, for the next run.
     #[must_use]
     pub fn remembering(self, state_dir: &Path) -> Self {
         Self { memory: Memory(Some(state_dir.join("agents"))), ..self }

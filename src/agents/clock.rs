@@ -93,7 +93,7 @@ impl Clock {
         self.due(now)
     }
 
-    /// What is to be done now; each thing is said once.
+    /// What is due now; each thing is returned once.
     fn due(&mut self, now: Instant) -> Due {
         if let Some((when, source)) = self.telling()
             && when <= now

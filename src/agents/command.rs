@@ -17,7 +17,7 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     pub passed: bool,
-    /// Why not, in a line, and below it the end of what it printed to stdout and to stderr.
+    /// The error in a line, and below it the end of its stdout and stderr.
     pub tail: String,
 }
 
@@ -65,7 +65,7 @@ impl Agents {
     }
 }
 
-/// What is kept of what a failed command printed to stdout, in bytes from its end.
+/// How much of the end of a failed command's stdout is kept, in bytes.
 const TAIL: u64 = 8 << 10;
 
 /// The end of a file, from the beginning of a line; nothing where it cannot be read.

@@ -14,7 +14,7 @@ use crate::domain::{Agent, FailureKind};
 
 const FILE: &str = "cooldowns.json";
 
-/// How long a program rests that was asked too often, where its service does not say for how long.
+/// The cooldown after a rate limit whose end the service does not give.
 const REST: SignedDuration = SignedDuration::from_secs(30);
 
 pub(super) type Cooldowns = BTreeMap<String, Cooldown>;
@@ -28,8 +28,7 @@ pub struct Cooldown {
 
 impl Agents {
     pub(super) fn resting(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {
-        let key = key(kind, agent)?;
-        self.memory.read::<Cooldowns>(FILE).remove(&key).filter(|cooldown| cooldown.until > now)
+        self.cooldowns(now).remove(&key(kind, agent)?)
     }
 
     pub fn cooldowns(&self, now: Timestamp) -> BTreeMap<String, Cooldown> {
@@ -38,7 +37,7 @@ impl Agents {
         all
     }
 
-    /// Takes note of how a try ended: with an answer, or with a word on when there will be one.
+    /// Records a cooldown where a failed try gives its end, and removes it after an answer.
     pub(super) fn heard(
         &self,
         kind: AdapterKind,
@@ -46,13 +45,13 @@ impl Agents {
         failure: Option<(FailureKind, &str)>,
         now: Timestamp,
     ) {
-        match failure {
-            None => self.rests(kind, agent, None, now),
-            Some((failure, why)) => {
-                if let Some(until) = failure.reset() {
-                    self.rests(kind, agent, Some(Cooldown { until, why: why.to_owned() }), now);
-                }
-            }
+        let rest = |(failure, why): (FailureKind, &str)| {
+            failure.reset().map(|until| Cooldown { until, why: why.to_owned() })
+        };
+        match failure.map(rest) {
+            // It failed, and said nothing of when it works again.
+            Some(None) => {}
+            cooldown => self.rests(kind, agent, cooldown.flatten(), now),
         }
     }
 

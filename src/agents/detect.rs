@@ -81,7 +81,7 @@ impl Agents {
         version_in(&self.told(&BTreeMap::new(), &path, &["--version"]).await?)
     }
 
-    /// What a program prints to arguments that do nothing; nothing if it fails.
+    /// The output of a program for arguments such as `--version`; `None` if it fails.
     async fn told(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
         // Not in the reviewed tree: its settings are no business of a program that only tells of itself.
         let folder = tempfile::tempdir().ok()?;

@@ -4,7 +4,7 @@ use super::adapter::{Adapter, AgentError, Query};
 use super::kind::AdapterKind;
 use crate::domain::{Agent, Effort, FailureKind};
 
-/// Makes sure that an agent whose effort is configured can be told of it: it is not asked without.
+/// Fails where an agent has a configured effort and its adapter has no option for it.
 pub(super) fn fits(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else { return Ok(()) };
     // What was kept is played as it was.

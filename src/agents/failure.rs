@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::adapter::{AgentError, Invocation, Output};
 use crate::domain::{Agent, FailureKind};
 
-/// How much of a command line and of an agent's words stands in a message, in characters.
+/// The longest part of a command line or of an agent's output in a message, in characters.
 const SHOWN: usize = 200;
 
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ pub enum RunError {
     Unwatched {
         command: String,
         status: String,
-        /// What it had started and could not be ended; `None` is the proof that nothing is left.
+        /// The descendants that could not be ended; `None` if it is known that there are none.
         left: Option<Vec<i32>>,
     },
     #[error("the output of `{0}` could not be kept")]

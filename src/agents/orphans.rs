@@ -92,7 +92,7 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 pub(super) use elsewhere::{Registered, end_all, spawn_registered};
 
-/// Elsewhere orphans belong to the system, and nobody can say which are whose.
+/// Other systems have no subreapers, so that orphans cannot be found.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use std::io;

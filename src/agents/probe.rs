@@ -17,7 +17,7 @@ use crate::protocol::request::{Request, SourceFile, Task};
 
 const TOTAL: Duration = Duration::from_secs(180);
 
-/// The file in the folder, and what stands in it before and after a coder was there.
+/// The file in the folder, and its contents before and after a coder's change.
 const FILE: &str = "greeting.txt";
 const BEFORE: &str = "hello\n";
 const AFTER: &str = "goodbye\n";

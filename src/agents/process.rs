@@ -66,13 +66,13 @@ pub struct Job<'a> {
     /// Where the first bytes of stderr go, at most 1 MiB.
     pub stderr: &'a Path,
     pub activity: Activity<'a>,
-    /// Whether it, with all it started, stands still at the moment; `None` where nobody will ever ask for that.
+    /// Whether it and its descendants are to be suspended; `None` where they never are.
     pub stands: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
 
 impl<'a> Job<'a> {
-    /// A program that is no agent, which nothing holds back and whose work nobody follows.
+    /// A program that is no agent: without sandbox, conversation and progress.
     pub(super) fn plain(
         invocation: &'a Invocation,
         limits: Limits,
@@ -194,14 +194,8 @@ struct Running {
     _temporary: TempDir,
 }
 
-enum Cause {
-    TimedOut(Cap),
-    Stopped,
-    Endless,
-    /// The conversation with it has ended.
-    Done,
-    Io(io::Error),
-}
+/// Why Glee ended a program: because of an error, or because the conversation with it has ended.
+type Cause = Result<(), RunError>;
 
 impl Running {
     async fn finish(mut self, job: &Job<'_>, command: String, out: Spool, err: Spool) -> Ran {
@@ -229,22 +223,22 @@ impl Running {
                         Ok(0) => {}
                         Ok(_) if heads.takes(out.fresh()) => clock.heard(Instant::now(), Source::Out),
                         Ok(_) => clock.noticed(Source::Out),
-                        Err(error) => ending = Some(Cause::Io(error)),
+                        Err(error) => ending = Some(Err(RunError::Io(command.clone(), error))),
                     }
                     if heads.endless() {
-                        ending = Some(Cause::Endless);
+                        ending = Some(Err(RunError::Endless(command.clone())));
                     }
                 }
                 read = err.pull(), if err.is_open() => match read {
                     Ok(0) => {}
-                    Ok(_) if heads.begun() => clock.heard(Instant::now(), Source::Err),
+                    Ok(_) if heads.begun => clock.heard(Instant::now(), Source::Err),
                     Ok(_) => clock.noticed(Source::Err),
-                    Err(error) => ending = Some(Cause::Io(error)),
+                    Err(error) => ending = Some(Err(RunError::Io(command.clone(), error))),
                 },
                 () = &mut feed, if !fed => {
                     fed = true;
                     if job.talk.is_some() {
-                        ending = Some(Cause::Done);
+                        ending = Some(Ok(()));
                         leaving = leaving.map(|_| Instant::now());
                     }
                 }
@@ -259,21 +253,26 @@ impl Running {
                     },
                     None => stands = None,
                 },
-                () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
+                () = job.stop.stopped(), if cause.is_none() => {
+                    ending = Some(Err(RunError::Stopped(command.clone())));
+                }
                 () = sleep_until(clock.next().min(clock.tick())) => match clock.wake(Instant::now()) {
                     Due::Nothing => {}
                     Due::Activity(source) => {
                         let spool = match source { Source::Out => &out.spool, Source::Err => &err.spool };
                         spool.last_lines(job.limits.max_line_size).any(|line| (job.activity)(&line));
                     }
-                    Due::Over(cap) => ending = Some(Cause::TimedOut(cap)),
+                    Due::Over(cap) => {
+                        let (command, after) = (command.clone(), cap_value(&job.limits, cap));
+                        ending = Some(Err(RunError::TimedOut { command, cap, after }));
+                    }
                     // The supervisor itself does not do its work; nobody is left to do it better.
                     Due::Late => drop(self.child.start_kill()),
                 },
             }
             if let (None, Some(ending)) = (&cause, ending) {
                 let patience = match ending {
-                    Cause::Done => LEAVE,
+                    Ok(()) => LEAVE,
                     _ if job.talk.is_some() && !fed => BREAK_OFF,
                     _ => Duration::ZERO,
                 };
@@ -305,7 +304,7 @@ impl Running {
         }
         for result in drained {
             if let (None, Err(error)) = (&cause, result) {
-                cause = Some(Cause::Io(error));
+                cause = Some(Err(RunError::Io(command.clone(), error)));
             }
         }
         let report = report.ok_or((status, left));
@@ -344,9 +343,9 @@ fn conclude(
         stderr_tail: err.tail(),
         ended: jiff::Timestamp::now(),
         transcript: Transcript {
-            stdout_bytes: out.total(),
+            stdout_bytes: out.total,
             stdout_hash: out.hash(),
-            stderr_bytes: err.total(),
+            stderr_bytes: err.total,
             exit_code,
             signal,
             held,
@@ -368,11 +367,8 @@ fn conclude(
         }
         (_, Ok(End::NotHeld)) => return Err(failed(RunError::NotHeld(command), None)),
         _ if left.is_some() => RunError::Survivors(command, left.unwrap_or_default()),
-        (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
-        (Some(Cause::Endless), _) => RunError::Endless(command),
-        (Some(Cause::Stopped), _) => RunError::Stopped(command),
-        (Some(Cause::Done), _) => return Ok(output),
-        (Some(Cause::Io(source)), _) => RunError::Io(command, source),
+        (Some(Err(error)), _) => error,
+        (Some(Ok(())), _) => return Ok(output),
         (None, Ok(End::Signal(signal))) => RunError::Killed { command, signal, said: said() },
         (None, Ok(End::Exit(0))) => return Ok(output),
         (None, Ok(End::Exit(code))) => RunError::ExitCode { command, code, said: said() },
@@ -411,7 +407,7 @@ fn tell<'a>(
     }
 }
 
-/// The next word on whether a program stands still; `None` when there will be none. Waits for ever where nobody asks.
+/// The next order to suspend or resume; `None` when there will be none. Waits for ever without a receiver.
 async fn told_to_stand(stands: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
     match stands {
         Some(stands) => stands.changed().await.ok().map(|()| *stands.borrow_and_update()),

@@ -29,7 +29,7 @@ pub(super) struct Record {
     pub(super) directory: PathBuf,
     pub(super) session: Option<String>,
     pub(super) started: Timestamp,
-    /// How the last try ended; absent while it is at work.
+    /// How the last try ended; absent while it runs.
     pub(super) end: Option<End>,
 }
 

@@ -19,7 +19,7 @@ use crate::files;
 /// The hidden first argument that makes Glee's binary play a record.
 pub const ARGUMENT: &str = "__replay";
 
-/// What stands before the adapter of the record, in the last line of stderr.
+/// Precedes the name of the record's adapter in the last line of stderr.
 const MARK: &str = "glee-replay adapter=";
 
 pub(super) struct Replay;

@@ -33,7 +33,7 @@ use crate::domain::Role;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, probe};
 
-/// What every program may write to: devices that keep nothing, and terminals.
+/// What every program may write to: terminals and devices that store nothing.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 const SHARED_MEMORY: &str = "/dev/shm";
 
@@ -217,12 +217,12 @@ impl Surroundings {
         made
     }
 
-    /// What else may be written to.
+    /// Further paths that may be written to.
     pub(super) fn writable(&self) -> impl Iterator<Item = &Path> {
         self.cache.as_deref().into_iter().chain(self.has_memory.then_some(Path::new(SHARED_MEMORY)))
     }
 
-    /// What the agent's environment gets on top.
+    /// Further variables for the agent's environment.
     pub(super) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         self.instead.as_deref().map(|path| ("XDG_CACHE_HOME", path)).into_iter()
     }

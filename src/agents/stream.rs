@@ -17,9 +17,9 @@ use super::environment::environment;
 use super::failure::shorten;
 use crate::domain::{FailureKind, Told, Usage};
 
-/// How much of what a program says about a failure stands in a message, in characters.
+/// The longest part of a program's error text in a message, in characters.
 const SAID: usize = 300;
-/// Pieces of text shorter than this say nothing by themselves.
+/// Pieces of text shorter than this are shown as `writing`, in characters.
 const TELLING: usize = 24;
 
 #[derive(Debug, Default)]

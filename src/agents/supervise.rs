@@ -86,12 +86,12 @@ enum Note {
     /// No child is left, living or dead.
     Alone,
     Stop,
-    /// The agent and all it started are to stand still, or to go on.
+    /// The agent and its descendants are to be suspended (true) or resumed.
     Hold(bool),
 }
 
 struct Watch {
-    /// [`STAND`] and [`GO_ON`] come through it; gone once it has ended.
+    /// Carries [`STAND`] and [`GO_ON`]; `None` once it is closed.
     liveness: Option<File>,
     /// Gets a byte when a child may have ended.
     children: UnixStream,
@@ -174,7 +174,7 @@ fn reap(agent: Pid) -> Option<Note> {
     }
 }
 
-/// Takes what stands in a socket that does not block.
+/// Empties a non-blocking socket.
 fn empty(socket: &mut UnixStream) {
     let mut buffer = [0; 64];
     while matches!(socket.read(&mut buffer), Ok(length) if length == buffer.len()) {}
@@ -268,7 +268,7 @@ fn wait(agent: Pid, grace: Duration, watch: &mut Watch) -> End {
     }
 }
 
-/// Kills what is left until nothing is; returns how the agent ended and what could not be ended.
+/// Kills the remaining descendants; returns how the agent ended and which of them survived.
 fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);

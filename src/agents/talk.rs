@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::stop::Stop;
 
-/// What the program is told; dropped, it has heard the last word.
+/// The program's stdin, closed when this is dropped.
 pub type Mouth = Box<dyn AsyncWrite + Send + Unpin>;
 
 pub trait Talk: Send + Sync {
@@ -21,7 +21,7 @@ pub trait Talk: Send + Sync {
     fn hold<'a>(&'a self, ear: Ear, mouth: Mouth, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
-/// What the program prints, for whoever talks with it.
+/// The program's stdout, as the conversation reads it.
 #[derive(Debug)]
 pub struct Ear {
     pieces: UnboundedReceiver<Vec<u8>>,

@@ -68,7 +68,7 @@ impl Engine {
         self.put(id, &judge, task, again).map(Some)
     }
 
-    /// The files that the issue and the answers speak of, as they stand.
+    /// The current text of the files that the issue and the answers name.
     fn files_for(&self, disputed: &Disputed) -> Vec<SourceFile> {
         let said = resolve::references(disputed.dispute.objection.text.as_written());
         let named = disputed.dispute.finding.raw.file.clone().into_iter();

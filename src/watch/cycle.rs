@@ -68,7 +68,7 @@ pub(super) fn settled(state: &State, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(
     state.open_issues().filter(is_settled).map(|issue| (issue.number, issue.reviewer.clone())).collect()
 }
 
-/// What an agent told since the last cycle.
+/// The events of an agent since the last cycle, as text.
 fn summary(state: &State, name: &AgentName) -> Untrusted {
     let Some(seen) = state.agents.get(name) else { return Untrusted::default() };
     let mut parts = Vec::new();

@@ -37,7 +37,7 @@ pub struct Ended {
     pub by_command: bool,
 }
 
-/// A command of `watch.notify` at work; brings what went wrong with it.
+/// A running command of `watch.notify`; resolves to its error, if any.
 pub(super) type Notifying = Pin<Box<dyn Future<Output = Option<String>>>>;
 pub(super) type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 
@@ -45,9 +45,9 @@ pub(super) struct Engine {
     pub(super) run: RunId,
     pub(super) setup: Setup,
     pub(super) state: State,
-    /// Who joined by itself, as far as this sitting heard of it, and has not said that it is done.
+    /// Agents that this process did not start, that sent an event to it, and have not sent `done`.
     pub(super) joined: BTreeSet<AgentName>,
-    /// Ends everything that is at work.
+    /// Ends all calls, commands and agents.
     pub(super) stop: Stop,
     pub(super) handle: StopHandle,
     pub(super) began: Instant,
@@ -55,7 +55,7 @@ pub(super) struct Engine {
     pub(super) asking: BTreeSet<CallId>,
     pub(super) changes: Untrusted,
     pub(super) started: BTreeMap<AgentName, Started>,
-    /// Whether those that answer a prompt stand still.
+    /// Whether the agents that answer a prompt are suspended.
     pub(super) still: BTreeMap<AgentName, watch::Receiver<bool>>,
     pub(super) malformed: u64,
     /// When a clarification is no longer waited for.
@@ -272,7 +272,7 @@ impl Engine {
         self.started.values().for_each(|started| started.tell(word));
     }
 
-    /// Whether nobody is left who could tell anything, and nothing waits but what a person has to settle.
+    /// Whether all agents have ended and no review, trigger or notification is pending.
     fn is_left_alone(&self) -> bool {
         let nobody = self.started.values().all(|agent| agent.ended.is_some()) && self.joined.is_empty();
         let nothing = self.state.open.is_none()
@@ -282,7 +282,7 @@ impl Engine {
         !self.setup.stay && !self.started.is_empty() && nobody && nothing
     }
 
-    /// Records the end of this sitting. A watch that ends with its agents says whether they did what they were to.
+    /// Records the end of this process. A watch that ends with its agents fails where one of them did.
     fn end(&mut self, left_alone: bool) -> Result<Ended, RunError> {
         let exit = match self.state.status {
             WatchStatus::Running => ExitReason::Clean,

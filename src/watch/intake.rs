@@ -11,7 +11,7 @@ use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// What is kept of a summary, in characters.
+/// The longest summary that is kept, in characters.
 const SUMMARY: usize = 2_000;
 /// How many files an event may name, and how long their paths may be in characters.
 const FILES: usize = 50;
@@ -204,7 +204,7 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
     })
 }
 
-/// What counts of a line without a person behind it: `user_manual` is a person's word, and counts as `request_review`.
+/// Turns `user_manual`, which only a person may send, into `request_review`.
 pub fn for_agent(item: Item) -> Item {
     match item {
         Item::Event(event) if event.kind == EventType::UserManual => {

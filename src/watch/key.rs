@@ -4,11 +4,12 @@
 //! watch and removed when that ends.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
+
+use crate::private;
 
 /// Where the key of the watch at a socket lies.
 fn place(socket: &Path) -> PathBuf {
@@ -27,12 +28,7 @@ impl Key {
     pub(super) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
         let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
-        file.write_all(text.as_bytes())?;
+        private::write(&path, text.as_bytes())?;
         Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
     }
 

@@ -8,7 +8,7 @@ use crate::event::EventKind;
 use crate::pipeline::RunError;
 
 impl Engine {
-    /// Takes in what came together, and answers it. Says whether the watch is to end.
+    /// Records events, executes commands and answers each line. Returns whether the watch is to end.
     pub(super) fn take_in(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
         // The events that wait to be recorded, each with the place of its answer.

@@ -16,7 +16,7 @@ pub(super) enum Relation {
     Outside,
     /// This watch started it, or one of its ancestors.
     Descendant,
-    /// It has ended, or cannot be told.
+    /// It has ended, or the relation cannot be determined.
     Unknown,
 }
 

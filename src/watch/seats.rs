@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::{Peer, Relation};
 
-/// The seats of agents, and of what cannot be told from one.
+/// The seats of agents and of processes that cannot be identified.
 const AGENTS: usize = 192;
 /// The seats of everybody else.
 const OTHERS: usize = 64;

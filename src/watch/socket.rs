@@ -28,7 +28,7 @@ use crate::private;
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 const PIECE: usize = 64 << 10;
-/// How long a connection may say nothing that counts before it is closed; afterwards it may be silent for ever.
+/// How long a new connection may stay without a valid line; afterwards it may be silent for ever.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
 /// The same in a reserved seat.
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
@@ -199,7 +199,7 @@ impl Guest {
         }
     }
 
-    /// Why this is not the word of a person, if it is not.
+    /// Why this line is not accepted as a person's, if it is not.
     fn refused(&self, key: &Option<String>) -> Option<&'static str> {
         match (self.peer.relation(), key) {
             (Relation::Descendant, _) => Some("an agent gives no commands"),
@@ -216,7 +216,7 @@ pub fn own_name() -> String {
     nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
 }
 
-/// Hands over what a connection says, until it ends, or for too long says nothing that counts.
+/// Passes on the lines of a connection until it is closed, or sends no valid line in time.
 async fn converse(
     stream: UnixStream,
     intake: Intake,
@@ -268,7 +268,7 @@ fn line(answers: &[Answer]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
-/// Cuts what comes in pieces into lines; one that is too long is cut one byte behind what is allowed.
+/// Splits chunks into lines; a line that is too long is cut one byte behind the limit.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     rest: Vec<u8>,

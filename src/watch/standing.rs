@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::state::State;
 use crate::domain::{Action, AgentName, EventType, PeerIssue, RunId, Trigger, Untrusted, WatchStatus};
 
-/// How a watch stands. `glee watch status --json` prints it.
+/// The status of a watch, as `glee watch status --json` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     pub run: String,
@@ -42,7 +42,7 @@ pub struct AgentStanding {
 pub enum AgentState {
     /// The watch started it, and it works.
     Works,
-    /// The watch started it, and it stands still.
+    /// The watch started it, and has suspended it.
     Stands,
     /// The watch started it, and it has ended.
     Ended,
@@ -91,7 +91,7 @@ pub struct ClarificationStanding {
     pub prompt: Untrusted,
 }
 
-/// How a watch stands by its record alone.
+/// The status of a watch by its record alone.
 pub(super) fn standing(run: &RunId, state: &State) -> Standing {
     let agents = state.agents.iter().map(|(name, seen)| AgentStanding {
         name: name.clone(),

@@ -47,11 +47,11 @@ pub(super) struct Started {
     stands: watch::Sender<bool>,
     words: mpsc::Sender<String>,
     pause: Pause,
-    /// Whether it ended as it should.
+    /// Whether it succeeded; `None` while it runs.
     pub(super) ended: Option<bool>,
 }
 
-/// An agent at work: its name in the end, and how it ended.
+/// A running agent; resolves to its name and how it ended.
 pub(super) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
 
 impl Started {
@@ -75,7 +75,7 @@ impl Started {
         (started, Box::pin(working))
     }
 
-    /// An agent that answers a prompt: it hears nothing meanwhile, but stands still where it is told to.
+    /// An agent that answers a prompt: it gets no messages meanwhile, but can be suspended.
     pub(super) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
         let (stands, still) = watch::channel(false);
         (Self { stands, words: mpsc::channel(1).0, pause, ended: None }, still)
@@ -100,7 +100,7 @@ impl Started {
     }
 }
 
-/// The conversation with an agent: what it prints goes in, what it is told goes out.
+/// Passes an agent's events to the watch and the watch's messages to the agent.
 struct Conversation {
     name: AgentName,
     intake: Intake,

@@ -12,9 +12,9 @@ use crate::domain::{
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::rules::triggers::trigger;
 
-/// What is kept of what an agent told since the last cycle: this many summaries and files, the newest.
+/// How many summaries and files of an agent are kept since the last cycle, the newest.
 const KEPT: usize = 50;
-/// The agents that are told apart.
+/// The most agents that are distinguished.
 const AGENTS: usize = 256;
 
 pub(super) type Answers = BTreeMap<CallId, CallAnswer>;
@@ -37,11 +37,11 @@ pub(super) struct State {
     /// The tree at the last cycle, or when the watch began.
     pub(super) tree: Option<String>,
     pub(super) clarification: Option<Clarification>,
-    /// What the judge was handed and nobody has settled yet, or was settled since the work paused.
+    /// The disputes before the judge, and those that were settled since the work was paused.
     pub(super) disputes: BTreeMap<DisputeNumber, Disputed>,
     /// What agents said of the work that they were asked for, by attempt.
     pub(super) works: Answers,
-    /// What was told that begins a cycle, and none has begun since.
+    /// The triggers since the last cycle began.
     pub(super) unreviewed: BTreeSet<Trigger>,
     pub(super) events: u64,
     pub(super) spent: Spent,
@@ -111,7 +111,7 @@ impl Clarification {
 }
 
 impl State {
-    /// Whether another agent can be told apart.
+    /// Whether the agent is known, or there is room for another one.
     pub(super) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }

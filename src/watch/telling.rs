@@ -29,9 +29,9 @@ pub(super) struct Follower {
     place: (u64, u64),
     lines: Lines,
     said: Lines,
-    /// What was told so far, without secrets.
+    /// The events so far, without secrets.
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// How much of that another file has told again: the one that secrets were taken out of, or that of a second try.
+    /// How many of them a replacing file has repeated: the redacted one, or that of a second try.
     again: usize,
 }
 
@@ -52,7 +52,7 @@ impl Follower {
         }
     }
 
-    /// Hands over what the agent tells while `work` goes on, and what it told last before that has ended.
+    /// Passes on the agent's events while `work` runs, and the last ones after it.
     pub(super) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
         let mut work = std::pin::pin!(work);
         let worked = loop {
@@ -101,7 +101,7 @@ impl Follower {
         items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
     }
 
-    /// Whether an event was not told before by a file that this one replaces.
+    /// Whether an event was not yet read from the file that this one replaces.
     fn is_new(&mut self, item: &Item) -> bool {
         let Item::Event(event) = item else { return true };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));

@@ -40,7 +40,7 @@ impl Engine {
         self.put(id, &agent, Task::Work { task: job.task }, again).map(Some)
     }
 
-    /// The events that an answer about work is: a milestone and the end, or a blocker where there is none.
+    /// The events for the answer of a work call: milestone and done, or a blocker for a failure.
     pub(super) fn told_of(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();

@@ -171,7 +171,7 @@ impl Tools {
     }
 }
 
-/// The newer word on each point, else the older.
+/// Each field of the newer update, or of the older one where it is absent.
 fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolCallUpdateFields {
     newer.kind = newer.kind.or(older.kind);
     newer.content = newer.content.or(older.content);

@@ -37,12 +37,6 @@ impl Score {
     pub fn recall(self) -> Option<f64> {
         share(self.true_positives, self.false_negatives)
     }
-
-    fn add(&mut self, other: Self) {
-        self.true_positives += other.true_positives;
-        self.false_positives += other.false_positives;
-        self.false_negatives += other.false_negatives;
-    }
 }
 
 fn share(part: u32, rest: u32) -> Option<f64> {
@@ -141,7 +135,9 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
         return Err(MeasureError::Empty);
     }
     for score in measure.categories.values() {
-        measure.total.add(*score);
+        measure.total.true_positives += score.true_positives;
+        measure.total.false_positives += score.false_positives;
+        measure.total.false_negatives += score.false_negatives;
     }
     Ok(measure)
 }

@@ -19,7 +19,7 @@ pub(in crate::agents) struct Ends {
     pub(in crate::agents) report: PipeWriter,
 }
 
-/// What the supervisor is told. Paths keep bytes that are no text.
+/// The supervisor's instructions. Paths need not be UTF-8.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Orders {
     /// The process that starts the supervisor.
@@ -89,9 +89,9 @@ pub(in crate::agents) struct Report {
     pub(in crate::agents) left: Option<Vec<i32>>,
 }
 
-/// Written to the liveness pipe to have the agent stand still.
+/// Written to the liveness pipe to suspend the agent.
 pub(in crate::agents) const STAND: u8 = b's';
-/// Written to the liveness pipe to have it go on.
+/// Written to the liveness pipe to resume it.
 pub(in crate::agents) const GO_ON: u8 = b'c';
 
 /// The folder of the own open descriptors.
