@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use regex::bytes::{NoExpand, Regex};
-
 use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use super::kind::AdapterKind;
 use super::record::Record;
@@ -68,20 +66,26 @@ pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);
     let Record { nonce: old, adapter, end, .. } = Record::read(record)?;
-    let recorded = Regex::new(&regex::escape(&old)).expect("an escaped text is an expression");
     let kept = |name: &str| -> io::Result<Vec<u8>> {
         let bytes = files::read(format!("{stem}.{name}").as_ref())?;
-        Ok(if old.is_empty() {
-            bytes
-        } else {
-            recorded.replace_all(&bytes, NoExpand(nonce.as_bytes())).into_owned()
-        })
+        Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
     };
     out.write_all(&kept("stdout")?)?;
     err.write_all(&kept("stderr")?)?;
     writeln!(err, "\n{MARK}{adapter}")?;
     let code = end.and_then(|end| end.transcript?.exit_code);
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(bytes, old).filter(|_| !old.is_empty()) {
+        result.extend([&bytes[from..at], new].concat());
+        from = at + old.len();
+    }
+    result.extend(&bytes[from..]);
+    result
 }
 
 #[cfg(test)]

@@ -28,9 +28,12 @@ pub enum Form {
     Peer,
 }
 
+/// A form with its name, what it is, and its schema.
+pub type Row = (Form, &'static str, &'static str, fn() -> Schema);
+
 impl Form {
-    /// Every form with its name and what it is.
-    pub const ALL: [(Self, &'static str, &'static str, fn() -> Schema); 12] = [
+    /// In the order of the variants, by which a row is found.
+    pub const ALL: [Row; 12] = [
         (Self::Request, "request", "What every agent is asked", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's answer", || schema_for!(ReviewReply)),
         (Self::Response, "response", "A coder's answer", || schema_for!(ResponseReply)),

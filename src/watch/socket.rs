@@ -15,7 +15,7 @@ use tempfile::TempPath;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::intake::{self, Answer, Command, Intake, Item, LONGEST};
 use super::key::{self, Key};
@@ -110,16 +110,6 @@ pub struct Listener {
     _lock: fs::File,
 }
 
-#[derive(Debug)]
-pub struct Owed(watch::Receiver<usize>);
-
-impl Owed {
-    /// Waits until all answers are given, but not for those who do not take theirs.
-    pub async fn given(mut self) {
-        drop(tokio::time::timeout(Duration::from_secs(1), self.0.wait_for(|owed| *owed == 0)).await);
-    }
-}
-
 impl Listener {
     /// Listens at an address, for this user alone.
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
@@ -146,8 +136,10 @@ impl Listener {
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    pub fn owed(&self) -> Owed {
-        Owed(self.owed.subscribe())
+    /// Resolves once all answers are given; it does not wait for those who do not take theirs.
+    pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
+        let mut owed = self.owed.subscribe();
+        async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
     }
 
     pub async fn serve(self, intake: Intake) {
@@ -322,11 +314,11 @@ impl Client {
     }
 
     /// Another end of the same conversation, to speak for as long as it takes while this one listens.
-    pub fn speaker(&self) -> Result<Speaker, SocketError> {
+    pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
         // Whoever speaks may be silent for long.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
-        Ok(Speaker(speaker.map_err(|source| self.failed(source))?))
+        speaker.map_err(|source| self.failed(source))
     }
 
     /// The answer to the next line; `None` once the watch has gone.
@@ -359,26 +351,5 @@ impl Client {
 
     fn failed(&self, source: io::Error) -> SocketError {
         SocketError::Io { path: self.path.clone(), source }
-    }
-}
-
-/// The end of a conversation that speaks; dropped, nothing more will be said.
-#[derive(Debug)]
-pub struct Speaker(BlockingStream);
-
-impl io::Write for Speaker {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Drop for Speaker {
-    fn drop(&mut self) {
-        // A watch that is gone does not listen.
-        drop(self.0.shutdown(std::net::Shutdown::Write));
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
             // In the runtime, which it belongs to.
             let listener = Listener::bind(&path, &root).map_err(CommandError::from)?;
             let (intake, said) = intake::intake();
-            let owed = listener.owed();
+            let all_answered = listener.all_answered();
             let serving = tokio::spawn(listener.serve(intake.clone()));
             let (standing, stands) = channel::channel(Default::default());
             let (typed, typing) = channel::channel(String::new());
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 stop,
             };
             let ended = watch::run(setup, said, plan, fresh).await.map_err(CommandError::from);
-            owed.given().await;
+            all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
                 // The sender is gone with the watch.
