@@ -70,7 +70,7 @@ fn start(c: &mut Criterion) {
         b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", None)))
     });
     let held =
-        Confinement { hold: Hold::IfPossible, writable: vec![folder.path().to_owned()], ..Confinement::default() };
+        Confinement { hold: Hold::IfPossible, writable: vec![folder.path().into()], ..Confinement::default() };
     group.bench_function("supervised and held", |b| {
         b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", Some(held.clone()))));
     });

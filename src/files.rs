@@ -4,14 +4,15 @@
 //! be a regular file ([`regular`]). What a person names as input may be a FIFO as well, as in `--diff <(git diff)`
 //! ([`input`]); waiting for it is what was asked for. Anything else is an error that says what stands there.
 
-use std::fs::{File, FileType};
-use std::io::{self, Read as _};
+use std::fs::{File, FileType, Metadata};
+use std::io::{self, IsTerminal as _, Read as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// Opens a regular file for reading; links are followed.
-///
-/// # Errors
-/// When it cannot be opened, or is something else; a FIFO is never waited for.
+use nix::fcntl::OFlag;
+
+/// Opens a regular file for reading; links are followed, and a FIFO is never waited for.
 pub fn regular(path: &Path) -> io::Result<File> {
     // Opening a tape or a watchdog may do more than that, so it is looked at first, and again once it is open.
     checked(std::fs::metadata(path)?.file_type())?;
@@ -20,36 +21,25 @@ pub fn regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The bytes of a regular file.
-///
-/// # Errors
-/// As [`regular`], and when it cannot be read.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     regular(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The text of a regular file.
-///
-/// # Errors
-/// As [`read`], and when it is not UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     regular(path)?.read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Opens what a person named as input: a regular file, a FIFO, a terminal, `/dev/null`, or standard input by its path.
-///
-/// # Errors
-/// When it cannot be opened, or is a folder, a socket or another device.
+/// Opens what a person named as input: a regular file, FIFO, terminal, `/dev/null`, or standard input by its path.
 pub fn input(path: &Path) -> io::Result<File> {
     if let Some(stdin) = standard(path) {
         return stdin;
     }
     let found = std::fs::metadata(path)?;
-    if is_fifo(found.file_type()) {
+    if found.file_type().is_fifo() {
         return File::open(path);
     }
     if is_empty_device(&found) {
@@ -61,8 +51,6 @@ pub fn input(path: &Path) -> io::Result<File> {
     }
 }
 
-/// # Errors
-/// When it is not a regular file.
 fn checked(kind: FileType) -> io::Result<()> {
     if kind.is_file() {
         return Ok(());
@@ -72,7 +60,6 @@ fn checked(kind: FileType) -> io::Result<()> {
 }
 
 fn what(kind: FileType) -> &'static str {
-    use std::os::unix::fs::FileTypeExt as _;
     if kind.is_dir() {
         "a folder"
     } else if kind.is_fifo() {
@@ -84,36 +71,25 @@ fn what(kind: FileType) -> &'static str {
     }
 }
 
-fn is_fifo(kind: FileType) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    kind.is_fifo()
-}
-
 /// Whether it is `/dev/null`, under whatever name.
-fn is_empty_device(found: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-    let is_same = |null: std::fs::Metadata| null.rdev() == found.rdev();
+fn is_empty_device(found: &Metadata) -> bool {
+    let is_same = |null: Metadata| null.rdev() == found.rdev();
     found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
 }
 
 /// Standard input, where a path is its name: it may be a socket, which no path opens.
 fn standard(path: &Path) -> Option<io::Result<File>> {
-    use std::os::fd::AsFd as _;
     let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
     is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))
 }
 
 fn is_terminal(path: &Path) -> bool {
-    use std::io::IsTerminal as _;
-    use std::os::unix::fs::FileTypeExt as _;
     std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
         && open_at_once(path).is_ok_and(|file| file.is_terminal())
 }
 
 /// Opens without waiting for the other end of a FIFO, and without taking a terminal as the process's own.
 fn open_at_once(path: &Path) -> io::Result<File> {
-    use nix::fcntl::OFlag;
-    use std::os::unix::fs::OpenOptionsExt as _;
     File::options().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)
 }
 

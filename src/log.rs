@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
-use tracing_subscriber::fmt::{MakeWriter, format};
+use tracing_subscriber::fmt::format;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 use tracing_subscriber::{Layer, fmt};
@@ -23,32 +23,25 @@ pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";
 /// What a run's log holds at most, in bytes.
 const KEPT: u64 = 4 << 20;
-/// What is held before it is known which run it belongs to, in bytes.
+/// What is kept in memory before the run is known, in bytes.
 const HELD: usize = 64 << 10;
 
-static RUN: Mutex<RunLog> = Mutex::new(RunLog { clean: None, to: To::Memory(Vec::new()) });
+static RUN: Mutex<RunLog> = Mutex::new(RunLog::Memory(Vec::new()));
 static SCREEN: Mutex<Option<Screen>> = Mutex::new(None);
 
-/// Takes secrets out of a text.
 pub type Clean = fn(&str) -> String;
 /// Prints lines on stderr where live rows may be drawn.
 pub type Screen = Box<dyn Fn(&str) + Send>;
 
-/// Why nothing can be logged.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The filter cannot be read.
     #[error("`{VARIABLE}` is not a filter: {0}")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
-    /// Another subscriber is there.
     #[error("logging has already begun")]
     Begun(#[from] TryInitError),
 }
 
 /// Begins logging, once in a process: `verbose` counts `-v`, `filter` is the value of [`VARIABLE`].
-///
-/// # Errors
-/// When the filter cannot be read, or logging has begun already.
 pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogError> {
     let named = filter.filter(|filter| !filter.is_empty());
     let by_level = |level: LevelFilter| EnvFilter::default().add_directive(level.into());
@@ -59,7 +52,6 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
         (None, 1) => (by_level(LevelFilter::INFO), by_level(LevelFilter::INFO)),
         (None, _) => (by_level(LevelFilter::DEBUG), by_level(LevelFilter::DEBUG)),
     };
-    run_log().clean = Some(clean);
     // Two layers that format fields alike would write those of a span into one text, twice.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
@@ -70,11 +62,12 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
         .with_ansi(false)
         .with_target(false)
         .without_time()
-        .with_writer(ToScreen(clean))
+        .with_writer(move || Cleaned(clean, show))
         .with_filter(screen);
+    let keep = move || Cleaned(clean, |text| lock(&RUN).take(text.as_bytes()));
     tracing_subscriber::registry()
         .with(screen)
-        .with(fmt::layer().with_ansi(false).with_target(false).with_writer(ToRun).with_filter(run))
+        .with(fmt::layer().with_ansi(false).with_target(false).with_writer(keep).with_filter(run))
         .try_init()?;
     Ok(())
 }
@@ -92,21 +85,18 @@ pub fn on_screen(screen: Screen) -> impl Drop {
     Past
 }
 
-/// Writes what was logged until now, and all that follows, to the log of a run.
-///
-/// # Errors
-/// When the file cannot be opened; what follows is not kept then.
+/// Writes what was logged until now, and all that follows, to the log of a run; where that fails, nothing is kept.
 pub fn keep_in(folder: &Path) -> io::Result<PathBuf> {
     let path = folder.join(FILE);
     let opened = private::options().append(true).create(true).open(&path);
-    let mut log = run_log();
-    let held = match std::mem::replace(&mut log.to, To::Nowhere) {
-        To::Memory(held) => held,
-        To::Nowhere | To::File { .. } => Vec::new(),
+    let mut log = lock(&RUN);
+    let held = match std::mem::replace(&mut *log, RunLog::Nowhere) {
+        RunLog::Memory(held) => held,
+        RunLog::Nowhere | RunLog::File { .. } => Vec::new(),
     };
     let file = opened?;
     let left = KEPT.saturating_sub(file.metadata()?.len());
-    log.to = To::File { file, left };
+    *log = RunLog::File { file, left };
     log.take(&held);
     Ok(path)
 }
@@ -115,17 +105,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run_log() -> MutexGuard<'static, RunLog> {
-    lock(&RUN)
-}
-
 /// The log of the run that this process works on.
-struct RunLog {
-    clean: Option<Clean>,
-    to: To,
-}
-
-enum To {
+enum RunLog {
     /// It is not known yet which run that is.
     Memory(Vec<u8>),
     File {
@@ -139,10 +120,10 @@ enum To {
 impl RunLog {
     /// Keeps lines, as far as there is room; the last line of a full log says that it is one.
     fn take(&mut self, lines: &[u8]) {
-        match &mut self.to {
-            To::Memory(held) if held.len() + lines.len() <= HELD => held.extend_from_slice(lines),
-            To::Memory(_) | To::Nowhere => {}
-            To::File { file, left } => {
+        match self {
+            Self::Memory(held) if held.len() + lines.len() <= HELD => held.extend_from_slice(lines),
+            Self::Memory(_) | Self::Nowhere => {}
+            Self::File { file, left } => {
                 let length = lines.len() as u64;
                 // A log that cannot be written is no reason to end a run.
                 if length <= *left {
@@ -157,17 +138,13 @@ impl RunLog {
     }
 }
 
-/// Gets each event as one text.
-#[derive(Clone, Copy)]
-struct ToRun;
+/// Gets each event as one text, which is cleaned and handed on.
+struct Cleaned(Clean, fn(&str));
 
-impl Write for ToRun {
+impl Write for Cleaned {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut log = run_log();
-        if let Some(clean) = log.clean {
-            let line_text = clean(&String::from_utf8_lossy(line));
-            log.take(line_text.as_bytes());
-        }
+        let Self(clean, hand_on) = self;
+        hand_on(&clean(&String::from_utf8_lossy(line)));
         Ok(line.len())
     }
 
@@ -176,38 +153,10 @@ impl Write for ToRun {
     }
 }
 
-impl MakeWriter<'_> for ToRun {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        *self
-    }
-}
-
-/// Gets each event as one text.
-#[derive(Clone, Copy)]
-struct ToScreen(Clean);
-
-impl Write for ToScreen {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let text = (self.0)(&String::from_utf8_lossy(line));
-        match &*lock(&SCREEN) {
-            Some(screen) => screen(text.trim_end_matches('\n')),
-            None => drop(io::stderr().write_all(text.as_bytes())),
-        }
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for ToScreen {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        *self
+fn show(text: &str) {
+    match &*lock(&SCREEN) {
+        Some(screen) => screen(text.trim_end_matches('\n')),
+        None => drop(io::stderr().write_all(text.as_bytes())),
     }
 }
 
@@ -220,7 +169,7 @@ mod tests {
     #[test]
     fn a_log_is_bounded_and_says_so_once() {
         let mut kept = tempfile::tempfile().unwrap();
-        let mut log = RunLog { clean: None, to: To::File { file: kept.try_clone().unwrap(), left: 12 } };
+        let mut log = RunLog::File { file: kept.try_clone().unwrap(), left: 12 };
         for line in ["first\n", "second, and too long\n", "x\n"] {
             log.take(line.as_bytes());
         }
@@ -232,11 +181,11 @@ mod tests {
 
     #[test]
     fn what_is_held_for_a_run_is_bounded() {
-        let mut log = RunLog { clean: None, to: To::Memory(Vec::new()) };
+        let mut log = RunLog::Memory(Vec::new());
         log.take(&[b'x'; HELD - 1]);
         log.take(b"too much");
         log.take(b"y");
-        let To::Memory(held) = log.to else { panic!("no run has begun") };
+        let RunLog::Memory(held) = log else { panic!("no run has begun") };
         assert_eq!((held.len(), held.last()), (HELD, Some(&b'y')));
     }
 }

@@ -6,37 +6,28 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Says of a state folder that nothing in it is open to others any more.
+/// The file that marks a state folder whose permissions have been tightened.
 const MARK: &str = "private";
 /// The folder of the histories, by which a state folder is known.
 const HISTORIES: &str = "repos";
-/// What lies in a state folder.
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
 /// Makes a folder with those above it (mode 0700). One that is there stays as it is.
-///
-/// # Errors
-/// It cannot be made.
 pub fn folder(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Options that make a file with mode 0600.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.mode(0o600);
     options
 }
 
 /// Writes a file whole or not at all, and makes the folder for it.
-///
-/// # Errors
-/// It cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let above = path.parent().ok_or(io::ErrorKind::NotFound)?;
     folder(above)?;
@@ -49,23 +40,16 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Takes the rights of others away from a state folder that an older Glee made, and from everything in it. Files that
 /// have another name too stay as they are: they are objects of the user's repository.
-///
-/// # Errors
-/// Something in it cannot be read or changed.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;
         let wanted = mode & 0o700;
         if mode == wanted { Ok(()) } else { fs::set_permissions(path, fs::Permissions::from_mode(wanted)) }
     };
-    let Ok(meta) = fs::symlink_metadata(state_dir) else { return Ok(()) };
-    if !meta.is_dir() {
-        return Ok(());
-    }
+    let Some(meta) = fs::symlink_metadata(state_dir).ok().filter(fs::Metadata::is_dir) else { return Ok(()) };
     let names = fs::read_dir(state_dir)?.map(|entry| entry.map(|entry| entry.file_name()));
     let names = names.collect::<io::Result<Vec<_>>>()?;
-    let is_own = |name: &&OsString| {
+    let is_own = |name: OsString| {
         let name = name.to_string_lossy();
         OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
     };
@@ -82,7 +66,7 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
         let is_top = folder == state_dir;
         for entry in fs::read_dir(&folder)? {
             let entry = entry?;
-            if is_top && !is_own(&&entry.file_name()) {
+            if is_top && !is_own(entry.file_name()) {
                 continue;
             }
             let path = entry.path();
@@ -105,8 +89,6 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -21,11 +23,8 @@ use crate::protocol::request::Request;
 pub struct Query<'a> {
     pub agent: &'a Agent,
     pub program: &'a Program,
-    /// What it is asked.
     pub request: &'a Request,
-    /// The same in prose.
     pub prompt: &'a str,
-    /// The session that the answer carries on, if it does.
     pub session: Option<&'a str>,
     /// The folder for files that the program reads beside its stdin; outside the tree.
     pub folder: &'a Path,
@@ -33,7 +32,6 @@ pub struct Query<'a> {
     pub call: &'a str,
 }
 
-/// A program about to be run: everything its process gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// The program, as an absolute path.
@@ -45,19 +43,19 @@ pub struct Invocation {
     pub stdin: Vec<u8>,
     /// Whether its output comes piece by piece, so that `first_output` and `idle` mean something.
     pub streams: bool,
-    /// Files that have to lie there before it starts, with what is in them.
+    /// Files to write before it starts, with their contents.
     pub files: Vec<(PathBuf, String)>,
 }
 
 impl Invocation {
-    /// A command as it stands, found as `program`, with nothing on stdin. Whether it prints piece by piece is unknown.
+    /// A program with nothing on stdin. Whether it prints piece by piece is unknown.
     pub(super) fn plain(
-        program: PathBuf,
-        command: &[String],
+        program: impl Into<PathBuf>,
+        args: impl IntoIterator<Item: Into<OsString>>,
         env: BTreeMap<OsString, OsString>,
         cwd: impl Into<PathBuf>,
     ) -> Self {
-        let args = command.iter().skip(1).map(Into::into).collect();
+        let (program, args) = (program.into(), args.into_iter().map(Into::into).collect());
         Self { program, args, env, cwd: cwd.into(), stdin: Vec::new(), streams: false, files: Vec::new() }
     }
 }
@@ -70,58 +68,62 @@ pub struct Output {
     /// The end of stderr, at most 4 KiB, as text.
     pub stderr_tail: String,
     pub ended: Timestamp,
-    /// Sizes, hash and exit.
     pub transcript: crate::event::Transcript,
 }
 
-/// Where the text of an answer is.
+/// The text of an answer. It may be larger than memory should be, and need not be valid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Body {
-    /// The kept stdout is the answer as it stands.
-    Stdout,
-    /// The answer was taken out of a vendor's form.
+pub enum AnswerText {
+    File(PathBuf),
     Text(String),
+}
+
+impl AnswerText {
+    pub fn reader(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
+        Ok(match self {
+            Self::File(path) => Box::new(BufReader::with_capacity(64 << 10, File::open(path)?)),
+            Self::Text(text) => Box::new(Cursor::new(text.as_bytes())),
+        })
+    }
 }
 
 /// What was read in an output, which may be that of a process that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The answer before it is parsed, or why there is none.
-    pub answer: Result<Body, AgentError>,
-    /// What there was of an answer before it broke off.
+    pub answer: Result<AnswerText, AgentError>,
+    /// The part of the answer that was written before a failure.
     pub partial: Option<String>,
-    /// Tokens and money, where the program says.
     pub usage: Usage,
-    /// What else it says.
     pub told: Told,
 }
 
 impl Reading {
     /// All of stdout is the answer, and nothing else is known.
-    pub fn stdout() -> Self {
-        Self { answer: Ok(Body::Stdout), partial: None, usage: Usage::default(), told: Told::default() }
+    pub fn stdout(output: &Output) -> Self {
+        Self::from(Ok(AnswerText::File(output.stdout.clone())))
     }
 }
 
-/// Why an agent gave no answer.
+impl From<Result<AnswerText, AgentError>> for Reading {
+    fn from(answer: Result<AnswerText, AgentError>) -> Self {
+        Self { answer, partial: None, usage: Usage::default(), told: Told::default() }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentError {
-    /// The kind of failure.
     pub kind: FailureKind,
     /// What happened: a lowercase fragment without a period, names in backticks.
     pub message: String,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl AgentError {
-    /// An error without a hint.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None }
     }
 
-    /// Says what to do about it.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -134,12 +136,34 @@ impl Advice for AgentError {
     }
 }
 
-/// The two pure functions, and what a line of output tells while the program is at work.
+/// What is known of an adapter and its program beforehand.
+#[derive(Clone, Copy, Default)]
+pub struct Profile {
+    /// As in `agents.<name>.adapter`.
+    pub name: &'static str,
+    /// How one logs in or sets the key.
+    pub login: &'static str,
+    /// Arguments that print help and do nothing, by which it is found out which flags the program has.
+    pub helps: &'static [&'static [&'static str]],
+    /// Which lines of its output count as its first output, and which show that its service does not answer.
+    pub marks: Marks,
+    /// The program's word for a reasoning effort, where it has an option for it.
+    pub effort: Option<fn(Effort) -> &'static str>,
+    /// The kinds of failure that exit codes stand for by themselves.
+    pub exit_codes: &'static [(&'static [i32], FailureKind)],
+    /// Folders of the tree whose modules its program always loads; where one exists it is not started.
+    pub loads: &'static [&'static str],
+    /// Whether it reports the tokens of the whole session instead of those of the last call.
+    pub counts_sessions: bool,
+    /// Whether Glee ends it once it has answered, so that its exit status means nothing.
+    pub ends_when_done: bool,
+}
+
+/// The two pure functions, and how a line of output is shown while the program runs.
 pub trait Adapter: Send + Sync {
-    /// The command that asks.
-    ///
-    /// # Errors
-    /// When the request cannot be put to this program at all (too long, a missing safety flag).
+    fn profile(&self) -> Profile;
+
+    /// The command that asks; fails where this program cannot be asked this (too long, a missing safety flag).
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError>;
 
     /// What the program answered: unless it is said otherwise, in the events that [`Adapter::hear`] takes.
@@ -147,33 +171,11 @@ pub trait Adapter: Send + Sync {
         stream::reading(self, output)
     }
 
-    /// Its name, as in `agents.<name>.adapter`.
-    fn name(&self) -> &'static str;
-
     /// Takes one event of a program that prints its work as JSON.
-    fn hear(&self, heard: &mut Heard, event: &Value) {
-        let _ = (heard, event);
-    }
-
-    /// The kind of failure that an exit code stands for by itself.
-    fn blame(&self, code: i32) -> Option<FailureKind> {
-        let _ = code;
-        None
-    }
-
-    /// Whether Glee ends it once it is done, so that the way in which it ended says nothing.
-    fn ends_when_done(&self) -> bool {
-        false
-    }
-
-    /// How one logs in or sets the key.
-    fn login(&self) -> &'static str {
-        ""
-    }
+    fn hear(&self, _heard: &mut Heard, _event: &Value) {}
 
     /// The conversation with a program that is not asked by its stdin alone.
-    fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Talk>> {
-        let _ = query;
+    fn talk(&self, _query: &Query<'_>) -> Option<Box<dyn Talk>> {
         None
     }
 
@@ -186,31 +188,5 @@ pub trait Adapter: Send + Sync {
     /// ends them, a whole message with the end of a line. `None` where it says nothing.
     fn said(&self, line: &str) -> Option<String> {
         Some(format!("{line}\n"))
-    }
-
-    /// What its lines are: none of those that it prints before its model has said a word is its first output.
-    fn marks(&self) -> Marks {
-        Marks::default()
-    }
-
-    /// Folders of the tree whose modules its program loads whatever it is told; it is not asked where one is there.
-    fn loads(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Whether it tells the tokens of a whole session, not those of the last call.
-    fn counts_sessions(&self) -> bool {
-        false
-    }
-
-    /// The program's word for how hard its model is to think; `None` where it cannot be told.
-    fn effort(&self, effort: Effort) -> Option<&'static str> {
-        let _ = effort;
-        None
-    }
-
-    /// What the program is asked to find out which flags it has: arguments that print help and do nothing.
-    fn helps(&self) -> &'static [&'static [&'static str]] {
-        &[]
     }
 }

@@ -1,7 +1,6 @@
 //! Asking an agent: program found, command built, process run, answer handed back.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +11,12 @@ use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info, info_span, warn};
 
-use super::adapter::{AgentError, Body, Output, Query, Reading};
+use super::adapter::{AgentError, AnswerText, Query, Reading};
 use super::builtin;
 use super::cooldown::Cooldown;
 use super::detect::Known;
 use super::effort;
-use super::failure::RunError;
+use super::failure::{Failed, RunError};
 use super::kind::AdapterKind;
 use super::memory::Memory;
 use super::price;
@@ -31,35 +30,32 @@ use crate::domain::{Agent, AgentName, FailureKind, Told, Usage};
 use crate::event::Transcript;
 use crate::protocol::request::Request;
 
-/// The way to every agent.
 #[derive(Clone)]
 pub struct Agents {
-    runner: Arc<dyn Runner>,
-    memory: Memory,
-    known: Arc<Mutex<Known>>,
+    pub(super) runner: Arc<dyn Runner>,
+    pub(super) memory: Memory,
+    pub(super) known: Arc<Mutex<Known>>,
 }
 
-/// One question to one agent.
 #[derive(Clone)]
 pub struct Ask<'a> {
     pub agent: &'a Agent,
-    /// What, for adapters that send it as it stands.
+    /// The question as structured data, for adapters that send JSON.
     pub request: &'a Request,
     /// The same as a prompt, for those that send prose.
     pub prompt: &'a str,
     /// The caps; the agent's own timeout takes the place of `total`.
     pub limits: &'a Limits,
-    /// Whether an agent that may only read is held to that, and what it must not write to under any name.
+    /// Whether an agent that may only read is confined.
     pub sandbox: Sandbox,
-    /// The tree, its git folders and Glee's state.
+    /// What a confined agent must never write to: the tree, its git folders and Glee's state.
     pub protected: &'a [PathBuf],
-    /// Where the raw output is kept.
     pub files: &'a TranscriptFiles,
     /// The session that the answer carries on, if the agent holds one.
     pub session: Option<&'a Session>,
-    /// Gets signs of life, in words.
+    /// Is given short descriptions of what the agent does.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// Whether it stands still at the moment; `None` where nobody will ever ask for that.
+    /// Whether the agent is to be suspended; `None` where it never is.
     pub stands: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
@@ -67,7 +63,6 @@ pub struct Ask<'a> {
 /// A session that a program keeps and can carry on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// Whose program it is.
     pub agent: AgentName,
     pub id: String,
     /// What was used in it until now.
@@ -81,71 +76,29 @@ pub struct TranscriptFiles {
     pub stderr: PathBuf,
 }
 
-/// What came of a question.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The text of the answer, or why there is none.
     pub result: Result<AnswerText, AgentError>,
     /// What the process left behind, also if it failed; absent if it could not be started.
     pub transcript: Option<Transcript>,
     /// Wall time in milliseconds.
     pub millis: u64,
-    /// Tokens and money, where known.
     pub usage: Usage,
-    /// What else the program told.
     pub told: Told,
 }
 
-/// The text of an answer. It may be larger than memory should be, and need not be valid UTF-8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnswerText {
-    /// It is this file.
-    File(PathBuf),
-    /// It was taken out of a vendor's form.
-    Text(String),
-}
-
-impl AnswerText {
-    /// Reads it from its beginning.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
-    pub fn reader(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
-        Ok(match self {
-            Self::File(path) => Box::new(BufReader::with_capacity(64 << 10, File::open(path)?)),
-            Self::Text(text) => Box::new(Cursor::new(text.as_bytes())),
-        })
-    }
-}
-
 impl Agents {
-    /// Agents that are run by `runner`.
     pub fn new(runner: Arc<dyn Runner>) -> Self {
         Self { runner, memory: Memory::default(), known: Arc::default() }
     }
 
-    /// Remembers in a folder of the state folder what is worth knowing in the next run.
+    /// Keeps cooldowns and program versions in the state folder, for the next run.
     #[must_use]
     pub fn remembering(self, state_dir: &Path) -> Self {
-        Self { memory: Memory::in_folder(state_dir.join("agents")), ..self }
-    }
-
-    pub(super) fn runner(&self) -> &dyn Runner {
-        &*self.runner
-    }
-
-    pub(super) fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
-    pub(super) fn known(&self) -> &Mutex<Known> {
-        &self.known
+        Self { memory: Memory(Some(state_dir.join("agents"))), ..self }
     }
 
     /// Makes sure, before anything costs money, that every agent's adapter and program exist, or those of a backup.
-    ///
-    /// # Errors
-    /// For the first agent that could not be run; the message names it.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(effort::fits)?;
         let backup = |agent: &Agent| backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
@@ -159,9 +112,6 @@ impl Agents {
     }
 
     /// The absolute path of an agent's program, whose adapter exists as well.
-    ///
-    /// # Errors
-    /// When there is none, or none that may be run; the message names the agent.
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
         // A record is played by Glee itself.
         let own = [format!("{}replay", builtin::PREFIX)];
@@ -244,7 +194,6 @@ impl Agents {
         }
     }
 
-    /// Waits until the program may be asked again, if it rests, and tries once.
     async fn rest_and_try(&self, ask: &Ask<'_>, session: Option<&Session>, left: Duration, tries: u32) -> Asked {
         let nothing = |error| Asked {
             result: Err(error),
@@ -295,7 +244,6 @@ impl Agents {
         asked
     }
 
-    /// Asks once. Fails if nothing could be started.
     async fn once(
         &self,
         ask: &Ask<'_>,
@@ -306,7 +254,7 @@ impl Agents {
     ) -> Result<Asked, AgentError> {
         let agent = ask.agent;
         effort::fits(agent)?;
-        let adapter = kind.adapter();
+        let (adapter, profile) = (kind.adapter(), kind.adapter().profile());
         let root = Path::new(&ask.request.root);
         for kind in sandbox::programs(kind, &agent.command) {
             refuse_modules(agent, kind, root)?;
@@ -337,19 +285,13 @@ impl Agents {
         let record = recorded.insert(Record::new(kind, &query, &invocation));
         record.write(&record::path(&ask.files.stdout)).map_err(kept)?;
         let role = ask.request.task.role();
-        let activity = |line: &str| match adapter.telling(line) {
-            Some(told) => {
-                (ask.activity)(&told);
-                true
-            }
-            None => false,
-        };
+        let activity = |line: &str| adapter.telling(line).inspect(|told| (ask.activity)(told)).is_some();
         let talk = adapter.talk(&query);
         let job = Job {
             invocation: &invocation,
             stands: ask.stands.clone(),
             talk: talk.as_deref(),
-            marks: adapter.marks(),
+            marks: profile.marks,
             request: Some(ask.request),
             confinement: sandbox::confinement(
                 ask.sandbox,
@@ -365,15 +307,10 @@ impl Agents {
             activity: &activity,
             stop: ask.stop.clone(),
         };
-        let (output, failed) = match self.runner.run(job).await {
-            Ok(output) => (Some(output), None),
-            Err(failed) => (failed.output, Some(failed.error)),
-        };
-        let Some(output) = output else {
-            return Err(failed.map_or_else(
-                || AgentError::new(FailureKind::Crashed, format!("`{}` left nothing behind", agent.name)),
-                |error| error.for_agent(agent),
-            ));
+        let (output, failed) = match self.runner.run(job).await.map_err(|failed| *failed) {
+            Ok(output) => (output, None),
+            Err(Failed { error, output: Some(output) }) => (output, Some(error)),
+            Err(Failed { error, output: None }) => return Err(error.for_agent(agent)),
         };
         let Reading { answer, partial, usage, told } = adapter.reading(&output);
         let result = match (failed, answer) {
@@ -383,27 +320,21 @@ impl Agents {
             (Some(failed), _) => Err(failed.for_agent(agent)),
         };
         let text = match (&result, &partial) {
-            (Ok(Body::Text(text)), _) | (Err(_), Some(text)) => Some(text),
-            (Ok(Body::Stdout), _) | (Err(_), None) => None,
+            (Ok(AnswerText::Text(text)), _) | (Err(_), Some(text)) => Some(text),
+            (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
         };
         if let Some(text) = text {
             record::private(&ask.files.stdout.with_extension("answer"), text.as_bytes()).map_err(kept)?;
         }
         let usage = match session {
-            Some(session) if adapter.counts_sessions() => usage.since(session.used),
+            Some(session) if profile.counts_sessions => usage.since(session.used),
             _ => usage,
         };
         let usage = price::estimate(usage, told.model.as_deref().or(agent.model.as_deref()), agent.price);
-        let Output { stdout, transcript, .. } = output;
-        let result = result.map(|body| match body {
-            Body::Stdout => AnswerText::File(stdout),
-            Body::Text(text) => AnswerText::Text(text),
-        });
-        Ok(Asked { result, transcript: Some(transcript), millis: 0, usage, told })
+        Ok(Asked { result, transcript: Some(output.transcript), millis: 0, usage, told })
     }
 }
 
-/// Logs what came of a try, in its span.
 fn told(asked: &Asked, ms: u64) {
     if let Some(transcript) = &asked.transcript {
         let span = Span::current();
@@ -422,7 +353,6 @@ fn told(asked: &Asked, ms: u64) {
 }
 
 impl Ask<'_> {
-    /// Waits, unless the run is stopped meanwhile.
     async fn pause(&self, wait: Duration) -> Result<(), AgentError> {
         tokio::select! {
             () = tokio::time::sleep(wait) => Ok(()),
@@ -435,21 +365,14 @@ impl Ask<'_> {
 
 impl TranscriptFiles {
     /// Everything that is kept of the call, with its earlier tries.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");
         let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());
         let folder = self.stdout.parent().unwrap_or(Path::new("."));
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(&stem) {
-                files.push(entry.path());
-            }
-        }
-        Ok(files)
+        let of_call =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&stem));
+        let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+        files.filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err()).collect()
     }
 
     /// Keeps what an earlier try left, under a name with the number of that try.
@@ -477,7 +400,7 @@ fn millis(duration: Duration) -> u64 {
 
 /// A program that would run modules of the tree, in whatever role, is not started.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
-    let loads = kind.adapter().loads();
+    let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {
         return Ok(());
     };

@@ -8,176 +8,72 @@ use jiff::Timestamp;
 use super::reset::reset;
 use crate::domain::FailureKind;
 
-/// What failures are known by, in lowercase; the first list with a match decides.
-const WORDS: [(Kind, &[&str]); 8] = [
+/// What failures are known by, in lowercase and separated by `, `; the first list with a match decides.
+const WORDS: [(FailureKind, &str); 8] = [
     (
-        Kind::TooLong,
-        &[
-            "prompt is too long",
-            "context length",
-            "context window",
-            "maximum context",
-            "too many tokens",
-            "input too long",
-            "exceeds the maximum length",
-        ],
+        FailureKind::TooLong,
+        "prompt is too long, context length, context window, maximum context, too many tokens, \
+         input too long, exceeds the maximum length",
     ),
-    (Kind::Truncated, &["max_output_tokens", "max_tokens", "output token limit", "output token maximum"]),
+    (FailureKind::Truncated, "max_output_tokens, max_tokens, output token limit, output token maximum"),
     (
-        Kind::Quota,
-        &[
-            "quota",
-            "billing",
-            "credit balance",
-            "insufficient credit",
-            "usage limit",
-            "spending limit",
-            "spend limit",
-            "limit reached|",
-            "hit your limit",
-            "out of credits",
-            "premium requests",
-            "payment required",
-        ],
+        FailureKind::OverQuota { reset: None },
+        "quota, billing, credit balance, insufficient credit, usage limit, spending limit, spend limit, \
+         limit reached|, hit your limit, out of credits, premium requests, payment required",
     ),
     (
-        Kind::Rate,
-        &[
-            "rate limit",
-            "rate_limit",
-            "ratelimit",
-            "too many requests",
-            "status: 429",
-            "(429)",
-            "status 429",
-            "http 429",
-            "resource_exhausted",
-            "resource exhausted",
-        ],
+        FailureKind::RateLimited { reset: None },
+        "rate limit, rate_limit, ratelimit, too many requests, status: 429, (429), status 429, http 429, \
+         resource_exhausted, resource exhausted",
     ),
     (
-        Kind::Login,
-        &[
-            "not logged in",
-            "please run /login",
-            "invalid api key",
-            "incorrect api key",
-            "authentication",
-            "authenticate",
-            "unauthorized",
-            "unauthenticated",
-            "auth method",
-            "login required",
-            "log in",
-            "api key not",
-            "missing api key",
-            "no api key",
-            "permission_denied",
-            "status 401",
-            "http 401",
-            "status 403",
-            "environment variable: `",
-        ],
+        FailureKind::NotLoggedIn,
+        "not logged in, please run /login, invalid api key, incorrect api key, authentication, authenticate, \
+         unauthorized, unauthenticated, auth method, login required, log in, api key not, missing api key, \
+         no api key, permission_denied, status 401, http 401, status 403, environment variable: `",
     ),
     (
-        Kind::Service,
-        &[
-            "overloaded",
-            "high demand",
-            "server error",
-            "internal error",
-            "internal_error",
-            "service unavailable",
-            "bad gateway",
-            "gateway timeout",
-            "temporarily",
-            "econnrefused",
-            "econnreset",
-            "enotfound",
-            "etimedout",
-            "eai_again",
-            "connection",
-            "network",
-            "fetch failed",
-            "socket",
-            "stream disconnected",
-            "transport error",
-            "dns",
-            "terminated",
-            "malformed response",
-            "incomplete json",
-            "unexpected end of json",
-            "timed out",
-            "timeout",
-            "stream error",
-            "error decoding",
-            "empty or malformed",
-            "unable to connect",
-            "failed to parse",
-            "json parse",
-            "unexpected token",
-            "invalid json",
-            "non-sse response",
-            "without sending any chunks",
-            "get response from the ai model",
-        ],
+        FailureKind::Unavailable,
+        "overloaded, high demand, server error, internal error, internal_error, service unavailable, \
+         bad gateway, gateway timeout, temporarily, econnrefused, econnreset, enotfound, etimedout, \
+         eai_again, connection, network, fetch failed, socket, stream disconnected, transport error, dns, \
+         terminated, malformed response, incomplete json, unexpected end of json, timed out, timeout, \
+         stream error, error decoding, empty or malformed, unable to connect, failed to parse, json parse, \
+         unexpected token, invalid json, non-sse response, without sending any chunks, \
+         get response from the ai model",
     ),
-    (Kind::Empty, &["empty response", "no visible output", "no response", "invalid_stream"]),
+    (FailureKind::Empty, "empty response, no visible output, no response, invalid_stream"),
     (
-        Kind::Flags,
-        &[
-            "unknown option",
-            "unknown argument",
-            "unexpected argument",
-            "unrecognized option",
-            "unrecognised option",
-            "invalid value",
-            "unknown flag",
-            "invalid option",
-            "unknown feature",
-            "argument missing",
-            "error loading config",
-            "model not found",
-            "unknown model",
-            "invalid model",
-        ],
+        FailureKind::BadFlags,
+        "unknown option, unknown argument, unexpected argument, unrecognized option, unrecognised option, \
+         invalid value, unknown flag, invalid option, unknown feature, argument missing, \
+         error loading config, model not found, unknown model, invalid model",
     ),
 ];
 
-#[derive(Clone, Copy)]
-enum Kind {
-    TooLong,
-    Truncated,
-    Quota,
-    Rate,
-    Login,
-    Service,
-    Empty,
-    Flags,
-}
-
-/// The kind of a failure from an HTTP status, if there is one, and from what is said about it.
 pub(super) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKind {
     let text = text.to_lowercase();
-    let said = WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(kind, _)| *kind);
+    let is_said = |words: &str| words.split(", ").any(|word| text.contains(word));
+    let said = WORDS.iter().find(|(_, words)| is_said(words)).map(|(kind, _)| *kind);
     let kind = match (status, said) {
-        (Some(402), _) | (Some(403 | 429), Some(Kind::Quota)) => Some(Kind::Quota),
-        (Some(401 | 403), _) => Some(Kind::Login),
-        (Some(413), _) => Some(Kind::TooLong),
-        (Some(429), _) => Some(Kind::Rate),
-        (Some(408 | 409 | 425 | 500..=599), _) => Some(Kind::Service),
-        (_, said) => said,
+        (Some(402), _) | (Some(403 | 429), Some(FailureKind::OverQuota { .. })) => {
+            FailureKind::OverQuota { reset: None }
+        }
+        (Some(401 | 403), _) => FailureKind::NotLoggedIn,
+        (Some(413), _) => FailureKind::TooLong,
+        (Some(429), _) => FailureKind::RateLimited { reset: None },
+        (Some(408 | 409 | 425 | 500..=599), _) => FailureKind::Unavailable,
+        (_, said) => said.unwrap_or(FailureKind::Crashed),
     };
+    with_reset(kind, reset(&text, now))
+}
+
+/// The kind with the time at which the service works again, where it has one and does not know it yet.
+pub(super) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
     match kind {
-        Some(Kind::TooLong) => FailureKind::TooLong,
-        Some(Kind::Truncated) => FailureKind::Truncated,
-        Some(Kind::Quota) => FailureKind::OverQuota { reset: reset(&text, now) },
-        Some(Kind::Rate) => FailureKind::RateLimited { reset: reset(&text, now) },
-        Some(Kind::Login) => FailureKind::NotLoggedIn,
-        Some(Kind::Service) => FailureKind::Unavailable,
-        Some(Kind::Empty) => FailureKind::Empty,
-        Some(Kind::Flags) => FailureKind::BadFlags,
-        None => FailureKind::Crashed,
+        FailureKind::RateLimited { reset } => FailureKind::RateLimited { reset: reset.or(known) },
+        FailureKind::OverQuota { reset } => FailureKind::OverQuota { reset: reset.or(known) },
+        kind => kind,
     }
 }
 

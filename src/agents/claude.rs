@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::adapter::{Adapter, AgentError, Invocation, Profile, Query};
 use super::effort;
 use super::heads::Marks;
 use super::schema::Form;
@@ -31,6 +31,17 @@ const SEES: [&str; 5] = [
 pub(super) struct Claude;
 
 impl Adapter for Claude {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "claude",
+            login: "log in: run `claude` and type `/login`, or set ANTHROPIC_API_KEY",
+            helps: &[&["--help"]],
+            marks: Marks { mute: Some(&[r#"{"type":"system""#]), vain: None },
+            effort: Some(Effort::as_str),
+            ..Profile::default()
+        }
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         stream::fits(query, "claude", query.prompt.len(), LONGEST, "bytes")?;
         query.program.need(&NEEDED)?;
@@ -88,28 +99,8 @@ impl Adapter for Claude {
         })
     }
 
-    fn marks(&self) -> Marks {
-        Marks { mute: Some(&[r#"{"type":"system""#]), vain: None }
-    }
-
-    fn effort(&self, effort: Effort) -> Option<&'static str> {
-        Some(effort.as_str())
-    }
-
-    fn helps(&self) -> &'static [&'static [&'static str]] {
-        &[&["--help"]]
-    }
-
-    fn name(&self) -> &'static str {
-        "claude"
-    }
-
     fn hear(&self, heard: &mut Heard, event: &Value) {
         hear(heard, event);
-    }
-
-    fn login(&self) -> &'static str {
-        "log in: run `claude` and type `/login`, or set ANTHROPIC_API_KEY"
     }
 }
 
@@ -149,9 +140,7 @@ fn goes_on(said: &str) -> bool {
 
 fn result(heard: &mut Heard, event: &Value) {
     heard.done = true;
-    if let Some(session) = text(event, "/session_id") {
-        heard.told.session = Some(session.to_owned());
-    }
+    heard.told.session = text(event, "/session_id").map(ToOwned::to_owned).or(heard.told.session.take());
     heard.usage = usage(event);
     for denial in event["permission_denials"].as_array().into_iter().flatten() {
         heard.denied(text(denial, "/tool_name").unwrap_or("a tool"));

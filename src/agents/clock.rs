@@ -16,26 +16,22 @@ const TICK: Duration = Duration::from_secs(1);
 /// The shortest time between two signs of life.
 const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
 
-/// A stream of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Out,
     Err,
 }
 
-/// What is to be done at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     Nothing,
     /// Show the last line of this stream.
     Activity(Source),
-    /// The program went over a cap.
     Over(Cap),
     /// The supervisor does not end.
     Late,
 }
 
-/// The clock of one program.
 #[derive(Debug)]
 pub(super) struct Clock {
     limits: Limits,
@@ -54,7 +50,6 @@ impl Clock {
         Self { limits, streams, started: now, heard: None, news: None, told: None, late: None, ticked: now }
     }
 
-    /// Takes note of output.
     pub(super) fn heard(&mut self, now: Instant, source: Source) {
         self.heard = Some(now);
         self.noticed(source);
@@ -70,7 +65,6 @@ impl Clock {
         self.late = Some(now + self.limits.kill_grace + SUPERVISOR_LATE);
     }
 
-    /// When there is something to do next.
     pub(super) fn next(&self) -> Instant {
         let deadline = self.late.unwrap_or_else(|| self.cap().0);
         self.telling().map_or(deadline, |(when, _)| when.min(deadline))
@@ -94,13 +88,12 @@ impl Clock {
         }
     }
 
-    /// It was woken: what is to be done now.
     pub(super) fn wake(&mut self, now: Instant) -> Due {
         self.woke(now);
         self.due(now)
     }
 
-    /// What is to be done now; each thing is said once.
+    /// What is due now; each thing is returned once.
     fn due(&mut self, now: Instant) -> Due {
         if let Some((when, source)) = self.telling()
             && when <= now

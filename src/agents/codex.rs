@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::adapter::{Adapter, AgentError, Invocation, Profile, Query};
 use super::heads::Marks;
 use super::schema::Form;
 use super::stream::{self, Heard, Said, list, number, text};
@@ -15,13 +15,28 @@ use crate::domain::{Effort, FailureKind, Role, Usage};
 /// The longest prompt it takes on stdin, in characters.
 const LONGEST: usize = 1_048_576;
 
-/// Tools and features that a judge has no use for.
 const NOT_FOR_A_JUDGE: [&str; 7] =
     ["shell_tool", "unified_exec", "multi_agent", "goals", "view_image", "image_generation", "hooks"];
+
+const MUTE: [&str; 3] =
+    [r#"{"type":"thread.started""#, r#"{"type":"turn.started""#, r#""item":{"id":"item_0","type":"error""#];
 
 pub(super) struct Codex;
 
 impl Adapter for Codex {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "codex",
+            login: "log in with `codex login`, or set the key that its provider names",
+            helps: &[&["exec", "--help"], &["features", "list"]],
+            marks: Marks { mute: Some(&MUTE), vain: None },
+            effort: Some(effort),
+            exit_codes: &[(&[2], FailureKind::BadFlags)],
+            counts_sessions: true,
+            ..Profile::default()
+        }
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         stream::fits(query, "codex", query.prompt.chars().count(), LONGEST, "characters")?;
         query.program.need(&["--sandbox", "--json"])?;
@@ -45,7 +60,7 @@ impl Adapter for Codex {
         }
         // A setting, which is in no help.
         let effort = query.agent.effort.or(query.request.task.wants_effort().then_some(Effort::High));
-        if let Some(effort) = effort.and_then(|effort| self.effort(effort)) {
+        if let Some(effort) = effort.map(self::effort) {
             settings.push(format!("model_reasoning_effort=\"{effort}\""));
         }
         if let Some(provider) = provider(&query.agent.command) {
@@ -89,33 +104,6 @@ impl Adapter for Codex {
         is_said.then(|| text(&event, "/item/text").map(|text| format!("{text}\n")))?
     }
 
-    fn counts_sessions(&self) -> bool {
-        true
-    }
-
-    fn marks(&self) -> Marks {
-        Marks {
-            mute: Some(&[
-                r#"{"type":"thread.started""#,
-                r#"{"type":"turn.started""#,
-                r#""item":{"id":"item_0","type":"error""#,
-            ]),
-            vain: None,
-        }
-    }
-
-    fn effort(&self, effort: Effort) -> Option<&'static str> {
-        Some(if effort == Effort::Max { "xhigh" } else { effort.as_str() })
-    }
-
-    fn helps(&self) -> &'static [&'static [&'static str]] {
-        &[&["exec", "--help"], &["features", "list"]]
-    }
-
-    fn name(&self) -> &'static str {
-        "codex"
-    }
-
     fn hear(&self, heard: &mut Heard, event: &Value) {
         match text(event, "/type").unwrap_or_default() {
             "thread.started" => heard.told.session = text(event, "/thread_id").map(ToOwned::to_owned),
@@ -141,14 +129,6 @@ impl Adapter for Codex {
             _ => {}
         }
     }
-
-    fn blame(&self, code: i32) -> Option<FailureKind> {
-        (code == 2).then_some(FailureKind::BadFlags)
-    }
-
-    fn login(&self) -> &'static str {
-        "log in with `codex login`, or set the key that its provider names"
-    }
 }
 
 fn item(heard: &mut Heard, event: &Value) {
@@ -165,6 +145,10 @@ fn item(heard: &mut Heard, event: &Value) {
     if let Some(answer) = &heard.answer {
         heard.text.clone_from(answer);
     }
+}
+
+fn effort(effort: Effort) -> &'static str {
+    if effort == Effort::Max { "xhigh" } else { effort.as_str() }
 }
 
 /// The provider that a command names with `-c model_provider=...`.

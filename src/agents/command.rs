@@ -10,31 +10,25 @@ use std::path::Path;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
-use super::heads::Marks;
 use super::process::Job;
 use super::stop::Stop;
 use crate::config::settings::Limits;
 
-/// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Whether it exited 0.
     pub passed: bool,
-    /// Why not, in a line, and below it the end of what it printed to stdout and to stderr.
+    /// The error in a line, and below it the end of its stdout and stderr.
     pub tail: String,
 }
 
-/// What a command gets beside its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandInput {
     /// Variables on top of those that every command sees.
     pub env: BTreeMap<&'static str, String>,
-    /// What stands on its stdin.
     pub stdin: Vec<u8>,
 }
 
 impl Agents {
-    /// Runs a command in the tree to its end.
     pub async fn run_command(
         &self,
         command: &[String],
@@ -45,27 +39,15 @@ impl Agents {
         input: CommandInput,
     ) -> Checked {
         let failed = |tail: String| Checked { passed: false, tail };
-        let program = match self.runner().find(command, root) {
+        let program = match self.runner.find(command, root) {
             Ok(program) => program,
             Err(error) => return failed(error.to_string()),
         };
         let mut env = environment::allowed(&[], std::env::vars_os());
         env.extend(input.env.into_iter().map(|(name, value)| (name.into(), value.into())));
-        let invocation = Invocation { stdin: input.stdin, ..Invocation::plain(program, command, env, root) };
-        let job = Job {
-            invocation: &invocation,
-            request: None,
-            stands: None,
-            talk: None,
-            marks: Marks::default(),
-            confinement: None,
-            limits: *limits,
-            stdout: &files.stdout,
-            stderr: &files.stderr,
-            activity: &|_| true,
-            stop,
-        };
-        match self.runner().run(job).await {
+        let plain = Invocation::plain(program, command.iter().skip(1), env, root);
+        let invocation = Invocation { stdin: input.stdin, ..plain };
+        match self.runner.run(Job::plain(&invocation, *limits, files, stop)).await {
             Ok(output) => Checked { passed: true, tail: output.stderr_tail },
             Err(ended) => {
                 let mut tail = ended.error.to_string();
@@ -83,7 +65,7 @@ impl Agents {
     }
 }
 
-/// What is kept of what a failed command printed to stdout, in bytes from its end.
+/// How much of the end of a failed command's stdout is kept, in bytes.
 const TAIL: u64 = 8 << 10;
 
 /// The end of a file, from the beginning of a line; nothing where it cannot be read.

@@ -12,13 +12,11 @@ use super::ask::Agents;
 use super::kind::AdapterKind;
 use crate::domain::{Agent, FailureKind};
 
-/// The file of them.
 const FILE: &str = "cooldowns.json";
 
-/// How long a program rests that was asked too often, where its service does not say for how long.
+/// The cooldown after a rate limit whose end the service does not give.
 const REST: SignedDuration = SignedDuration::from_secs(30);
 
-/// The programs that rest.
 pub(super) type Cooldowns = BTreeMap<String, Cooldown>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,20 +27,17 @@ pub struct Cooldown {
 }
 
 impl Agents {
-    /// Until when an agent rests, if it does.
     pub(super) fn resting(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {
-        let key = key(kind, agent)?;
-        self.memory().read::<Cooldowns>(FILE).remove(&key).filter(|cooldown| cooldown.until > now)
+        self.cooldowns(now).remove(&key(kind, agent)?)
     }
 
-    /// All agents' programs that rest, by name.
     pub fn cooldowns(&self, now: Timestamp) -> BTreeMap<String, Cooldown> {
-        let mut all: Cooldowns = self.memory().read(FILE);
+        let mut all: Cooldowns = self.memory.read(FILE);
         all.retain(|_, cooldown| cooldown.until > now);
         all
     }
 
-    /// Takes note of how a try ended: with an answer, or with a word on when there will be one.
+    /// Records a cooldown where a failed try gives its end, and removes it after an answer.
     pub(super) fn heard(
         &self,
         kind: AdapterKind,
@@ -50,13 +45,13 @@ impl Agents {
         failure: Option<(FailureKind, &str)>,
         now: Timestamp,
     ) {
-        match failure {
-            None => self.rests(kind, agent, None, now),
-            Some((failure, why)) => {
-                if let Some(until) = failure.reset() {
-                    self.rests(kind, agent, Some(Cooldown { until, why: why.to_owned() }), now);
-                }
-            }
+        let rest = |(failure, why): (FailureKind, &str)| {
+            failure.reset().map(|until| Cooldown { until, why: why.to_owned() })
+        };
+        match failure.map(rest) {
+            // It failed, and said nothing of when it works again.
+            Some(None) => {}
+            cooldown => self.rests(kind, agent, cooldown.flatten(), now),
         }
     }
 
@@ -73,7 +68,7 @@ impl Agents {
         if cooldown.is_none() && self.resting(kind, agent, now).is_none() {
             return;
         }
-        self.memory().change(FILE, |all: &mut Cooldowns| {
+        self.memory.change(FILE, |all: &mut Cooldowns| {
             match cooldown {
                 Some(cooldown) => all.insert(key, cooldown),
                 None => all.remove(&key),

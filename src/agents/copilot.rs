@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::adapter::{Adapter, AgentError, Invocation, Profile, Query};
 use super::effort;
 use super::heads::Marks;
 use super::stream::{self, Heard, Said, list, number, text};
@@ -23,9 +23,27 @@ const SEES: [&str; 9] = [
     "GITHUB_TOKEN",
 ];
 
+const MUTE: [&str; 4] = [
+    r#"{"type":"session."#,
+    r#"{"type":"user.message""#,
+    r#"{"type":"assistant.turn_start""#,
+    r#"{"type":"model.call_start""#,
+];
+
 pub(super) struct Copilot;
 
 impl Adapter for Copilot {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "copilot",
+            login: "log in with `copilot login`, or set COPILOT_GITHUB_TOKEN",
+            helps: &[&["--help"]],
+            marks: Marks { mute: Some(&MUTE), vain: None },
+            effort: Some(Effort::as_str),
+            ..Profile::default()
+        }
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         query.program.need(&[
             "--available-tools",
@@ -73,30 +91,6 @@ impl Adapter for Copilot {
         is_said.then(|| text(&event, "/data/content").map(|text| format!("{text}\n")))?
     }
 
-    fn marks(&self) -> Marks {
-        Marks {
-            mute: Some(&[
-                r#"{"type":"session."#,
-                r#"{"type":"user.message""#,
-                r#"{"type":"assistant.turn_start""#,
-                r#"{"type":"model.call_start""#,
-            ]),
-            vain: None,
-        }
-    }
-
-    fn effort(&self, effort: Effort) -> Option<&'static str> {
-        Some(effort.as_str())
-    }
-
-    fn helps(&self) -> &'static [&'static [&'static str]] {
-        &[&["--help"]]
-    }
-
-    fn name(&self) -> &'static str {
-        "copilot"
-    }
-
     fn hear(&self, heard: &mut Heard, event: &Value) {
         match text(event, "/type").unwrap_or_default() {
             "assistant.message_delta" => heard.piece(text(event, "/data/deltaContent").unwrap_or_default()),
@@ -133,9 +127,5 @@ impl Adapter for Copilot {
             }
             _ => {}
         }
-    }
-
-    fn login(&self) -> &'static str {
-        "log in with `copilot login`, or set COPILOT_GITHUB_TOKEN"
     }
 }

@@ -9,9 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::adapter::Invocation;
-use super::ask::Agents;
+use super::ask::{Agents, TranscriptFiles};
 use super::environment::allowed;
-use super::heads::Marks;
 use super::kind::AdapterKind;
 use super::process::Job;
 use super::program::{Program, words};
@@ -19,7 +18,6 @@ use super::stop::Stop;
 use crate::config::settings::Limits;
 use crate::domain::Agent;
 
-/// The caps on a program that tells about itself.
 const LIMITS: Limits = Limits {
     call_timeout: Duration::from_secs(30),
     first_output_timeout: Duration::from_secs(30),
@@ -31,16 +29,13 @@ const LIMITS: Limits = Limits {
     backoff: Duration::from_millis(1),
 };
 
-/// The file of what programs told.
 const FILE: &str = "programs.json";
 
 /// What is known of the programs, by path.
 pub(super) type Known = BTreeMap<String, Entry>;
 
-/// What a program told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// The size of its file in bytes.
     size: u64,
     /// When the file was changed, in nanoseconds since 1970.
     changed: u64,
@@ -56,18 +51,18 @@ impl Agents {
         if !AdapterKind::PROGRAMS.contains(&kind) {
             return program;
         }
-        let mut known = self.known().lock().await;
+        let mut known = self.known.lock().await;
         let name = path.to_string_lossy().into_owned();
         let stamp = stamp(path);
         let fits = |entry: &Entry| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
-        let kept = known.get(&name).cloned().or_else(|| self.memory().read::<Known>(FILE).remove(&name));
+        let kept = known.get(&name).cloned().or_else(|| self.memory.read::<Known>(FILE).remove(&name));
         if let Some(entry) = kept.filter(fits) {
             (program.version, program.words) = (entry.version.clone(), entry.words.clone());
             known.insert(name, entry);
             return program;
         }
         program.version = self.told(&agent.env, path, &["--version"]).await.and_then(|text| version_in(&text));
-        for help in kind.adapter().helps() {
+        for help in kind.adapter().profile().helps {
             if let Some(text) = self.told(&agent.env, path, help).await {
                 program.words.get_or_insert_default().extend(words(&text));
             }
@@ -75,49 +70,28 @@ impl Agents {
         if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
             let entry = Entry { size, changed, version: program.version.clone(), words: program.words.clone() };
             known.insert(name.clone(), entry.clone());
-            self.memory().change(FILE, |known: &mut Known| drop(known.insert(name, entry)));
+            self.memory.change(FILE, |known: &mut Known| drop(known.insert(name, entry)));
         }
         program
     }
 
     /// The version of a program that is no agent.
     pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
-        let path = self.runner().find(&[program.to_owned()], root).ok()?;
+        let path = self.runner.find(&[program.to_owned()], root).ok()?;
         version_in(&self.told(&BTreeMap::new(), &path, &["--version"]).await?)
     }
 
-    /// What a program prints to arguments that do nothing; nothing if it fails.
+    /// The output of a program for arguments such as `--version`; `None` if it fails.
     async fn told(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
         // Not in the reviewed tree: its settings are no business of a program that only tells of itself.
         let folder = tempfile::tempdir().ok()?;
         let mut env = allowed(&[], std::env::vars_os());
         env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
-        let invocation = Invocation {
-            program: path.to_owned(),
-            args: args.iter().map(Into::into).collect(),
-            env,
-            cwd: folder.path().to_owned(),
-            stdin: Vec::new(),
-            streams: false,
-            files: Vec::new(),
-        };
-        let (stdout, stderr) = (folder.path().join("stdout"), folder.path().join("stderr"));
-        let job = Job {
-            invocation: &invocation,
-            request: None,
-            stands: None,
-            talk: None,
-            marks: Marks::default(),
-            confinement: None,
-            limits: LIMITS,
-            stdout: &stdout,
-            stderr: &stderr,
-            activity: &|_| true,
-            stop: Stop::never(),
-        };
-        self.runner().run(job).await.ok()?;
+        let invocation = Invocation::plain(path, args, env, folder.path());
+        let files = TranscriptFiles { stdout: folder.path().join("stdout"), stderr: folder.path().join("stderr") };
+        self.runner.run(Job::plain(&invocation, LIMITS, &files, Stop::never())).await.ok()?;
         let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
-        Some(read(&stdout) + &read(&stderr)).filter(|text| !text.trim().is_empty())
+        Some(read(&files.stdout) + &read(&files.stderr)).filter(|text| !text.trim().is_empty())
     }
 }
 
@@ -126,7 +100,6 @@ fn version_in(text: &str) -> Option<String> {
     text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
 }
 
-/// Size and time of change of the file behind a path.
 fn stamp(path: &Path) -> Option<(u64, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

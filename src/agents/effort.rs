@@ -4,17 +4,14 @@ use super::adapter::{Adapter, AgentError, Query};
 use super::kind::AdapterKind;
 use crate::domain::{Agent, Effort, FailureKind};
 
-/// Makes sure that an agent whose effort is configured can be told of it: it is not asked without.
-///
-/// # Errors
-/// When its adapter has no word for it.
+/// Fails where an agent has a configured effort and its adapter has no option for it.
 pub(super) fn fits(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else { return Ok(()) };
     // What was kept is played as it was.
-    if kind == AdapterKind::Replay || kind.adapter().effort(effort).is_some() {
+    if kind == AdapterKind::Replay || kind.adapter().profile().effort.is_some() {
         return Ok(());
     }
-    let known = AdapterKind::PROGRAMS.iter().filter(|kind| kind.adapter().effort(effort).is_some());
+    let known = AdapterKind::PROGRAMS.iter().filter(|kind| kind.adapter().profile().effort.is_some());
     let known: Vec<String> = known.map(|kind| format!("`{kind}`")).collect();
     let message = format!(
         "agent `{}` cannot be told to think with effort `{}`: the adapter `{kind}` has no way to say it",
@@ -31,18 +28,15 @@ pub(super) fn fits(agent: &Agent) -> Result<(), AgentError> {
 
 /// The program's word for the effort that this question is worth, if it is to be told one: the configured one, or for
 /// what binds everybody a high one where the program is known to have the flag.
-///
-/// # Errors
-/// When the configured one cannot be told to this version of the program.
 pub(super) fn word(
     adapter: &dyn Adapter,
     query: &Query<'_>,
     flag: &str,
 ) -> Result<Option<&'static str>, AgentError> {
-    let (program, agent) = (query.program, query.agent);
+    let (program, agent, word) = (query.program, query.agent, adapter.profile().effort);
     let Some(effort) = agent.effort else {
         let is_told = query.request.task.wants_effort() && program.names(flag);
-        return Ok(if is_told { adapter.effort(Effort::High) } else { None });
+        return Ok(word.filter(|_| is_told).map(|word| word(Effort::High)));
     };
     if program.words.is_some() && !program.names(flag) {
         let version = program.version.as_deref().map_or_else(String::new, |version| format!(" ({version})"));
@@ -54,5 +48,5 @@ pub(super) fn word(
         return Err(AgentError::new(FailureKind::BadFlags, message)
             .hint(format!("update the program, or `glee config unset agents.{}.effort`", agent.name)));
     }
-    Ok(adapter.effort(effort))
+    Ok(word.map(|word| word(effort)))
 }

@@ -30,7 +30,6 @@ pub const ALLOWED: [&str; 19] = [
     "XDG_STATE_HOME",
 ];
 
-/// Variables that begin so may be seen as well.
 pub const ALLOWED_PREFIX: &str = "LC_";
 
 /// The environment of an agent, of its adapter's `extra` names too, out of `vars`.

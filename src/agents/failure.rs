@@ -7,20 +7,17 @@ use std::time::Duration;
 use super::adapter::{AgentError, Invocation, Output};
 use crate::domain::{Agent, FailureKind};
 
-/// How much of a command line and of an agent's words stands in a message, in characters.
+/// The longest part of a command line or of an agent's output in a message, in characters.
 const SHOWN: usize = 200;
 
-/// A program that did not end well, and what it left behind if it ran at all.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Failed {
     #[source]
     pub error: RunError,
-    /// What it printed until then.
     pub output: Option<Output>,
 }
 
-/// The cap that a program went over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cap {
     FirstOutput,
@@ -42,38 +39,22 @@ impl fmt::Display for Cap {
 /// Why a program did not end well. The first field, or `command`, is its printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The program, or the interpreter it names, does not exist.
     #[error("failed to run `{0}`: it or its interpreter was not found")]
     NotFound(String),
     /// The system has too little left to start it: memory, processes or open files.
     #[error("failed to start `{0}`")]
     Exhausted(String, #[source] io::Error),
-    /// The system would not start it.
     #[error("failed to run `{0}`")]
     Spawn(String, #[source] io::Error),
-    /// It may only read, and nothing on this system would have held it to that.
     #[error("`{0}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing")]
     NotHeld(String),
-    /// It was ended because it took too long.
     #[error("`{command}` {cap} {after:?} and was ended")]
-    TimedOut {
-        command: String,
-        cap: Cap,
-        /// The value of the cap.
-        after: Duration,
-    },
-    /// It was ended because it asked its service again and again, and got nothing.
+    TimedOut { command: String, cap: Cap, after: Duration },
     #[error("`{0}` got nothing from its service again and again, and was ended")]
     Endless(String),
     /// A signal ended it that Glee did not send.
     #[error("`{command}` was killed by signal {signal}{}", last_words(said.as_deref()))]
-    Killed {
-        command: String,
-        signal: i32,
-        /// The last line it printed.
-        said: Option<String>,
-    },
-    /// It ended by itself, with an exit code other than 0.
+    Killed { command: String, signal: i32, said: Option<String> },
     #[error("`{command}` ended with exit code {code}{}", last_words(said.as_deref()))]
     ExitCode {
         command: String,
@@ -81,32 +62,26 @@ pub enum RunError {
         /// The last line it printed, to stderr if it printed anything there.
         said: Option<String>,
     },
-    /// It was ended because the run is.
     #[error("`{0}` was stopped")]
     Stopped(String),
-    /// It has ended, but processes it started could not be: their ids, as far as they are known.
     #[error("`{command}` left processes behind that could not be ended: {}", ids(.1), command = .0)]
     Survivors(String, Vec<i32>),
-    /// The process that watches over it has died.
     #[error("the supervisor of `{command}` died ({status}); {}", after(left.as_deref()))]
     Unwatched {
         command: String,
         status: String,
-        /// What it had started and could not be ended; `None` is the proof that nothing is left.
+        /// The descendants that could not be ended; `None` if it is known that there are none.
         left: Option<Vec<i32>>,
     },
-    /// Its output could not be read or kept.
     #[error("the output of `{0}` could not be kept")]
     Io(String, #[source] io::Error),
 }
 
 impl RunError {
-    /// Why a process could not be started.
     pub(super) fn spawn(command: String, source: io::Error) -> Self {
         if is_exhausted(&source) { Self::Exhausted(command, source) } else { Self::Spawn(command, source) }
     }
 
-    /// The error as it concerns an agent, with what to do about it.
     pub fn for_agent(&self, agent: &Agent) -> AgentError {
         let message = match self {
             Self::Spawn(_, source) | Self::Exhausted(_, source) | Self::Io(_, source) => {
@@ -161,14 +136,12 @@ impl RunError {
             Self::Survivors(..) | Self::Unwatched { left: Some(_), .. } => {
                 Some("look for them with `ps -ef`".to_owned())
             }
-            Self::Unwatched { left: None, .. } => None,
             Self::Exhausted(_, source) | Self::Io(_, source) if is_exhausted(source) => {
                 Some("end other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
-            Self::Exhausted(..) => None,
             Self::Io(..) => Some("see that the disk has room".to_owned()),
             Self::Endless(..) => Some("see whether the service answers; carry the run on later".to_owned()),
-            Self::Stopped(..) => None,
+            Self::Unwatched { left: None, .. } | Self::Exhausted(..) | Self::Stopped(..) => None,
         }
     }
 }
@@ -211,7 +184,6 @@ fn quote(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| format!("{word:?}"), std::borrow::Cow::into_owned)
 }
 
-/// A text of at most so many characters.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),

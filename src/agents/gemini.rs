@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::adapter::{Adapter, AgentError, Invocation, Profile, Query};
 use super::heads::Marks;
 use super::stream::{self, Heard, Said, list, number, text};
 use crate::domain::{FailureKind, Role, Usage};
@@ -31,6 +31,23 @@ const SEES: [&str; 6] = [
 pub(super) struct Gemini;
 
 impl Adapter for Gemini {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "gemini",
+            login: "log in: run `gemini` once, or set GEMINI_API_KEY",
+            helps: &[&["--help"]],
+            marks: Marks { mute: Some(&[r#"{"type":"init""#, r#""role":"user""#]), vain: None },
+            // HTTP errors come out as the status modulo 256.
+            exit_codes: &[
+                (&[41, 145, 147], FailureKind::NotLoggedIn),
+                (&[53], FailureKind::MaxTurns),
+                (&[173], FailureKind::RateLimited { reset: None }),
+                (&[244, 245, 246, 247, 248], FailureKind::Unavailable),
+            ],
+            ..Profile::default()
+        }
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         stream::fits(query, "gemini", query.prompt.len(), LONGEST, "bytes")?;
         query.program.need(&["--skip-trust", "--approval-mode", "--extensions", "--allowed-mcp-server-names"])?;
@@ -69,18 +86,6 @@ impl Adapter for Gemini {
             "tool_use" => Some("\n".to_owned()),
             _ => None,
         }
-    }
-
-    fn marks(&self) -> Marks {
-        Marks { mute: Some(&[r#"{"type":"init""#, r#""role":"user""#]), vain: None }
-    }
-
-    fn helps(&self) -> &'static [&'static [&'static str]] {
-        &[&["--help"]]
-    }
-
-    fn name(&self) -> &'static str {
-        "gemini"
     }
 
     fn hear(&self, heard: &mut Heard, event: &Value) {
@@ -129,20 +134,5 @@ impl Adapter for Gemini {
             }
             _ => {}
         }
-    }
-
-    /// HTTP errors come out as the status modulo 256.
-    fn blame(&self, code: i32) -> Option<FailureKind> {
-        match code {
-            41 | 145 | 147 => Some(FailureKind::NotLoggedIn),
-            53 => Some(FailureKind::MaxTurns),
-            173 => Some(FailureKind::RateLimited { reset: None }),
-            244..=248 => Some(FailureKind::Unavailable),
-            _ => None,
-        }
-    }
-
-    fn login(&self) -> &'static str {
-        "log in: run `gemini` once, or set GEMINI_API_KEY"
     }
 }

@@ -5,26 +5,25 @@
 
 /// How much of a line tells its kind, in bytes.
 const HEAD: usize = 240;
-/// How often in a row a program may say that it got nothing.
+/// How many failed requests in a row end a program.
 const OFTEN: u32 = 5;
 
-/// What lines of a program are by what their heads contain.
+/// How the lines of a program are classified, by substrings of their first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Those that say nothing: introductions and beginnings. Where there is no list, every line says something;
     /// otherwise only lines that are JSON objects do.
     pub mute: Option<&'static [&'static str]>,
-    /// Those that say that its service gave it nothing, whereupon it asks again.
+    /// Marks a line that reports a request without an answer, which the program repeats.
     pub vain: Option<&'static str>,
 }
 
-/// The lines of one output.
 #[derive(Debug)]
 pub(super) struct Heads {
     marks: Marks,
-    /// The head of the line that is coming in.
     head: Vec<u8>,
-    begun: bool,
+    /// Whether it has begun to answer.
+    pub(super) begun: bool,
     vain: u32,
 }
 
@@ -33,17 +32,11 @@ impl Heads {
         Self { marks, head: Vec::new(), begun: marks.mute.is_none(), vain: 0 }
     }
 
-    /// Whether it has begun to answer.
-    pub(super) fn begun(&self) -> bool {
-        self.begun
-    }
-
-    /// Whether it goes on for ever.
     pub(super) fn endless(&self) -> bool {
         self.vain >= OFTEN
     }
 
-    /// Takes what came next; whether it has begun to answer with it.
+    /// Takes the next bytes of output; returns whether the answer has begun.
     pub(super) fn takes(&mut self, bytes: &[u8]) -> bool {
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
         while let (true, Some(line)) = (!self.begun || self.marks.vain.is_some(), lines.next()) {
@@ -104,9 +97,9 @@ mod tests {
             (&["{\"type\":\"text\"}\n", "{\"type\":\"init\"}\n"], true),
         ];
         for (pieces, begun) in cases {
-            assert_eq!(heads(pieces).begun(), begun, "{pieces:?}");
+            assert_eq!(heads(pieces).begun, begun, "{pieces:?}");
         }
-        assert!(Heads::new(Marks::default()).begun());
+        assert!(Heads::new(Marks::default()).begun);
     }
 
     #[test]

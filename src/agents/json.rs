@@ -1,16 +1,15 @@
 //! The adapter `json`, Glee's plug-in interface: the [`Request`](crate::protocol::request::Request) as one JSON object on stdin, the answer as JSON on
 //! stdout. `glee agents schema` prints the schemas of both.
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use super::text;
 use crate::domain::FailureKind;
 
-/// Runs the configured command as it stands.
 pub(super) struct Json;
 
 impl Adapter for Json {
-    fn name(&self) -> &'static str {
-        "json"
+    fn profile(&self) -> Profile {
+        Profile { name: "json", ..Profile::default() }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
@@ -20,8 +19,8 @@ impl Adapter for Json {
         Ok(text::plain(query, stdin))
     }
 
-    fn reading(&self, _output: &Output) -> Reading {
-        Reading::stdout()
+    fn reading(&self, output: &Output) -> Reading {
+        Reading::stdout(output)
     }
 }
 

@@ -7,16 +7,11 @@ use super::adapter::{Adapter, AgentError};
 use super::{acp, builtin, claude, codex, copilot, gemini, json, opencode, qwen, replay, text};
 use crate::domain::{Agent, FailureKind};
 
-/// The name of an adapter, as in `agents.<name>.adapter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AdapterKind {
-    /// Prompt in, prose out.
     Text,
-    /// Request in, answer out.
     Json,
-    /// The agents embedded in Glee.
     Builtin,
-    /// Calls that were kept.
     Replay,
     Claude,
     Codex,
@@ -24,7 +19,6 @@ pub enum AdapterKind {
     Opencode,
     Qwen,
     Copilot,
-    /// Any agent that speaks the Agent Client Protocol.
     Acp,
 }
 
@@ -47,9 +41,8 @@ impl AdapterKind {
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
-    /// The word of the configuration.
     pub fn as_str(self) -> &'static str {
-        self.adapter().name()
+        self.adapter().profile().name
     }
 
     pub fn parse(word: &str) -> Option<Self> {
@@ -67,9 +60,6 @@ impl AdapterKind {
     }
 
     /// The kind of an agent: the configured one, or where that is empty the guessed one.
-    ///
-    /// # Errors
-    /// When there is no adapter of the configured name.
     pub fn of(agent: &Agent) -> Result<Self, AgentError> {
         if agent.adapter.is_empty() {
             return Ok(Self::guess(&agent.command));

@@ -8,32 +8,20 @@ use std::path::{Path, PathBuf};
 
 use super::runnable;
 
-/// Why a command names no program that may be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocateError {
-    /// The command is empty.
     #[error("the command is empty")]
     Empty,
-    /// No folder of PATH has the program.
     #[error("`{name}` was not found in any folder of PATH ({})", searched(.paths))]
-    NotFound {
-        name: String,
-        /// The folders that were searched.
-        paths: Vec<PathBuf>,
-    },
-    /// There is no file at the configured path.
+    NotFound { name: String, paths: Vec<PathBuf> },
     #[error("there is no `{}`", .0.display())]
     NoFile(PathBuf),
-    /// There is a folder at the configured path.
     #[error("`{}` is a folder, not a program", .0.display())]
     Folder(PathBuf),
-    /// The file may not be executed.
     #[error("`{}` is not executable", .0.display())]
     NotExecutable(PathBuf),
-    /// This machine cannot run what is in the file.
     #[error("`{}` cannot be run here: {objection}", .path.display())]
     NotRunnable { path: PathBuf, objection: String },
-    /// The name means a program that the reviewed tree could have put there.
     #[error("`{name}` on PATH is `{}`, which the reviewed repository controls{}", .inside.display(), other(.outside))]
     Shadowed {
         name: String,
@@ -75,9 +63,6 @@ fn other(outside: &Option<PathBuf>) -> String {
 ///
 /// A word with a `/` is a path, taken from `root` if it is relative. A bare name is looked for in `path`, the value
 /// of PATH.
-///
-/// # Errors
-/// When there is no such program, or none that may be run.
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {

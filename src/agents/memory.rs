@@ -4,23 +4,17 @@
 
 use crate::files;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::private;
 
-/// A folder of remembered things, or none.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Memory(Option<PathBuf>);
+pub(super) struct Memory(pub(super) Option<PathBuf>);
 
 impl Memory {
-    pub(super) fn in_folder(folder: PathBuf) -> Self {
-        Self(Some(folder))
-    }
-
-    /// What is remembered under a name.
     pub(super) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         let path = self.0.as_deref().map(|folder| folder.join(name));
         path.and_then(|path| files::read(&path).ok())
@@ -35,21 +29,17 @@ impl Memory {
         change: impl FnOnce(&mut T),
     ) {
         let Some(folder) = &self.0 else { return };
-        let changed = locked(folder, || {
+        let changed = || -> io::Result<()> {
+            private::folder(folder)?;
+            let lock = private::options().create(true).truncate(false).write(true).open(folder.join("lock"))?;
+            lock.lock()?;
             let mut value = self.read(name);
             change(&mut value);
             private::write(&folder.join(name), &serde_json::to_vec_pretty(&value)?)
-        });
+        };
         // Not to remember is no failure.
-        drop(changed);
+        drop(changed());
     }
-}
-
-fn locked<T>(folder: &Path, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    private::folder(folder)?;
-    let lock = private::options().create(true).truncate(false).write(true).open(folder.join("lock"))?;
-    lock.lock()?;
-    work()
 }
 
 #[cfg(test)]
@@ -61,7 +51,7 @@ mod tests {
     #[test]
     fn what_is_changed_is_remembered_and_what_is_broken_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = Memory::in_folder(folder.path().join("agents"));
+        let memory = Memory(Some(folder.path().join("agents")));
         type Numbers = BTreeMap<String, u32>;
         memory.change("numbers.json", |numbers: &mut Numbers| {
             numbers.insert("a".to_owned(), 1);

@@ -56,7 +56,8 @@ mod stream;
 mod strict;
 mod text;
 
-pub use ask::{Agents, AnswerText, Ask, Asked, Session, TranscriptFiles};
+pub use adapter::AnswerText;
+pub use ask::{Agents, Ask, Asked, Session, TranscriptFiles};
 pub use command::CommandInput;
 pub use cooldown::Cooldown;
 pub use kind::AdapterKind;

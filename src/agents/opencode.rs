@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::adapter::{Adapter, AgentError, Invocation, Profile, Query};
 use super::effort;
 use super::heads::Marks;
 use super::stream::{self, Heard, Said, list, number, text};
@@ -21,6 +21,19 @@ const JUDGE: &str = r#"{"permission":{"*":"deny"}}"#;
 pub(super) struct Opencode;
 
 impl Adapter for Opencode {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "opencode",
+            login: "log in with `opencode auth login`",
+            helps: &[&["run", "--help"]],
+            // Where its service breaks an answer off it begins the step anew, without a word and without an end.
+            marks: Marks { mute: Some(&[r#"{"type":"step_start""#]), vain: Some(r#""reason":"unknown""#) },
+            effort: Some(Effort::as_str),
+            loads: &[".opencode/plugin", ".opencode/plugins"],
+            ..Profile::default()
+        }
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         query.program.need(&["--pure", "--format"])?;
         let mut args = list(&["run", "--pure", "--format", "json", "--title", "glee"]);
@@ -60,31 +73,8 @@ impl Adapter for Opencode {
         is_said.then(|| text(&event, "/part/text").map(|text| format!("{text}\n")))?
     }
 
-    /// Where its service breaks an answer off it begins the step anew, without a word and without an end.
-    fn marks(&self) -> Marks {
-        Marks { mute: Some(&[r#"{"type":"step_start""#]), vain: Some(r#""reason":"unknown""#) }
-    }
-
-    fn loads(&self) -> &'static [&'static str] {
-        &[".opencode/plugin", ".opencode/plugins"]
-    }
-
-    fn effort(&self, effort: Effort) -> Option<&'static str> {
-        Some(effort.as_str())
-    }
-
-    fn helps(&self) -> &'static [&'static [&'static str]] {
-        &[&["run", "--help"]]
-    }
-
-    fn name(&self) -> &'static str {
-        "opencode"
-    }
-
     fn hear(&self, heard: &mut Heard, event: &Value) {
-        if let Some(session) = text(event, "/sessionID") {
-            heard.told.session = Some(session.to_owned());
-        }
+        heard.told.session = text(event, "/sessionID").map(ToOwned::to_owned).or(heard.told.session.take());
         match text(event, "/type").unwrap_or_default() {
             "text" => heard.message(text(event, "/part/text").unwrap_or_default()),
             "tool_use" => {
@@ -113,10 +103,6 @@ impl Adapter for Opencode {
             }
             _ => {}
         }
-    }
-
-    fn login(&self) -> &'static str {
-        "log in with `opencode auth login`"
     }
 }
 

@@ -19,7 +19,7 @@ mod linux {
     use nix::unistd::{Pid, getsid};
     use tokio::time::{Instant, sleep};
 
-    use crate::agents::supervise::{children, descendants_of};
+    use crate::agents::supervise::{children, descendants};
 
     /// How long killing may take before survivors are reported.
     const SWEEP: Duration = Duration::from_secs(2);
@@ -32,7 +32,6 @@ mod linux {
         AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A supervisor that is at work for as long as this exists.
     #[derive(Debug)]
     pub(in crate::agents) struct Registered(Option<i32>);
 
@@ -44,7 +43,6 @@ mod linux {
         }
     }
 
-    /// Starts a supervisor, whose process id is told by `id`.
     pub(in crate::agents) fn spawn_registered<T>(
         spawn: impl FnOnce() -> io::Result<T>,
         id: impl Fn(&T) -> Option<u32>,
@@ -67,7 +65,7 @@ mod linux {
                 return None;
             }
             // From the top: a process that is killed first starts no more below it.
-            for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants_of(*pid))) {
+            for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
                 let _ = kill(pid, Signal::SIGKILL);
             }
             for pid in &left {
@@ -94,7 +92,7 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 pub(super) use elsewhere::{Registered, end_all, spawn_registered};
 
-/// Elsewhere orphans belong to the system, and nobody can say which are whose.
+/// Other systems have no subreapers, so that orphans cannot be found.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use std::io;

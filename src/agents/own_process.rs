@@ -29,7 +29,6 @@ pub fn prepare() {
     }
 }
 
-/// Too few files may be open for the agents to be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many open files: the limit is {limit}, {open} are open, and {needed} more are needed")]
 pub struct TooFewFiles {
@@ -49,9 +48,6 @@ impl crate::domain::Advice for TooFewFiles {
 
 /// Makes sure, before anything costs money, that enough files may be open for some agents side by side: the limit is
 /// raised as far as that takes and the system allows.
-///
-/// # Errors
-/// When that leaves fewer than are needed.
 pub fn provide_open_files(agents: usize) -> Result<(), TooFewFiles> {
     let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
     let open = std::fs::read_dir(super::supervise::DESCRIPTORS).map_or(3, |entries| entries.count() as u64);

@@ -15,32 +15,26 @@ use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, FailureKind, Role, Told, Usage};
 use crate::protocol::request::{Request, SourceFile, Task};
 
-/// The longest that one probe may take.
 const TOTAL: Duration = Duration::from_secs(180);
 
-/// The file in the folder, and what stands in it before and after a coder was there.
+/// The file in the folder, and its contents before and after a coder's change.
 const FILE: &str = "greeting.txt";
 const BEFORE: &str = "hello\n";
 const AFTER: &str = "goodbye\n";
 /// The file that nobody may create.
 const FORBIDDEN: &str = "probe.txt";
 
-/// What an agent really did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
     /// Whether its answer holds the nonce, or why there is no answer.
     pub answered: Result<bool, AgentError>,
-    /// What it did to the folder.
     pub files: Files,
     /// Wall time in milliseconds.
     pub millis: u64,
-    /// Tokens and money, where known.
     pub usage: Usage,
-    /// What else its program told.
     pub told: Told,
 }
 
-/// What an agent did to the files of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     Untouched,
@@ -61,9 +55,6 @@ impl Probed {
 
 impl Agents {
     /// Probes an agent, also one that rests.
-    ///
-    /// # Errors
-    /// When the folder for it cannot be made.
     pub async fn probe(&self, agent: &Agent, root: &Path, limits: &Limits, sandbox: Sandbox) -> io::Result<Probed> {
         let scratch = tempfile::tempdir()?;
         let tree = scratch.path().join("tree");
@@ -120,7 +111,6 @@ impl Agents {
     }
 }
 
-/// What became of the folder.
 fn look(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
     // Codex leaves empty folders of its own where it was held, which hold nothing.

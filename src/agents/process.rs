@@ -13,6 +13,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin};
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::adapter::{Invocation, Output};
+use super::ask::TranscriptFiles;
 use super::clock::{Clock, Due, Source};
 use super::failure::{Cap, Failed, RunError, command_line};
 use super::heads::{Heads, Marks};
@@ -47,31 +49,50 @@ const LEAVE: Duration = Duration::from_millis(500);
 /// told something; if not, the line before it is offered.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
-/// What a run of a program comes to.
 pub type Ran = Result<Output, Box<Failed>>;
 
-/// A program to run, with its bounds.
 #[derive(Clone)]
 pub struct Job<'a> {
     pub invocation: &'a Invocation,
     /// What the invocation asks, if it asks an agent; for runners that answer by themselves.
     pub request: Option<&'a Request>,
-    /// How it is held back and kept apart; `None` for one that is not.
     pub confinement: Option<Confinement>,
     /// The conversation with it, which takes the place of its stdin.
     pub talk: Option<&'a dyn Talk>,
-    /// What its lines are.
     pub marks: Marks,
     pub limits: Limits,
     /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
     pub stdout: &'a Path,
     /// Where the first bytes of stderr go, at most 1 MiB.
     pub stderr: &'a Path,
-    /// Gets signs of life.
     pub activity: Activity<'a>,
-    /// Whether it, with all it started, stands still at the moment; `None` where nobody will ever ask for that.
+    /// Whether it and its descendants are to be suspended; `None` where they never are.
     pub stands: Option<watch::Receiver<bool>>,
     pub stop: Stop,
+}
+
+impl<'a> Job<'a> {
+    /// A program that is no agent: without sandbox, conversation and progress.
+    pub(super) fn plain(
+        invocation: &'a Invocation,
+        limits: Limits,
+        files: &'a TranscriptFiles,
+        stop: Stop,
+    ) -> Self {
+        Self {
+            invocation,
+            request: None,
+            confinement: None,
+            talk: None,
+            marks: Marks::default(),
+            limits,
+            stdout: &files.stdout,
+            stderr: &files.stderr,
+            activity: &|_| true,
+            stands: None,
+            stop,
+        }
+    }
 }
 
 pub trait Runner: Send + Sync {
@@ -79,25 +100,17 @@ pub trait Runner: Send + Sync {
     fn run<'a>(&'a self, job: Job<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 
     /// The absolute path of the program that a command names, for work in the tree `root`.
-    ///
-    /// # Errors
-    /// When there is none, or none that may be run.
     fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError>;
 }
 
-/// Runs programs as real processes.
 #[derive(Clone, Debug)]
 pub struct ProcessRunner {
     glee: PathBuf,
-    /// Whether this system makes namespaces for agents, once that is known.
     namespaces: Arc<OnceLock<bool>>,
 }
 
 impl ProcessRunner {
     /// A runner that re-executes the running program as supervisor.
-    ///
-    /// # Errors
-    /// When the system does not tell where the running program lies.
     pub fn new() -> io::Result<Self> {
         // This name stays right when the file is replaced during a run, as happens to whoever works on Glee itself.
         let own = Path::new("/proc/self/exe");
@@ -105,7 +118,6 @@ impl ProcessRunner {
         Ok(Self::with_program(glee))
     }
 
-    /// A runner that takes the program at `glee` as supervisor.
     pub fn with_program(glee: impl Into<PathBuf>) -> Self {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
@@ -119,7 +131,8 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        unblock(&report)?;
+        // A read of the report must not wait for a writer that some other process might still hold.
+        fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = Ends { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
             namespaces: confinement.hold.holds() && self.makes_namespaces(),
@@ -171,7 +184,6 @@ impl Runner for ProcessRunner {
     }
 }
 
-/// A supervisor at work.
 struct Running {
     child: Child,
     registered: Option<Registered>,
@@ -182,16 +194,8 @@ struct Running {
     _temporary: TempDir,
 }
 
-/// Why Glee ended a program.
-enum Cause {
-    TimedOut(Cap),
-    Stopped,
-    /// It asks its service again and again.
-    Endless,
-    /// The conversation with it has ended.
-    Done,
-    Io(io::Error),
-}
+/// Why Glee ended a program: because of an error, or because the conversation with it has ended.
+type Cause = Result<(), RunError>;
 
 impl Running {
     async fn finish(mut self, job: &Job<'_>, command: String, out: Spool, err: Spool) -> Ran {
@@ -219,22 +223,22 @@ impl Running {
                         Ok(0) => {}
                         Ok(_) if heads.takes(out.fresh()) => clock.heard(Instant::now(), Source::Out),
                         Ok(_) => clock.noticed(Source::Out),
-                        Err(error) => ending = Some(Cause::Io(error)),
+                        Err(error) => ending = Some(Err(RunError::Io(command.clone(), error))),
                     }
                     if heads.endless() {
-                        ending = Some(Cause::Endless);
+                        ending = Some(Err(RunError::Endless(command.clone())));
                     }
                 }
                 read = err.pull(), if err.is_open() => match read {
                     Ok(0) => {}
-                    Ok(_) if heads.begun() => clock.heard(Instant::now(), Source::Err),
+                    Ok(_) if heads.begun => clock.heard(Instant::now(), Source::Err),
                     Ok(_) => clock.noticed(Source::Err),
-                    Err(error) => ending = Some(Cause::Io(error)),
+                    Err(error) => ending = Some(Err(RunError::Io(command.clone(), error))),
                 },
                 () = &mut feed, if !fed => {
                     fed = true;
                     if job.talk.is_some() {
-                        ending = Some(Cause::Done);
+                        ending = Some(Ok(()));
                         leaving = leaving.map(|_| Instant::now());
                     }
                 }
@@ -243,24 +247,32 @@ impl Running {
                     self.liveness = None;
                 }
                 word = told_to_stand(&mut stands) => match word {
-                    Some(still) => self.order(if still { supervise::STAND } else { supervise::GO_ON }),
+                    Some(still) => if let Some(pipe) = &mut self.liveness {
+                        // A supervisor that is gone has nobody left to hold.
+                        drop(pipe.write_all(&[if still { supervise::STAND } else { supervise::GO_ON }]));
+                    },
                     None => stands = None,
                 },
-                () = job.stop.stopped(), if cause.is_none() => ending = Some(Cause::Stopped),
+                () = job.stop.stopped(), if cause.is_none() => {
+                    ending = Some(Err(RunError::Stopped(command.clone())));
+                }
                 () = sleep_until(clock.next().min(clock.tick())) => match clock.wake(Instant::now()) {
                     Due::Nothing => {}
                     Due::Activity(source) => {
                         let spool = match source { Source::Out => &out.spool, Source::Err => &err.spool };
                         spool.last_lines(job.limits.max_line_size).any(|line| (job.activity)(&line));
                     }
-                    Due::Over(cap) => ending = Some(Cause::TimedOut(cap)),
+                    Due::Over(cap) => {
+                        let (command, after) = (command.clone(), cap_value(&job.limits, cap));
+                        ending = Some(Err(RunError::TimedOut { command, cap, after }));
+                    }
                     // The supervisor itself does not do its work; nobody is left to do it better.
                     Due::Late => drop(self.child.start_kill()),
                 },
             }
             if let (None, Some(ending)) = (&cause, ending) {
                 let patience = match ending {
-                    Cause::Done => LEAVE,
+                    Ok(()) => LEAVE,
                     _ if job.talk.is_some() && !fed => BREAK_OFF,
                     _ => Duration::ZERO,
                 };
@@ -292,18 +304,11 @@ impl Running {
         }
         for result in drained {
             if let (None, Err(error)) = (&cause, result) {
-                cause = Some(Cause::Io(error));
+                cause = Some(Err(RunError::Io(command.clone(), error)));
             }
         }
-        let report = report.ok_or(Dead { status, left });
+        let report = report.ok_or((status, left));
         conclude(job, command, cause, report, &out.spool, &err.spool)
-    }
-
-    /// Tells the supervisor. One that is gone has nobody left to hold.
-    fn order(&mut self, order: u8) {
-        if let Some(pipe) = &mut self.liveness {
-            drop(pipe.write_all(&[order]));
-        }
     }
 
     /// What the supervisor reported; it writes at most once, before its exit.
@@ -314,25 +319,19 @@ impl Running {
     }
 }
 
-/// A supervisor that ended without a report.
-struct Dead {
-    status: io::Result<ExitStatus>,
-    /// What of its agent could not be ended, where something could not.
-    left: Option<Vec<i32>>,
-}
-
-/// Puts together what is known after the supervisor's exit.
+/// Puts together how the program ended, by the supervisor's report, or where there is none, by the exit status of the
+/// supervisor and what of the program could not be ended.
 fn conclude(
     job: &Job<'_>,
     command: String,
     cause: Option<Cause>,
-    report: Result<Report, Dead>,
+    report: Result<Report, (io::Result<ExitStatus>, Option<Vec<i32>>)>,
     out: &Spool,
     err: &Spool,
 ) -> Ran {
     let (end, held, left) = match report {
         Ok(Report { end, held, left }) => (Ok(end), held, left),
-        Err(Dead { status, left }) => (Err(status), false, left),
+        Err((status, left)) => (Err(status), false, left),
     };
     let (exit_code, signal) = match end {
         Ok(End::Exit(code)) => (Some(code), None),
@@ -344,9 +343,9 @@ fn conclude(
         stderr_tail: err.tail(),
         ended: jiff::Timestamp::now(),
         transcript: Transcript {
-            stdout_bytes: out.total(),
+            stdout_bytes: out.total,
             stdout_hash: out.hash(),
-            stderr_bytes: err.total(),
+            stderr_bytes: err.total,
             exit_code,
             signal,
             held,
@@ -368,11 +367,8 @@ fn conclude(
         }
         (_, Ok(End::NotHeld)) => return Err(failed(RunError::NotHeld(command), None)),
         _ if left.is_some() => RunError::Survivors(command, left.unwrap_or_default()),
-        (Some(Cause::TimedOut(cap)), _) => RunError::TimedOut { command, cap, after: cap_value(&job.limits, cap) },
-        (Some(Cause::Endless), _) => RunError::Endless(command),
-        (Some(Cause::Stopped), _) => RunError::Stopped(command),
-        (Some(Cause::Done), _) => return Ok(output),
-        (Some(Cause::Io(source)), _) => RunError::Io(command, source),
+        (Some(Err(error)), _) => error,
+        (Some(Ok(())), _) => return Ok(output),
         (None, Ok(End::Signal(signal))) => RunError::Killed { command, signal, said: said() },
         (None, Ok(End::Exit(0))) => return Ok(output),
         (None, Ok(End::Exit(code))) => RunError::ExitCode { command, code, said: said() },
@@ -411,7 +407,7 @@ fn tell<'a>(
     }
 }
 
-/// The next word on whether a program stands still; `None` when there will be none. Waits for ever where nobody asks.
+/// The next order to suspend or resume; `None` when there will be none. Waits for ever without a receiver.
 async fn told_to_stand(stands: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
     match stands {
         Some(stands) => stands.changed().await.ok().map(|()| *stands.borrow_and_update()),
@@ -424,11 +420,4 @@ async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
     if let Some(mut stdin) = stdin {
         drop(stdin.write_all(bytes).await);
     }
-}
-
-/// A read of the report must not wait for a writer that some other process might still hold.
-fn unblock(report: &io::PipeReader) -> io::Result<()> {
-    use nix::fcntl::{FcntlArg, OFlag, fcntl};
-    fcntl(report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-    Ok(())
 }

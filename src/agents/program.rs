@@ -8,19 +8,16 @@ use std::path::PathBuf;
 use super::adapter::AgentError;
 use crate::domain::FailureKind;
 
-/// A program that an adapter makes a command line for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// Where it lies, as an absolute path.
     pub path: PathBuf,
-    /// What it says to `--version`, where it was asked.
     pub version: Option<String>,
     /// The words of its help, where it was asked for it.
     pub words: Option<BTreeSet<String>>,
 }
 
 impl Program {
-    /// A program that was not asked for anything.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), version: None, words: None }
     }
@@ -31,9 +28,6 @@ impl Program {
     }
 
     /// Makes sure that it has the flags which keep a role within its bounds.
-    ///
-    /// # Errors
-    /// When its help does not name one of them.
     pub fn need(&self, flags: &[&str]) -> Result<(), AgentError> {
         let Some(words) = &self.words else { return Ok(()) };
         let Some(flag) = flags.iter().find(|flag| !words.contains(**flag)) else { return Ok(()) };

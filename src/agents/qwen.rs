@@ -5,9 +5,8 @@
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::adapter::{Adapter, AgentError, Invocation, Profile, Query};
 use super::claude;
-use super::heads::Marks;
 use super::schema::Form;
 use super::stream::{self, Heard, Said, list};
 use crate::domain::{FailureKind, Role};
@@ -18,6 +17,17 @@ const DEFAULTS: &str = r#"{"general":{"enableAutoUpdate":false},"model":{"genera
 pub(super) struct Qwen;
 
 impl Adapter for Qwen {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "qwen",
+            login: "log in: run `qwen` once, or set OPENAI_API_KEY with `--auth-type openai` in its `command`",
+            helps: &[&["--help"]],
+            marks: claude::Claude.profile().marks,
+            exit_codes: &[(&[53, 55], FailureKind::MaxTurns)],
+            ..Profile::default()
+        }
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         query.program.need(&["--safe-mode", "--approval-mode"])?;
         let role = query.request.task.role();
@@ -50,18 +60,6 @@ impl Adapter for Qwen {
         claude::Claude.said(line)
     }
 
-    fn marks(&self) -> Marks {
-        Marks { mute: Some(&[r#"{"type":"system""#]), vain: None }
-    }
-
-    fn helps(&self) -> &'static [&'static [&'static str]] {
-        &[&["--help"]]
-    }
-
-    fn name(&self) -> &'static str {
-        "qwen"
-    }
-
     fn hear(&self, heard: &mut Heard, event: &Value) {
         claude::hear(heard, event);
         // What follows the first line is advice, and speaks of quotas whatever happened.
@@ -70,16 +68,5 @@ impl Adapter for Qwen {
         {
             *said = Said { status: said.status, kind: said.kind, ..Said::text(first) };
         }
-    }
-
-    fn blame(&self, code: i32) -> Option<FailureKind> {
-        match code {
-            53 | 55 => Some(FailureKind::MaxTurns),
-            _ => None,
-        }
-    }
-
-    fn login(&self) -> &'static str {
-        "log in: run `qwen` once, or set OPENAI_API_KEY with `--auth-type openai` in its `command`"
     }
 }

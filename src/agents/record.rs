@@ -13,47 +13,38 @@ use crate::domain::{AgentName, FailureKind, Role, Told, Usage};
 use crate::event::Transcript;
 use crate::files;
 
-/// The record of one call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The version of this form.
     pub(super) form: u32,
     pub(super) agent: AgentName,
     pub(super) role: Role,
-    /// `review`, `respond`, `judge` or `recheck`.
     pub(super) task: String,
     pub(super) nonce: String,
     pub(super) adapter: String,
     pub(super) program: PathBuf,
-    /// What the program says to `--version`.
     pub(super) version: Option<String>,
     pub(super) args: Vec<String>,
     /// The names of its variables; their values may be secrets.
     pub(super) environment: Vec<String>,
     pub(super) directory: PathBuf,
-    /// The session that was carried on.
     pub(super) session: Option<String>,
     pub(super) started: Timestamp,
-    /// How the last try ended; absent while it is at work.
+    /// How the last try ended; absent while it runs.
     pub(super) end: Option<End>,
 }
 
-/// How a call ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct End {
     pub(super) millis: u64,
-    /// How often it was tried.
     pub(super) tries: u32,
     pub(super) transcript: Option<Transcript>,
     pub(super) usage: Usage,
     pub(super) told: Told,
-    /// Why there is no answer.
     pub(super) failure: Option<FailureKind>,
     pub(super) error: Option<String>,
 }
 
 impl Record {
-    /// The record of a call that is about to start.
     pub(super) fn new(kind: AdapterKind, query: &Query<'_>, invocation: &Invocation) -> Self {
         let text = |word: &std::ffi::OsString| word.to_string_lossy().into_owned();
         Self {
@@ -83,7 +74,6 @@ impl Record {
     }
 }
 
-/// The file of a call's record, by that of its stdout.
 pub(super) fn path(stdout: &Path) -> PathBuf {
     stdout.with_extension("call.json")
 }

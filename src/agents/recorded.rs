@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::adapter::{Body, Output, Reading};
+use super::adapter::{AnswerText, Output, Reading};
 use super::kind::AdapterKind;
 use crate::domain::Usage;
 use crate::event::Transcript;
@@ -42,8 +42,8 @@ fn reading(kind: AdapterKind, record: &Path) -> Reading {
 
 fn told(reading: &Reading) -> String {
     let mut line = match &reading.answer {
-        Ok(Body::Text(text)) => format!("{:?}", text.chars().take(90).collect::<String>()),
-        Ok(Body::Stdout) => "all of stdout".to_owned(),
+        Ok(AnswerText::Text(text)) => format!("{:?}", text.chars().take(90).collect::<String>()),
+        Ok(AnswerText::File(_)) => "all of stdout".to_owned(),
         Err(error) => {
             let reset = error.kind.reset().map_or_else(String::new, |at| format!(" until {at}"));
             format!("{}{reset}: {}", error.kind.as_str().to_uppercase(), error.message)

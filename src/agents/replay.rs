@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use super::kind::AdapterKind;
 use super::record::Record;
 use crate::domain::FailureKind;
@@ -17,14 +17,14 @@ use crate::files;
 /// The hidden first argument that makes Glee's binary play a record.
 pub const ARGUMENT: &str = "__replay";
 
-/// What stands before the adapter of the record, in the last line of stderr.
+/// Precedes the name of the record's adapter in the last line of stderr.
 const MARK: &str = "glee-replay adapter=";
 
 pub(super) struct Replay;
 
 impl Adapter for Replay {
-    fn name(&self) -> &'static str {
-        "replay"
+    fn profile(&self) -> Profile {
+        Profile { name: "replay", ..Profile::default() }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
@@ -35,15 +35,9 @@ impl Adapter for Replay {
             return Err(AgentError::new(FailureKind::NotInstalled, message)
                 .hint("the agent's command has to be a run's folder of kept calls, its name that of the record"));
         }
-        Ok(Invocation {
-            program: query.program.path.clone(),
-            args: vec![ARGUMENT.into(), record.into()],
-            env: BTreeMap::new(),
-            cwd: query.request.root.clone().into(),
-            stdin: query.request.nonce.clone().into(),
-            streams: false,
-            files: Vec::new(),
-        })
+        let args = [Path::new(ARGUMENT), &record];
+        let plain = Invocation::plain(&query.program.path, args, BTreeMap::new(), &query.request.root);
+        Ok(Invocation { stdin: query.request.nonce.clone().into(), ..plain })
     }
 
     fn reading(&self, output: &Output) -> Reading {
@@ -52,8 +46,8 @@ impl Adapter for Replay {
             Some(kind) if kind != AdapterKind::Replay => kind.adapter().reading(output),
             _ => {
                 let said = output.stderr_tail.trim();
-                let error = AgentError::new(FailureKind::Protocol, format!("the record cannot be played: {said}"));
-                Reading { answer: Err(error), ..Reading::stdout() }
+                let message = format!("the record cannot be played: {said}");
+                Reading::from(Err(AgentError::new(FailureKind::Protocol, message)))
             }
         }
     }
@@ -68,9 +62,6 @@ impl Adapter for Replay {
 }
 
 /// Plays a record with another nonce. Returns the recorded exit code.
-///
-/// # Errors
-/// When the record cannot be read or its output not written.
 pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::config::settings::Limits;
 use crate::domain::FailureKind;
 
-/// The longest wait where nobody says how long it takes.
+/// The longest wait where the service gives no time.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// How long to wait before the next try; `None` if there is none.

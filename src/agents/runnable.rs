@@ -52,7 +52,7 @@ fn is_compatible(its: u16, ours: u16) -> bool {
     matches!((its, ours), (3, 62) | (40, 183))
 }
 
-/// Whether the kernel was told of formats of its own (`binfmt_misc`): anything may run then.
+/// Whether the kernel has further formats of executables (`binfmt_misc`): any file may run then.
 fn emulates() -> bool {
     let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
     entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))

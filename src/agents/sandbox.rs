@@ -33,12 +33,10 @@ use crate::domain::Role;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, probe};
 
-/// What every program may write to: devices that keep nothing, and terminals.
+/// What every program may write to: terminals and devices that store nothing.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
-/// Memory that programs share by name.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// How firmly an agent is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hold {
     #[default]
@@ -52,27 +50,23 @@ pub enum Hold {
 }
 
 impl Hold {
-    /// Whether it may only read.
     pub(super) fn holds(self) -> bool {
         matches!(self, Self::IfPossible | Self::Always)
     }
 }
 
-/// How one program is held.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How an agent is held. Paths are kept as words, whose bytes JSON takes even where they are no text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,
     /// Whether the system makes namespaces for it.
     pub namespaces: bool,
     /// The folder of the user's caches, which it may write to only in a copy of its own.
-    pub cache: Option<PathBuf>,
-    /// A folder that it must not see.
-    pub hidden: Option<PathBuf>,
-    /// The files and folders it may write to.
-    pub writable: Vec<PathBuf>,
+    pub cache: Option<OsString>,
+    pub hidden: Option<OsString>,
+    pub writable: Vec<OsString>,
 }
 
-/// What stands between a reading agent and the files of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layers {
     /// The kernel holds agents back from writing.
@@ -98,15 +92,11 @@ pub(super) fn confinement(
     env: &BTreeMap<OsString, OsString>,
     protected: &[PathBuf],
 ) -> Option<Confinement> {
-    let hold = match (sandbox, role) {
-        (Sandbox::Off, _) => return None,
-        (Sandbox::Auto | Sandbox::Required, Role::Coder) if kind == AdapterKind::Codex => return None,
-        (Sandbox::Auto | Sandbox::Required, Role::Coder) => {
-            return Some(Confinement { hold: Hold::Apart, ..Confinement::default() });
-        }
-        (Sandbox::Auto, _) if kind == AdapterKind::Codex => return None,
-        (Sandbox::Auto, _) => Hold::IfPossible,
-        (Sandbox::Required, _) => Hold::Always,
+    let hold = match (sandbox, role == Role::Coder, kind == AdapterKind::Codex) {
+        (Sandbox::Off, ..) | (_, true, true) | (Sandbox::Auto, false, true) => return None,
+        (_, true, false) => return Some(Confinement { hold: Hold::Apart, ..Confinement::default() }),
+        (Sandbox::Auto, false, false) => Hold::IfPossible,
+        (Sandbox::Required, false, _) => Hold::Always,
     };
     let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
     let protected: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
@@ -127,14 +117,18 @@ pub(super) fn confinement(
     writable.extend(DEVICES.map(PathBuf::from));
     writable.retain(|path| path.exists() && allowed(path));
     let is_own = matches!(kind, AdapterKind::Builtin | AdapterKind::Replay);
-    let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache)).map(|cache| real(&cache));
-    let writable = writable.iter().map(|path| real(path)).collect();
-    Some(Confinement { hold, namespaces: false, cache, hidden, writable })
+    let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache));
+    let cache = cache.map(|cache| real(&cache).into());
+    let writable = writable.iter().map(|path| real(path).into()).collect();
+    Some(Confinement { hold, namespaces: false, cache, hidden: hidden.map(Into::into), writable })
 }
 
-/// The folder of the user's caches.
+fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option<PathBuf> {
+    env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
 fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
-    let variable = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| variable(env, name);
     variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache"))).filter(|path| path.is_absolute())
 }
 
@@ -149,13 +143,12 @@ pub(super) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind
 
 /// The files beside them; they cannot be made, for an empty one is not what a program expects.
 fn own_files(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let home = env.get(OsStr::new("HOME")).filter(|home| !home.is_empty() && kind == AdapterKind::Claude);
-    home.map(|home| Path::new(home).join(".claude.json")).into_iter().collect()
+    let home = variable(env, "HOME").filter(|_| kind == AdapterKind::Claude);
+    home.map(|home| home.join(".claude.json")).into_iter().collect()
 }
 
-/// The folders in which a program keeps its own settings, sessions and caches.
 fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let variable = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| variable(env, name);
     let home = variable("HOME");
     let in_home = |path: &str| home.as_ref().map(|home| home.join(path));
     let xdg = |name: &str, otherwise: &str| variable(name).or_else(|| in_home(otherwise));
@@ -197,7 +190,6 @@ fn is_available() -> bool {
     false
 }
 
-/// What is made around an agent before it is started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Surroundings {
     /// The folder of caches, where a private copy covers it.
@@ -209,7 +201,6 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Makes them for a process that is held and everything that this process starts.
     pub(super) fn make(confinement: &Confinement, temporary: &Path) -> Self {
         #[cfg(target_os = "linux")]
         let mut made =
@@ -218,7 +209,7 @@ impl Surroundings {
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
             // A known program has its part of the user's.
-            && !confinement.writable.iter().any(|path| path.starts_with(cache))
+            && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
             made.instead = std::fs::create_dir(&instead).is_ok().then_some(instead);
@@ -226,12 +217,12 @@ impl Surroundings {
         made
     }
 
-    /// What else may be written to.
+    /// Further paths that may be written to.
     pub(super) fn writable(&self) -> impl Iterator<Item = &Path> {
         self.cache.as_deref().into_iter().chain(self.has_memory.then_some(Path::new(SHARED_MEMORY)))
     }
 
-    /// What the agent's environment gets on top.
+    /// Further variables for the agent's environment.
     pub(super) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         self.instead.as_deref().map(|path| ("XDG_CACHE_HOME", path)).into_iter()
     }
@@ -243,7 +234,6 @@ pub fn makes_namespaces(glee: &Path) -> bool {
     namespace::is_available(glee)
 }
 
-/// Elsewhere there are none.
 #[cfg(not(target_os = "linux"))]
 pub fn makes_namespaces(_glee: &Path) -> bool {
     false
@@ -287,7 +277,6 @@ mod linux {
     /// The first version that holds back truncation too; with less a file can still be emptied.
     const NEEDED: ABI = ABI::V3;
 
-    /// What no agent has.
     const DROPPED: [CapabilitySet; 10] = [
         CapabilitySet::SYS_PTRACE,
         CapabilitySet::PERFMON,
@@ -356,7 +345,7 @@ mod tests {
         let writable = |sandbox, role, kind, protected: &[&str]| {
             let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
             let held = confinement(sandbox, role, kind, &command, &env, &protected)?;
-            let own = held.writable.iter().filter_map(|path| path.strip_prefix(&home).ok()?.to_str());
+            let own = held.writable.iter().filter_map(|path| Path::new(path).strip_prefix(&home).ok()?.to_str());
             Some(own.map(ToOwned::to_owned).collect::<Vec<_>>())
         };
         let words = |words: &[&str]| Some(words.iter().map(ToString::to_string).collect::<Vec<_>>());
@@ -399,14 +388,14 @@ mod tests {
         };
         let cache =
             |kind, cache: &str, protected: &[&str]| held(Role::Reviewer, kind, cache, protected).unwrap().cache;
-        assert_eq!(cache(AdapterKind::Text, "", &["project"]), Some(home.join(".cache")));
-        assert_eq!(cache(AdapterKind::Claude, "other", &["project"]), Some(home.join("other")));
+        assert_eq!(cache(AdapterKind::Text, "", &["project"]), Some(home.join(".cache").into()));
+        assert_eq!(cache(AdapterKind::Claude, "other", &["project"]), Some(home.join("other").into()));
         assert_eq!(cache(AdapterKind::Text, "", &[".cache/checkout"]), None, "the tree lies in it");
         assert_eq!(cache(AdapterKind::Text, "project/cache", &["project"]), None, "it lies in the tree");
         assert_eq!(cache(AdapterKind::Text, "missing", &["project"]), None);
         assert_eq!(cache(AdapterKind::Builtin, "", &["project"]), None);
         let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"]).unwrap().hidden;
-        assert_eq!(hidden, Some(home.join("state/watch")));
+        assert_eq!(hidden, Some(home.join("state/watch").into()));
         let apart = Confinement { hold: Hold::Apart, ..Confinement::default() };
         assert_eq!(held(Role::Coder, AdapterKind::Text, "", &["project"]), Some(apart));
         assert_eq!(held(Role::Coder, AdapterKind::Codex, "", &["project"]), None);

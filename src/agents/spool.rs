@@ -17,7 +17,8 @@ const DRAINED: usize = 4 << 20;
 pub(super) struct Spool {
     file: File,
     room: u64,
-    total: u64,
+    /// The length of everything that came.
+    pub(super) total: u64,
     hasher: blake3::Hasher,
     tail: Vec<u8>,
 }
@@ -50,12 +51,6 @@ impl Spool {
         written
     }
 
-    /// The length of everything that came.
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// The BLAKE3 hash of everything that came, in hexadecimal digits.
     pub(super) fn hash(&self) -> String {
         self.hasher.finalize().to_hex().to_string()
     }
@@ -67,7 +62,6 @@ impl Spool {
         String::from_utf8_lossy(&self.tail[cut..]).into_owned()
     }
 
-    /// The last line that is not blank, at most `limit` bytes of it, as far as it lies in the last 4 KiB.
     pub(super) fn last_line(&self, limit: u64) -> Option<String> {
         self.last_lines(limit).next()
     }
@@ -83,7 +77,6 @@ impl Spool {
     }
 }
 
-/// One output pipe on its way into a spool, through a buffer of fixed size.
 pub(super) struct Stream<R> {
     pipe: Option<R>,
     pub(super) spool: Spool,
@@ -101,7 +94,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         self.pipe.is_some()
     }
 
-    /// Takes what is there, or waits for it; 0 is the end. Fails only if it cannot be kept.
+    /// Reads what is available, or waits for it; 0 is the end. Fails only if it cannot be written to the file.
     pub(super) async fn pull(&mut self) -> io::Result<usize> {
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
@@ -117,7 +110,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         &self.buffer[..self.fresh]
     }
 
-    /// Takes what is left and hands it on, without waiting for whoever still holds the other end.
+    /// Reads what is left until a deadline, because another process may hold the other end open.
     pub(super) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {
@@ -154,7 +147,7 @@ mod tests {
     fn keeps_the_first_bytes_and_hashes_all() {
         let (spool, kept) = spool(5, &[b"abc", b"defg", b"hi"]);
         assert_eq!(kept, b"abcde");
-        assert_eq!(spool.total(), 9);
+        assert_eq!(spool.total, 9);
         assert_eq!(spool.hash(), blake3::hash(b"abcdefghi").to_hex().to_string());
         assert_eq!(spool.tail(), "abcdefghi");
     }

@@ -7,7 +7,6 @@ use tokio::sync::watch;
 use super::adapter::Invocation;
 use super::ask::{Agents, TranscriptFiles};
 use super::environment;
-use super::heads::Marks;
 use super::kind::AdapterKind;
 use super::process::Job;
 use super::sandbox;
@@ -31,33 +30,20 @@ impl Agents {
         stands: watch::Receiver<bool>,
         stop: Stop,
     ) -> Result<(), String> {
-        let program = match self.runner().find(&agent.command, root) {
-            Ok(program) => program,
-            Err(error) => return Err(error.to_string()),
-        };
+        let program = self.runner.find(&agent.command, root).map_err(|error| error.to_string())?;
         let mut env = environment::allowed(&[], std::env::vars_os());
         let told = [("GLEE_AGENT", agent.name.0.as_str()), ("GLEE_ROLE", agent.role.as_str())];
         env.extend(told.map(|(name, value)| (name.into(), value.into())));
         env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
         env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
-        let invocation = Invocation::plain(program, &agent.command, env, root);
+        let invocation = Invocation::plain(program, agent.command.iter().skip(1), env, root);
         let kind = AdapterKind::of(agent).unwrap_or(AdapterKind::Text);
         let job = Job {
-            invocation: &invocation,
-            request: None,
             stands: Some(stands),
             talk: Some(talk),
-            marks: Marks::default(),
             confinement: sandbox::confinement(sandbox, Role::Coder, kind, &agent.command, &invocation.env, &[]),
-            limits: *limits,
-            stdout: &files.stdout,
-            stderr: &files.stderr,
-            activity: &|_| true,
-            stop,
+            ..Job::plain(&invocation, *limits, files, stop)
         };
-        match self.runner().run(job).await {
-            Ok(_) => Ok(()),
-            Err(failed) => Err(failed.error.to_string()),
-        }
+        self.runner.run(job).await.map(drop).map_err(|failed| failed.error.to_string())
     }
 }

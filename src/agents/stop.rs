@@ -8,7 +8,6 @@ use tokio::sync::watch;
 pub struct StopHandle(watch::Sender<bool>);
 
 impl StopHandle {
-    /// Asks everything that holds the [`Stop`] to end.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
@@ -18,18 +17,15 @@ impl StopHandle {
 pub struct Stop(watch::Receiver<bool>);
 
 impl Stop {
-    /// A pair of which the first stops the second.
     pub fn new() -> (StopHandle, Self) {
         let (sender, receiver) = watch::channel(false);
         (StopHandle(sender), Self(receiver))
     }
 
-    /// A `Stop` that nobody will ever make.
     pub fn never() -> Self {
         Self::new().1
     }
 
-    /// Whether the request was made.
     pub fn is_stopped(&self) -> bool {
         *self.0.borrow()
     }

@@ -11,23 +11,20 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Body, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, AnswerText, Invocation, Output, Query, Reading};
 use super::blame;
 use super::environment::environment;
 use super::failure::shorten;
 use crate::domain::{FailureKind, Told, Usage};
 
-/// How much of what a program says about a failure stands in a message, in characters.
+/// The longest part of a program's error text in a message, in characters.
 const SAID: usize = 300;
-/// Pieces of text shorter than this say nothing by themselves.
+/// Pieces of text shorter than this are shown as `writing`, in characters.
 const TELLING: usize = 24;
 
-/// What was heard until now.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// Whether the program said that it is done.
     pub(super) done: bool,
-    /// What it said of its failure.
     pub(super) failure: Option<Said>,
     /// A text that it declares to be the answer.
     pub(super) answer: Option<String>,
@@ -45,12 +42,10 @@ pub struct Heard {
     pub(super) told: Told,
 }
 
-/// A failure in a program's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     /// The kind, where the program names it; otherwise its words decide.
     pub(super) kind: Option<FailureKind>,
-    /// The HTTP status behind it.
     pub(super) status: Option<u16>,
     pub(super) text: String,
 }
@@ -71,7 +66,6 @@ impl Said {
 }
 
 impl Heard {
-    /// A piece of a message.
     pub(super) fn piece(&mut self, text: &str) {
         self.open.push_str(text);
     }
@@ -88,20 +82,17 @@ impl Heard {
         self.text.clear();
     }
 
-    /// A tool was refused.
     pub(super) fn denied(&mut self, tool: &str) {
         if !self.told.denied.iter().any(|known| known == tool) {
             self.told.denied.push(tool.to_owned());
         }
     }
 
-    /// What there is of an answer.
     fn so_far(&self) -> String {
         format!("{}{}", self.text, self.open)
     }
 }
 
-/// Reads what a program left behind.
 pub(super) fn reading<A: Adapter + ?Sized>(program: &A, output: &Output) -> Reading {
     let mut heard = Heard::default();
     let read = events(&output.stdout, &mut |event| program.hear(&mut heard, &event));
@@ -110,7 +101,7 @@ pub(super) fn reading<A: Adapter + ?Sized>(program: &A, output: &Output) -> Read
         Ok(()) => conclude(program, &mut heard, output),
         Err(error) => Err(AgentError::new(
             FailureKind::Protocol,
-            format!("the kept output of `{}` cannot be read: {error}", program.name()),
+            format!("the kept output of `{}` cannot be read: {error}", program.profile().name),
         )),
     };
     let partial = Some(partial).filter(|text| answer.is_err() && !text.trim().is_empty());
@@ -141,33 +132,33 @@ fn events(stdout: &Path, hear: &mut dyn FnMut(Value)) -> io::Result<()> {
     Ok(())
 }
 
-fn conclude<A: Adapter + ?Sized>(program: &A, heard: &mut Heard, output: &Output) -> Result<Body, AgentError> {
-    let name = program.name();
+fn conclude<A: Adapter + ?Sized>(
+    program: &A,
+    heard: &mut Heard,
+    output: &Output,
+) -> Result<AnswerText, AgentError> {
+    let name = program.profile().name;
     let code = output.transcript.exit_code;
     if let Some(said) = heard.failure.take() {
         let kind = said.kind.unwrap_or_else(|| blame::kind(said.status, &said.text, output.ended));
         let kind = match kind {
-            FailureKind::Crashed => code.and_then(|code| program.blame(code)).unwrap_or(kind),
+            FailureKind::Crashed => code.and_then(|code| blamed(program, code)).unwrap_or(kind),
             kind => kind,
         };
-        return Err(error(program, with_reset(kind, heard.reset), &said.text));
+        return Err(error(program, blame::with_reset(kind, heard.reset), &said.text));
     }
-    if let Some(code) = code.filter(|code| *code != 0 && !(heard.done && program.ends_when_done())) {
+    if let Some(code) = code.filter(|code| *code != 0 && !(heard.done && program.profile().ends_when_done)) {
         let said = output.stderr_tail.trim();
-        let blamed = blame::kind(None, said, output.ended);
+        let worded = blame::kind(None, said, output.ended);
         // The end of a help text, which comes instead of a word on the arguments that were not understood.
         let helps = output.transcript.stdout_bytes == 0 && said.matches("[boolean]").count() > 1;
-        if helps && blamed != FailureKind::BadFlags {
+        if helps && worded != FailureKind::BadFlags {
             let about = format!("exit code {code}: it printed its help instead");
             return Err(error(program, FailureKind::BadFlags, &about));
         }
-        let kind = match blamed {
-            FailureKind::Crashed => program.blame(code).unwrap_or(FailureKind::Crashed),
-            kind => program.blame(code).unwrap_or(kind),
-        };
         return Err(error(
             program,
-            kind,
+            blamed(program, code).unwrap_or(worded),
             format!("exit code {code}: {}", telling_line(said, output)).trim_end_matches(": "),
         ));
     }
@@ -183,7 +174,7 @@ fn conclude<A: Adapter + ?Sized>(program: &A, heard: &mut Heard, output: &Output
     }
     let text = heard.answer.take().unwrap_or_else(|| heard.so_far());
     if !text.trim().is_empty() {
-        return Ok(Body::Text(text));
+        return Ok(AnswerText::Text(text));
     }
     Err(match heard.told.denied.as_slice() {
         [] => AgentError::new(FailureKind::Empty, format!("`{name}` ended well, but its answer is empty")),
@@ -194,6 +185,12 @@ fn conclude<A: Adapter + ?Sized>(program: &A, heard: &mut Heard, output: &Output
     })
 }
 
+/// The kind of failure that an exit code stands for by itself.
+fn blamed<A: Adapter + ?Sized>(program: &A, code: i32) -> Option<FailureKind> {
+    let known = program.profile().exit_codes.iter().find(|(codes, _)| codes.contains(&code));
+    known.map(|(_, kind)| *kind)
+}
+
 /// The line of stderr that tells most about a failure.
 fn telling_line<'a>(said: &'a str, output: &Output) -> &'a str {
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -202,22 +199,13 @@ fn telling_line<'a>(said: &'a str, output: &Output) -> &'a str {
     blamed.or_else(named).or_else(|| lines().next_back()).unwrap_or_default()
 }
 
-fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
-    match kind {
-        FailureKind::RateLimited { reset } => FailureKind::RateLimited { reset: reset.or(known) },
-        FailureKind::OverQuota { reset } => FailureKind::OverQuota { reset: reset.or(known) },
-        kind => kind,
-    }
-}
-
-/// The failure with the hint that goes with its kind.
 fn error<A: Adapter + ?Sized>(program: &A, kind: FailureKind, said: &str) -> AgentError {
-    let name = program.name();
+    let name = program.profile().name;
     let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = shorten(&line, SAID);
     let error = AgentError::new(kind, format!("`{name}` failed ({}): {line}", kind.as_str()));
     match kind {
-        FailureKind::NotLoggedIn => error.hint(program.login()),
+        FailureKind::NotLoggedIn => error.hint(program.profile().login),
         FailureKind::BadFlags => {
             error.hint("see the agent's `command` and `model`; `glee agents --check` tries every connected agent")
         }
@@ -251,18 +239,10 @@ pub(super) fn invocation(
             env.insert(name.into(), value.into());
         }
     }
-    Invocation {
-        program: query.program.path.clone(),
-        args: args.into_iter().map(Into::into).collect(),
-        env,
-        cwd: query.request.root.clone().into(),
-        stdin: query.prompt.into(),
-        streams: true,
-        files: Vec::new(),
-    }
+    let plain = Invocation::plain(&query.program.path, args, env, &query.request.root);
+    Invocation { stdin: query.prompt.into(), streams: true, ..plain }
 }
 
-/// How a model's service is reached from here.
 const NETWORK: [&str; 7] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"];
 
@@ -287,22 +267,18 @@ pub(super) fn own_args<'a>(query: &'a Query<'_>) -> impl Iterator<Item = String>
     query.agent.command.iter().skip(1).cloned()
 }
 
-/// A flag with its value, if it has one.
 pub(super) fn option(flag: &str, value: Option<impl Into<String>>) -> impl Iterator<Item = String> {
     value.into_iter().flat_map(move |value| [flag.to_owned(), value.into()])
 }
 
-/// A list of arguments.
 pub(super) fn list(args: &[&str]) -> Vec<String> {
     args.iter().map(ToString::to_string).collect()
 }
 
-/// The text at a path of keys.
 pub(super) fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
     event.pointer(pointer)?.as_str()
 }
 
-/// The number at a path of keys.
 pub(super) fn number(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer)?.as_u64()
 }

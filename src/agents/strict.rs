@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::schema::Form;
 
 impl Form {
-    /// Its schema in that form, as text.
     pub(super) fn strict(self) -> String {
         let schema = self.schema().to_value();
         strict(&schema, &schema["$defs"]).to_string()

@@ -21,7 +21,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, parent_id};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,7 +45,6 @@ pub const NAME: &str = "__supervise";
 /// How long killing may take before survivors are reported.
 const SWEEP: Duration = Duration::from_secs(2);
 
-/// Runs the supervisor with the arguments after its [`NAME`].
 pub fn main(args: &[OsString]) -> ExitCode {
     let Some((orders, program, args)) = parse(args) else { return ExitCode::from(2) };
     let (Ok(liveness), Ok(report)) =
@@ -82,21 +81,17 @@ fn close_inherited(kept: &[RawFd]) {
     }
 }
 
-/// What may happen while an agent runs.
 enum Note {
-    /// The agent itself has ended.
     Ended(End),
     /// No child is left, living or dead.
     Alone,
-    /// The agent is to be ended.
     Stop,
-    /// The agent and all it started are to stand still, or to go on.
+    /// The agent and its descendants are to be suspended (true) or resumed.
     Hold(bool),
 }
 
-/// Hears of what happens.
 struct Watch {
-    /// [`STAND`] and [`GO_ON`] come through it; gone once it has ended.
+    /// Carries [`STAND`] and [`GO_ON`]; `None` once it is closed.
     liveness: Option<File>,
     /// Gets a byte when a child may have ended.
     children: UnixStream,
@@ -165,7 +160,6 @@ impl Watch {
     }
 }
 
-/// What came of the children that have ended.
 fn reap(agent: Pid) -> Option<Note> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -180,7 +174,7 @@ fn reap(agent: Pid) -> Option<Note> {
     }
 }
 
-/// Takes what stands in a socket that does not block.
+/// Empties a non-blocking socket.
 fn empty(socket: &mut UnixStream) {
     let mut buffer = [0; 64];
     while matches!(socket.read(&mut buffer), Ok(length) if length == buffer.len()) {}
@@ -199,12 +193,10 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
         Ok(watch) => watch,
         Err(error) => return not_started(error),
     };
-    let confinement = &orders.confinement();
-    let surroundings = if confinement.hold.holds() {
-        Surroundings::make(confinement, Path::new(&orders.temporary))
-    } else {
-        Surroundings::default()
-    };
+    let confinement = &orders.confinement;
+    let holds = confinement.hold.holds();
+    let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
+    let surroundings = surroundings.unwrap_or_default();
     // After the namespaces, whose maps only a process that may be inspected can write.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
@@ -244,7 +236,7 @@ fn start_held(
         sandbox::keep_apart();
         return (false, Some(start(command)));
     }
-    let held = sandbox::hold(confinement.writable.iter().map(PathBuf::as_path).chain(surroundings.writable()));
+    let held = sandbox::hold(confinement.writable.iter().map(Path::new).chain(surroundings.writable()));
     let may_start = held || confinement.hold != Hold::Always;
     (held, may_start.then(|| start(command)))
 }
@@ -276,7 +268,7 @@ fn wait(agent: Pid, grace: Duration, watch: &mut Watch) -> End {
     }
 }
 
-/// Kills what is left until nothing is; returns how the agent ended and what could not be ended.
+/// Kills the remaining descendants; returns how the agent ended and which of them survived.
 fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);
@@ -293,13 +285,13 @@ fn sweep(agent: Pid, mut end: End, watch: &mut Watch) -> (End, Option<Vec<i32>>)
         }
     }
     // More would not fit into what Glee reads.
-    (end, Some(descendants().iter().take(200).map(|pid| pid.as_raw()).collect()))
+    (end, Some(descendants("self").iter().take(200).map(|pid| pid.as_raw()).collect()))
 }
 
 /// Signals the agent's group and every descendant outside it. Who is gone by now needs no signal.
 fn signal(agent: Pid, signal: Signal) {
     kill_group(agent, signal);
-    for pid in descendants() {
+    for pid in descendants("self") {
         if nix::unistd::getpgid(Some(pid)) != Ok(agent) || signal == Signal::SIGKILL {
             let _ = kill(pid, signal);
         }
@@ -311,20 +303,10 @@ fn kill_group(agent: Pid, signal: Signal) {
     let _ = killpg(agent, signal);
 }
 
-/// All descendants of this process, each after its parent.
+/// All descendants of a process, by its id or `self`, each after its parent.
 #[cfg(target_os = "linux")]
-fn descendants() -> Vec<Pid> {
-    below(children("self"))
-}
-
-/// All descendants of a process, each after its parent.
-#[cfg(target_os = "linux")]
-pub(super) fn descendants_of(process: Pid) -> Vec<Pid> {
-    below(children(&process.to_string()))
-}
-
-#[cfg(target_os = "linux")]
-fn below(mut found: Vec<Pid>) -> Vec<Pid> {
+pub(super) fn descendants(process: &str) -> Vec<Pid> {
+    let mut found = children(process);
     let mut next = 0;
     while let Some(pid) = found.get(next) {
         let deeper = children(&pid.to_string());
@@ -348,6 +330,6 @@ pub(super) fn children(process: &str) -> Vec<Pid> {
 
 /// Elsewhere nobody adopts orphans, and only the group can be reached.
 #[cfg(not(target_os = "linux"))]
-fn descendants() -> Vec<Pid> {
+fn descendants(_process: &str) -> Vec<Pid> {
     Vec::new()
 }

@@ -12,17 +12,16 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::stop::Stop;
 
-/// What the program is told; dropped, it has heard the last word.
+/// The program's stdin, closed when this is dropped.
 pub type Mouth = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// One side of a conversation.
 pub trait Talk: Send + Sync {
     /// Holds the conversation to its end, or breaks it off once `stop` asks for it. What came of it is read from what
     /// the program printed.
     fn hold<'a>(&'a self, ear: Ear, mouth: Mouth, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
-/// What the program prints, for whoever talks with it.
+/// The program's stdout, as the conversation reads it.
 #[derive(Debug)]
 pub struct Ear {
     pieces: UnboundedReceiver<Vec<u8>>,

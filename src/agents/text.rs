@@ -1,30 +1,29 @@
 //! The adapter `text`: the prompt on stdin, prose on stdout. Any program that reads and writes can be an agent.
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use super::environment::environment;
 
-/// Runs the configured command as it stands.
 pub(super) struct Text;
 
 impl Adapter for Text {
-    fn name(&self) -> &'static str {
-        "text"
+    fn profile(&self) -> Profile {
+        Profile { name: "text", ..Profile::default() }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         Ok(plain(query, query.prompt.into()))
     }
 
-    fn reading(&self, _output: &Output) -> Reading {
-        Reading::stdout()
+    fn reading(&self, output: &Output) -> Reading {
+        Reading::stdout(output)
     }
 }
 
 /// The configured command with `stdin`, in the tree's root. Whether it prints piece by piece is unknown.
 pub(super) fn plain(query: &Query<'_>, stdin: Vec<u8>) -> Invocation {
     let env = environment(query.agent, query.request, &[], std::env::vars_os());
-    let program = query.program.path.clone();
-    Invocation { stdin, ..Invocation::plain(program, &query.agent.command, env, query.request.root.clone()) }
+    let args = query.agent.command.iter().skip(1);
+    Invocation { stdin, ..Invocation::plain(&query.program.path, args, env, &query.request.root) }
 }
 
 #[cfg(test)]

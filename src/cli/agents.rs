@@ -52,7 +52,7 @@ enum Command {
 }
 
 fn forms() -> impl TypedValueParser<Value = Form> {
-    let names = Form::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
+    let names = Form::ALL.map(|(_, name, about, _)| PossibleValue::new(name).help(about));
     PossibleValuesParser::new(names).try_map(|name| Form::parse(&name).ok_or("there is no such form"))
 }
 

@@ -1,6 +1,7 @@
 //! `glee emit`: tells the watch of this work tree what an agent does.
 
 use std::io;
+use std::net::Shutdown;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -151,7 +152,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let telling = std::thread::spawn(move || {
         let copied = io::copy(&mut source, &mut speaker);
         is_told.store(true, Ordering::Release);
-        drop(speaker);
+        // It is told that nothing more will be said; a watch that is gone does not listen.
+        drop(speaker.shutdown(Shutdown::Write));
         copied
     });
     let (mut taken, mut refused, mut last) = (0_u64, 0_u64, String::new());

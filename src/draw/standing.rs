@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{Glyph, Look, Tone, count, duration, names, names_width, pad, wrap};
 use crate::domain::WatchStatus;
 use crate::protocol::printable;
-use crate::watch::standing::{AgentStanding, AgentState, IssueStanding, Standing};
+use crate::watch::standing::{AgentStanding, AgentState, Issue, Standing};
 
 pub fn line(look: Look, standing: &Standing) -> String {
     let (glyph, tone) = match (standing.status, standing.flagged) {
@@ -93,24 +93,24 @@ pub fn text(look: Look, standing: &Standing, runs: bool) -> String {
     out
 }
 
-pub fn issues(look: Look, issues: &[IssueStanding]) -> String {
+pub fn issues(look: Look, issues: &[Issue]) -> String {
     if issues.is_empty() {
         return "no issues\n".to_owned();
     }
     let mut out = String::new();
     for issue in issues {
-        let place = issue.file.as_ref().map(printable::line).unwrap_or_default();
+        let place = issue.issue.file.as_ref().map(printable::line).unwrap_or_default();
         let head = look.facts(&[
             format!(
                 "{} {}",
                 look.paint(Tone::Strong, &format!("{:>3}", issue.number)),
-                printable::line(&issue.severity)
+                printable::line(&issue.issue.severity)
             ),
             format!("{}, cycle {}", printable::line(&issue.reviewer.0), issue.cycle),
             place,
         ]);
         let _ = writeln!(out, "{head}");
-        for line in wrap(&printable::line(&issue.description), look.width.saturating_sub(6).max(20)) {
+        for line in wrap(&printable::line(&issue.issue.description), look.width.saturating_sub(6).max(20)) {
             let _ = writeln!(out, "      {line}");
         }
         if let Some((by, why)) = &issue.closed {

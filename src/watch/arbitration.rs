@@ -6,13 +6,14 @@
 
 use super::cycle;
 use super::engine::{Engine, Work};
+use super::standing::Issue;
 use super::started::Word;
-use super::state::{Cycle, Disputed, Issue};
+use super::state::{Cycle, Disputed};
 use crate::domain::{
     Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling, RulingRecord,
     RulingWord, Severity, Untrusted, WatchStatus,
 };
-use crate::event::{CallAnswer, CallId, EventKind, Purpose, Settlement};
+use crate::event::{CallId, EventKind, Purpose, Settlement};
 use crate::pipeline::RunError;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::resolve;
@@ -20,7 +21,6 @@ use crate::protocol::request::{SourceFile, Task};
 use crate::rules::{disputes, mandatory};
 
 impl Engine {
-    /// Hands the judge what the reviewers of a cycle still hold up.
     pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {
         let answers: Vec<Untrusted> = self
             .state
@@ -39,7 +39,7 @@ impl Engine {
                 text: objection.clone(),
                 evidence: Vec::new(),
             };
-            let event = self.journal.open_dispute(&self.run, finding, response)?;
+            let event = self.setup.journal.open_dispute(&self.run, finding, response)?;
             self.take_in_event(&event);
         }
         if self.state.disputes.is_empty() {
@@ -49,50 +49,38 @@ impl Engine {
         Ok(())
     }
 
-    /// The calls of the judge that are due.
     pub(super) fn judgements(&self) -> Vec<CallId> {
         let Some(judge) = self.state.plan.as_ref().and_then(|plan| plan.judge.as_ref()) else { return Vec::new() };
-        let call =
-            |dispute, attempt| CallId { agent: judge.name.clone(), purpose: Purpose::Judge { dispute }, attempt };
         let due = |(number, disputed): (&DisputeNumber, &Disputed)| {
-            if !disputed.dispute.rulings.is_empty() {
-                return None;
-            }
-            let answer = |attempt| disputed.answers.get(&call(*number, attempt));
-            match (answer(1), answer(2)) {
-                (None, _) => Some(call(*number, 1)),
-                (Some(CallAnswer::Invalid { .. }), None) => Some(call(*number, 2)),
-                _ => None,
-            }
+            let purpose = Purpose::Judge { dispute: *number };
+            let call = |attempt| CallId { agent: judge.name.clone(), purpose: purpose.clone(), attempt };
+            cycle::attempt(&disputed.answers, call).filter(|_| disputed.dispute.rulings.is_empty())
         };
         self.state.disputes.iter().filter_map(due).collect()
     }
 
-    /// Asks the judge for a ruling.
     pub(super) fn judge(&mut self, number: DisputeNumber, id: CallId) -> Result<Option<Work>, RunError> {
         let judge = self.state.plan.as_ref().and_then(|plan| plan.judge.clone());
         let (Some(judge), Some(disputed)) = (judge, self.state.disputes.get(&number)) else { return Ok(None) };
-        let before = CallId { attempt: id.attempt.saturating_sub(1), ..id.clone() };
-        let again = match disputed.answers.get(&before) {
-            Some(CallAnswer::Invalid { error }) => Some(error.clone()),
-            _ => None,
-        };
+        let again = cycle::again(&disputed.answers, &id);
         let files = self.files_for(disputed);
         let task = Task::Judge { dispute: Box::new(disputed.dispute.clone()), files, written: Vec::new() };
         self.put(id, &judge, task, again).map(Some)
     }
 
-    /// The files that the issue and the answers speak of, as they stand.
+    /// The current text of the files that the issue and the answers name.
     fn files_for(&self, disputed: &Disputed) -> Vec<SourceFile> {
         let said = resolve::references(disputed.dispute.objection.text.as_written());
         let named = disputed.dispute.finding.raw.file.clone().into_iter();
         let mut files: Vec<SourceFile> = Vec::new();
         for path in named.chain(said.into_iter().map(|reference| reference.path)) {
-            if let Some(text) = self.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path)) {
+            if let Some(text) =
+                self.setup.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path))
+            {
                 files.push(SourceFile { path, text, changed: Vec::new(), diff: None });
             }
         }
-        Redaction::from(self.settings.redaction).files(files)
+        Redaction::from(self.setup.settings.redaction).files(files)
     }
 
     /// Rules where the judge has answered, and lets the work go on once everything is settled.
@@ -112,25 +100,17 @@ impl Engine {
         if disputes.is_empty() || disputes.values().any(|disputed| disputed.dispute.rulings.is_empty()) {
             return Ok(());
         }
-        let left = disputes.values().filter(|disputed| disputed.dispute.disposition.is_none()).count();
-        if left > 0 {
-            let open: Vec<String> = disputes
-                .iter()
-                .filter(|(_, disputed)| disputed.dispute.disposition.is_none())
-                .map(|(number, _)| number.to_string())
-                .collect();
-            return if any {
-                self.notice(&format!(
-                    "the judge leaves dispute {} to you: `glee watch issues close N`, then `glee watch resume --reason \
-                     WHY`",
-                    open.join(", ")
-                ))
-            } else {
-                Ok(())
-            };
+        let open = disputes.iter().filter(|(_, disputed)| disputed.dispute.disposition.is_none());
+        let open: Vec<String> = open.map(|(number, _)| number.to_string()).collect();
+        if !open.is_empty() && any {
+            return self.notice(&format!(
+                "the judge leaves dispute {} to you: `glee watch issues close N`, then `glee watch resume --reason \
+                 WHY`",
+                open.join(", ")
+            ));
         }
         // What a person stopped, or a blocker, no judge lets go on.
-        if self.state.status == WatchStatus::Running || self.state.held {
+        if !open.is_empty() || self.state.status == WatchStatus::Running || self.state.held {
             return Ok(());
         }
         self.go_on()
@@ -140,8 +120,8 @@ impl Engine {
         let Some(disputed) = self.state.disputes.get(&number) else { return Ok(()) };
         let Some((call, last)) = disputed.answers.last_key_value() else { return Ok(()) };
         let by = Ruler::Judge { name: call.agent.clone() };
-        let text_of = |path: &str| self.workspace.read(path);
-        let require = self.settings.review.judge.require_evidence;
+        let text_of = |path: &str| self.setup.workspace.read(path);
+        let require = self.setup.settings.review.judge.require_evidence;
         let ruling = resolve::counted(Some(last), require, &|cited| resolve::exists(cited, &text_of))
             .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
         let disposition = disputes::disposition(&ruling);
@@ -188,7 +168,6 @@ fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
     })
 }
 
-/// An issue as the finding that a judge rules on.
 fn finding(issue: &Issue, cycle: u32) -> Finding {
     let word = issue.issue.severity.as_written();
     let severity = Severity { tag: mandatory::normalise(word), raw: word.to_owned() };

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::state::{Cycle, Issue, State};
+use super::standing::Issue;
+use super::state::{Answers, Cycle, State};
 use crate::agents::CommandInput;
 use crate::domain::{
     Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted, Verdict,
@@ -20,7 +21,6 @@ const CONCERNS: usize = 50;
 /// How many closed issues reviewers are told of.
 const CLOSED: usize = 50;
 
-/// The requests to all reviewers.
 pub(super) fn requests(state: &State, plan: &WatchPlan) -> Vec<ReviewRequest> {
     let concerns = concerns(state);
     let one = |reviewer: &AgentName| {
@@ -68,7 +68,7 @@ pub(super) fn settled(state: &State, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(
     state.open_issues().filter(is_settled).map(|issue| (issue.number, issue.reviewer.clone())).collect()
 }
 
-/// What an agent told since the last cycle.
+/// The events of an agent since the last cycle, as text.
 fn summary(state: &State, name: &AgentName) -> Untrusted {
     let Some(seen) = state.agents.get(name) else { return Untrusted::default() };
     let mut parts = Vec::new();
@@ -89,7 +89,6 @@ fn summary(state: &State, name: &AgentName) -> Untrusted {
     Untrusted::joined(&parts, "\n")
 }
 
-/// The diffs of changed files as reviewers see them.
 pub(super) fn shown(changes: &[FileChange]) -> Untrusted {
     let mut text = String::new();
     let mut left_out = 0_usize;
@@ -135,41 +134,38 @@ fn line(issue: &PeerIssue) -> Untrusted {
     format!("{place}{}", issue.description.as_written()).into()
 }
 
-/// What is still to be done for a reviewer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Due {
-    /// Ask, for the first or the second time.
-    Ask(CallId),
-    /// Nothing: it has answered, or has not.
-    Nothing(Ballot),
-}
-
-/// What is due for each reviewer of a cycle whose requests are settled.
-pub(super) fn due(cycle: &Cycle) -> Vec<Due> {
+/// What there is of each reviewer of a cycle whose requests are settled: its ballot, or the call that is due.
+pub(super) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
     cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
 }
 
-fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Due {
+fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
     let call =
         |attempt| CallId { agent: reviewer.clone(), purpose: Purpose::Peer { cycle: cycle.number }, attempt };
-    let absent =
-        |why: &str| Due::Nothing(Ballot { reviewer: reviewer.clone(), verdict: None, absent: Some(why.into()) });
-    match (cycle.answers.get(&call(1)), cycle.answers.get(&call(2))) {
-        (None, _) => Due::Ask(call(1)),
-        (Some(CallAnswer::Peer { review }), _) | (_, Some(CallAnswer::Peer { review })) => {
-            Due::Nothing(Ballot { reviewer: reviewer.clone(), verdict: Some(review.verdict), absent: None })
-        }
-        (Some(CallAnswer::Invalid { .. }), None) => Due::Ask(call(2)),
-        (_, Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }))
-        | (Some(CallAnswer::Failed { error, .. }), None) => absent(error),
-        _ => absent("it gave another kind of answer"),
+    if let Some(due) = attempt(&cycle.answers, call) {
+        return Err(due);
+    }
+    let (verdict, absent) = match cycle.answers.get(&call(2)).or_else(|| cycle.answers.get(&call(1))) {
+        Some(CallAnswer::Peer { review }) => (Some(review.verdict), None),
+        Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => (None, Some(error.as_str())),
+        _ => (None, Some("it gave another kind of answer")),
+    };
+    Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
+}
+
+/// The attempt at a call that is due: the first, or the second where the answer to the first could not be read.
+pub(super) fn attempt(answers: &Answers, call: impl Fn(u32) -> CallId) -> Option<CallId> {
+    match (answers.get(&call(1)), answers.get(&call(2))) {
+        (None, _) => Some(call(1)),
+        (Some(CallAnswer::Invalid { .. }), None) => Some(call(2)),
+        _ => None,
     }
 }
 
-/// Why a reviewer is asked for the second time.
-pub(super) fn again(cycle: &Cycle, call: &CallId) -> Option<String> {
+/// Why a call is made for the second time.
+pub(super) fn again(answers: &Answers, call: &CallId) -> Option<String> {
     let first = CallId { attempt: call.attempt.checked_sub(1)?, ..call.clone() };
-    match cycle.answers.get(&first)? {
+    match answers.get(&first)? {
         CallAnswer::Invalid { error } => Some(error.clone()),
         _ => None,
     }
@@ -214,12 +210,7 @@ const VARIABLE: usize = 16 << 10;
 
 /// What a command of `watch.notify` is told of a cycle: as `GLEE_*` variables, and whole as JSON on its stdin.
 pub(super) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
-    let summary = |name: &AgentName| {
-        cycle.answers.iter().rev().find_map(|(call, answer)| match answer {
-            CallAnswer::Peer { review } if call.agent == *name => Some(review.summary.clone()),
-            _ => None,
-        })
-    };
+    let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots
         .iter()
         .map(|ballot| {

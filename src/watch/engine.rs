@@ -1,39 +1,33 @@
 //! The loop of a watch. It owns the journal and the state; nothing else writes either.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until};
 
-use crate::agents::{Agents, Stop, StopHandle, TranscriptFiles};
-use crate::config::settings::Settings;
+use crate::agents::{Stop, StopHandle};
 use crate::domain::{AgentName, ExitReason, RunId, Untrusted, WatchPlan, WatchStatus};
 use crate::event::{CallId, Event, EventKind};
-use crate::journal::Journal;
 use crate::pipeline::RunError;
 use crate::pipeline::call::{self, Called};
-use crate::pipeline::ports::Sink;
 use crate::pipeline::redaction::Redaction;
 use crate::rules::triggers::{Timing, Triggers};
-use crate::workspace::Workspace;
 
 use super::Setup;
-use super::intake::{Batch, Intake};
+use super::intake::Batch;
 use super::reviewing::Prepared;
 use super::standing::{AgentState, Standing, standing};
-use super::started::{Gone, Place, Started, Word, Working};
+use super::started::{Started, Word, Working};
 use super::state::State;
 
 /// How many lines are recorded in one transaction.
 const GROUP: usize = 4_096;
-/// How a watch came to its end.
 #[derive(Clone, Debug)]
 pub struct Ended {
     pub standing: Standing,
@@ -43,30 +37,17 @@ pub struct Ended {
     pub by_command: bool,
 }
 
-/// A command of `watch.notify` at work; brings what went wrong with it.
+/// A running command of `watch.notify`; resolves to its error, if any.
 pub(super) type Notifying = Pin<Box<dyn Future<Output = Option<String>>>>;
 pub(super) type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 
-/// Everything a watch works with.
 pub(super) struct Engine {
     pub(super) run: RunId,
-    pub(super) workspace: Arc<Workspace>,
-    pub(super) state_dir: PathBuf,
-    pub(super) journal: Journal,
-    pub(super) agents: Agents,
-    pub(super) settings: Settings,
-    pub(super) templates: PathBuf,
+    pub(super) setup: Setup,
     pub(super) state: State,
-    pub(super) sink: Sink,
-    pub(super) standing: watch::Sender<Standing>,
-    pub(super) intake: Intake,
-    pub(super) said: Option<mpsc::Receiver<Batch>>,
-    pub(super) socket: Option<PathBuf>,
-    pub(super) stay: bool,
-    /// Who joined by itself, as far as this sitting heard of it, and has not said that it is done.
+    /// Agents that this process did not start, that sent an event to it, and have not sent `done`.
     pub(super) joined: BTreeSet<AgentName>,
-    pub(super) outer: Stop,
-    /// Ends everything that is at work.
+    /// Ends all calls, commands and agents.
     pub(super) stop: Stop,
     pub(super) handle: StopHandle,
     pub(super) began: Instant,
@@ -74,7 +55,7 @@ pub(super) struct Engine {
     pub(super) asking: BTreeSet<CallId>,
     pub(super) changes: Untrusted,
     pub(super) started: BTreeMap<AgentName, Started>,
-    /// Whether those that answer a prompt stand still.
+    /// Whether the agents that answer a prompt are suspended.
     pub(super) still: BTreeMap<AgentName, watch::Receiver<bool>>,
     pub(super) malformed: u64,
     /// When a clarification is no longer waited for.
@@ -84,32 +65,18 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new(run: RunId, state: State, setup: Setup) -> Self {
-        let Setup { workspace, state_dir, journal, agents, settings, templates, standing, socket, stay, .. } =
-            setup;
-        let (intake, said) = setup.intake;
         let (handle, stop) = Stop::new();
-        let timing = Timing { settle: settings.watch.debounce, fallback: settings.watch.idle_review };
+        let watch = &setup.settings.watch;
+        let timing = Timing { settle: watch.debounce, fallback: watch.idle_review };
         Self {
             run,
-            workspace: Arc::new(workspace),
-            state_dir,
-            journal,
-            agents,
-            triggers: Triggers::new(timing, Duration::ZERO),
-            settings,
-            templates,
+            setup,
             state,
-            sink: Arc::new(Mutex::new(setup.sink)),
-            standing,
-            intake,
-            said: Some(said),
-            socket,
-            stay,
             joined: BTreeSet::new(),
-            outer: setup.stop,
             stop,
             handle,
             began: Instant::now(),
+            triggers: Triggers::new(timing, Duration::ZERO),
             asking: BTreeSet::new(),
             changes: Untrusted::default(),
             started: BTreeMap::new(),
@@ -120,9 +87,14 @@ impl Engine {
         }
     }
 
-    /// Watches until it is stopped.
-    pub(super) async fn watch(mut self, mut plan: WatchPlan) -> Result<Ended, RunError> {
-        plan.tree = if self.state.tree.is_some() { None } else { self.prepare(None).await.tree };
+    pub(super) async fn watch(
+        mut self,
+        mut plan: WatchPlan,
+        mut said: mpsc::Receiver<Batch>,
+    ) -> Result<Ended, RunError> {
+        if self.state.tree.is_none() {
+            plan.tree = self.preparing(None).await.ok().and_then(|prepared| prepared.tree);
+        }
         let recorded = WatchPlan {
             agents: plan.agents.iter().map(|agent| agent.clone().recorded()).collect(),
             reviewers: plan.reviewers.iter().map(|agent| agent.clone().recorded()).collect(),
@@ -153,7 +125,6 @@ impl Engine {
         // An arbitration that was interrupted goes on.
         calls.extend(self.ask()?);
         self.settle()?;
-        let mut said = self.said.take().expect("a watch runs once");
         let (mut stopping, mut left_alone) = (false, false);
         self.show();
         loop {
@@ -179,7 +150,7 @@ impl Engine {
             let wake = self.wake().filter(|_| !stopping);
             tokio::select! {
                 biased;
-                () = self.outer.stopped(), if !stopping => {
+                () = self.setup.stop.stopped(), if !stopping => {
                     stopping = true;
                     self.handle.stop();
                 }
@@ -200,12 +171,8 @@ impl Engine {
                     if preparing.is_some() && !stopping =>
                 {
                     preparing = None;
-                    let prepared = prepared.unwrap_or_else(|error| Prepared {
-                        tree: None,
-                        changes: Untrusted::default(),
-                        problem: Some(error.to_string()),
-                    });
-                    self.request(prepared)?;
+                    let failed = |error: JoinError| Prepared { tree: None, changes: Err(error.to_string()) };
+                    self.request(prepared.unwrap_or_else(failed))?;
                     calls.extend(self.ask()?);
                     self.decide_if_complete()?;
                     calls.extend(self.ask()?);
@@ -222,7 +189,7 @@ impl Engine {
                     }
                     self.show();
                 }
-                Some(Gone { name, how }) = workers.next(), if !workers.is_empty() => {
+                Some((name, how)) = workers.next(), if !workers.is_empty() => {
                     if !stopping {
                         let said = how.as_ref().map_or_else(ToString::to_string, |()| "ended".to_owned());
                         self.notice(&format!("{} is gone: {said}", name.0))?;
@@ -259,9 +226,10 @@ impl Engine {
     }
 
     pub(super) fn append_all(&mut self, kinds: Vec<EventKind>) -> Result<Vec<Event>, RunError> {
-        let redaction = Redaction::from(self.settings.redaction);
-        let events = self.journal.append_all(&self.run, kinds.into_iter().map(|kind| redaction.event(kind)))?;
-        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        let redaction = Redaction::from(self.setup.settings.redaction);
+        let events =
+            self.setup.journal.append_all(&self.run, kinds.into_iter().map(|kind| redaction.event(kind)))?;
+        let mut sink = self.setup.sink.lock().unwrap_or_else(PoisonError::into_inner);
         for event in &events {
             self.state.apply(event);
             sink.event(event);
@@ -273,44 +241,29 @@ impl Engine {
     /// Takes an event that is recorded already into the state, and tells the listeners.
     pub(super) fn take_in_event(&mut self, event: &Event) {
         self.state.apply(event);
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner).event(event);
+        self.setup.sink.lock().unwrap_or_else(PoisonError::into_inner).event(event);
     }
 
     pub(super) fn notice(&mut self, text: &str) -> Result<(), RunError> {
         self.append(EventKind::Notice { text: text.to_owned() }).map(drop)
     }
 
-    /// Starts the agents of the plan.
     fn start(&mut self, plan: &WatchPlan) -> Result<FuturesUnordered<Working>, RunError> {
         let workers = FuturesUnordered::new();
-        let place = Place {
-            agents: &self.agents,
-            root: self.workspace.root(),
-            socket: self.socket.as_deref(),
-            sandbox: self.settings.sandbox,
-            limits: self.settings.limits,
-            pause: self.settings.watch.pause,
-            intake: &self.intake,
-            stop: &self.stop,
-        };
-        let mut asked = Vec::new();
         for agent in &plan.agents {
-            if super::is_asked(agent) {
-                let (mut started, still) = Started::by_prompt(agent.name.clone(), self.settings.watch.pause);
-                started.ended = self.worked(&agent.name);
-                asked.push((started, still));
-                continue;
-            }
-            let folder = self.journal.transcripts(&self.run)?;
-            let stem = |stream: &str| folder.join(format!("agent.{}.{stream}", agent.name.0));
-            let files = TranscriptFiles { stdout: stem("stdout"), stderr: stem("stderr") };
-            let (started, working) = Started::start(&place, call::equipped(&self.settings, agent), files);
-            self.started.insert(started.name.clone(), started);
-            workers.push(working);
-        }
-        for (started, still) in asked {
-            self.still.insert(started.name.clone(), still);
-            self.started.insert(started.name.clone(), started);
+            let name = agent.name.clone();
+            let started = if super::is_asked(agent) {
+                let (mut started, still) = Started::by_prompt(self.setup.settings.watch.pause);
+                started.ended = self.worked(&name);
+                self.still.insert(name.clone(), still);
+                started
+            } else {
+                let files = call::files(&self.setup.journal, &self.run, &format!("agent.{}", name.0))?;
+                let (started, working) = Started::start(self, call::equipped(&self.setup.settings, agent), files);
+                workers.push(working);
+                started
+            };
+            self.started.insert(name, started);
         }
         Ok(workers)
     }
@@ -319,17 +272,17 @@ impl Engine {
         self.started.values().for_each(|started| started.tell(word));
     }
 
-    /// Whether nobody is left who could tell anything, and nothing waits but what a person has to settle.
+    /// Whether all agents have ended and no review, trigger or notification is pending.
     fn is_left_alone(&self) -> bool {
         let nobody = self.started.values().all(|agent| agent.ended.is_some()) && self.joined.is_empty();
         let nothing = self.state.open.is_none()
             && self.triggers.pending().next().is_none()
             && self.clarify_until.is_none()
             && self.notifying.is_empty();
-        !self.stay && !self.started.is_empty() && nobody && nothing
+        !self.setup.stay && !self.started.is_empty() && nobody && nothing
     }
 
-    /// Records the end of this sitting. A watch that ends with its agents says whether they did what they were to.
+    /// Records the end of this process. A watch that ends with its agents fails where one of them did.
     fn end(&mut self, left_alone: bool) -> Result<Ended, RunError> {
         let exit = match self.state.status {
             WatchStatus::Running => ExitReason::Clean,
@@ -339,10 +292,9 @@ impl Engine {
         let exit = if failed { exit.strongest(ExitReason::AgentFailed) } else { exit };
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.append(EventKind::RunEnded { exit, millis })?;
-        Ok(Ended { standing: self.stands(), exit, by_command: !self.outer.is_stopped() })
+        Ok(Ended { standing: self.stands(), exit, by_command: !self.setup.stop.is_stopped() })
     }
 
-    /// How it stands at this moment.
     pub(super) fn stands(&self) -> Standing {
         let mut standing = standing(&self.run, &self.state);
         let now = self.now();
@@ -362,8 +314,8 @@ impl Engine {
     }
 
     fn show(&self) {
-        if self.standing.receiver_count() > 0 {
-            self.standing.send_replace(self.stands());
+        if self.setup.standing.receiver_count() > 0 {
+            self.setup.standing.send_replace(self.stands());
         }
     }
 }

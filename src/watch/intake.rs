@@ -6,12 +6,12 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use super::standing::{IssueStanding, Standing};
+use super::standing::{Issue, Standing};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// What is kept of a summary, in characters.
+/// The longest summary that is kept, in characters.
 const SUMMARY: usize = 2_000;
 /// How many files an event may name, and how long their paths may be in characters.
 const FILES: usize = 50;
@@ -23,26 +23,20 @@ const WAITING: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
-    /// An agent, or a person, tells something.
     Event(AgentEvent),
-    /// A person gives a command.
     Command(Command),
-    /// It is neither; why.
     Malformed(String),
 }
 
-/// What a person may tell a watch to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Command {
-    /// Say how it stands.
     Status,
     Review,
     Pause {
         #[serde(default)]
         reason: String,
     },
-    /// Let the work go on.
     Resume {
         #[serde(default)]
         reason: String,
@@ -59,7 +53,6 @@ pub enum Command {
 /// Lines that came together.
 #[derive(Debug)]
 pub struct Batch {
-    /// The lines, in order.
     pub items: Vec<Item>,
     pub by: String,
     /// Gets an answer a line, in order.
@@ -69,43 +62,36 @@ pub struct Batch {
 /// What a watch answers to a line; a line of JSON with the fields that the line asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Whether what the line said was done.
     pub ok: bool,
-    /// Why it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The number of the recorded event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The status after an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<WatchStatus>,
     /// What whoever sent the event is asked to clear up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarify: Option<Clarify>,
-    /// How the watch stands, after a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub issues: Option<Vec<IssueStanding>>,
+    pub issues: Option<Vec<Issue>>,
 }
 
 /// A question of reviewers to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clarify {
-    /// The cycle that asks.
     pub cycle: u32,
     pub prompt: Untrusted,
 }
 
 impl Answer {
-    /// The answer to a line that is not followed.
     pub fn refused(why: impl Into<String>) -> Self {
         Self { error: Some(why.into()), ..Self::default() }
     }
 }
 
-/// A way into a watch.
 pub type Intake = mpsc::Sender<Batch>;
 
 /// A way into a watch, and its end there.
@@ -139,15 +125,6 @@ enum Paths {
     Many(Vec<String>),
 }
 
-impl Paths {
-    fn list(self) -> Vec<String> {
-        match self {
-            Self::One(path) => vec![path],
-            Self::Many(paths) => paths,
-        }
-    }
-}
-
 impl Command {
     /// Whether anybody who reaches the watch may give it: it changes nothing.
     pub fn only_reads(&self) -> bool {
@@ -157,7 +134,6 @@ impl Command {
         }
     }
 
-    /// The command as a line, with the key of the watch where there is one.
     pub fn line(&self, key: Option<&str>) -> String {
         let mut line = serde_json::json!(self);
         if let (Some(key), Some(fields)) = (key, line.as_object_mut()) {
@@ -213,8 +189,11 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
         (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
         (None, named) => named,
     };
-    let paths =
-        line.files.into_iter().chain(line.file).flat_map(Paths::list).filter(|path| !path.trim().is_empty());
+    let paths = line.files.into_iter().chain(line.file).flat_map(|paths| match paths {
+        Paths::One(path) => vec![path],
+        Paths::Many(paths) => paths,
+    });
+    let paths = paths.filter(|path| !path.trim().is_empty());
     let cut = |text: &str, most: usize| -> String { text.trim().chars().take(most).collect() };
     Ok(AgentEvent {
         kind,
@@ -225,7 +204,7 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
     })
 }
 
-/// What counts of a line without a person behind it: `user_manual` is a person's word, and counts as `request_review`.
+/// Turns `user_manual`, which only a person may send, into `request_review`.
 pub fn for_agent(item: Item) -> Item {
     match item {
         Item::Event(event) if event.kind == EventType::UserManual => {
@@ -235,10 +214,7 @@ pub fn for_agent(item: Item) -> Item {
     }
 }
 
-/// The name of an agent, if it can be one.
-///
-/// # Errors
-/// When it has other than up to 64 letters, digits, `.`, `_` and `-`, or does not begin with a letter or digit.
+/// Reads an agent's name: up to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
 pub fn name(name: &str) -> Result<AgentName, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_name =

@@ -4,20 +4,23 @@
 //! watch and removed when that ends.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use crate::private;
 
 /// Where the key of the watch at a socket lies.
 fn place(socket: &Path) -> PathBuf {
     socket.with_extension("key")
 }
 
-/// A key, and its file.
 #[derive(Debug)]
 pub(super) struct Key {
     hash: blake3::Hash,
-    path: PathBuf,
+    /// Removed with this.
+    _path: TempPath,
 }
 
 impl Key {
@@ -25,25 +28,13 @@ impl Key {
     pub(super) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
         let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
-        file.write_all(text.as_bytes())?;
-        Ok(Self { hash: blake3::hash(text.as_bytes()), path })
+        private::write(&path, text.as_bytes())?;
+        Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
     }
 
     /// Whether `text` is this key. The comparison of hashes takes the same time for every text.
     pub(super) fn fits(&self, text: &str) -> bool {
         blake3::hash(text.as_bytes()) == self.hash
-    }
-}
-
-impl Drop for Key {
-    fn drop(&mut self) {
-        // It may be gone already.
-        drop(fs::remove_file(&self.path));
     }
 }
 

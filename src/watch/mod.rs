@@ -25,6 +25,7 @@ mod tests;
 mod work;
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
@@ -41,26 +42,22 @@ use crate::workspace::Workspace;
 
 use engine::Engine;
 use intake::{Batch, Intake};
-use standing::{IssueStanding, Standing};
+use standing::{Issue, Standing};
 use state::State;
 
-/// Everything a watch works with.
 pub struct Setup {
-    pub workspace: Workspace,
+    pub workspace: Arc<Workspace>,
     /// Where Glee keeps what must outlive the tree.
     pub state_dir: PathBuf,
     pub journal: Journal,
-    /// The connected agents' programs.
     pub agents: Agents,
-    /// The settings in force.
     pub settings: Settings,
     /// The folder of the project's own templates for prompts.
     pub templates: PathBuf,
-    pub sink: Box<dyn EventSink>,
+    pub sink: Arc<Mutex<Box<dyn EventSink>>>,
     /// Gets how it stands, whenever that changes.
     pub standing: watch::Sender<Standing>,
-    /// The way in, and its end here.
-    pub intake: (Intake, mpsc::Receiver<Batch>),
+    pub intake: Intake,
     /// Where agents that are started reach it.
     pub socket: Option<PathBuf>,
     /// Whether it goes on when the last agent has ended.
@@ -69,15 +66,12 @@ pub struct Setup {
     pub stop: Stop,
 }
 
-/// Why there is no watch.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("no reviewer is connected")]
     NoReviewer,
-    /// A name is not that of a connected agent.
     #[error("`{key}` names `{name}`, which is not connected")]
     Unknown { key: &'static str, name: String },
-    /// Who reviews has another role.
     #[error("`{name}` is no reviewer")]
     NotReviewer { name: String },
     /// An embedded agent knows code, not what others are at.
@@ -88,10 +82,8 @@ pub enum PlanError {
     /// A program that answers a prompt has to be asked something.
     #[error("`{name}` is not told what to do: its adapter is `{adapter}`")]
     NoTask { name: String, adapter: String },
-    /// Only a coder works.
     #[error("`{name}` is no coder, and cannot be given a task")]
     NotCoder { name: String },
-    /// A task is for nobody that is started.
     #[error("the task of `{name}` is for nobody: it is no agent that this watch starts and that answers prompts")]
     IdleTask { name: String },
 }
@@ -125,10 +117,6 @@ fn is_asked(agent: &Agent) -> bool {
     agent.adapter != "text"
 }
 
-/// What a watch goes by under some settings.
-///
-/// # Errors
-/// When nobody could review, or a name is wrong.
 pub fn plan(settings: &Settings, workspace: &Workspace, jobs: Vec<Job>) -> Result<WatchPlan, PlanError> {
     let find = |key: &'static str, name: &String| {
         let found = settings.agents.iter().find(|agent| agent.name.0 == *name);
@@ -194,35 +182,30 @@ pub fn plan(settings: &Settings, workspace: &Workspace, jobs: Vec<Job>) -> Resul
     })
 }
 
-/// Watches until it is stopped: carries on the last watch of the tree, or begins one.
+/// Watches until it is stopped: carries on the last watch of the tree, or begins one. `said` is what comes by the intake.
 ///
 /// # Errors
 /// When the history or the tree fails; what was recorded until then is there when it is started again.
-pub async fn run(setup: Setup, plan: WatchPlan, fresh: bool) -> Result<Ended, RunError> {
-    let last = if fresh { None } else { setup.journal.last_watch(&plan.root)? };
-    let mut state = State::default();
-    if let Some(run) = &last {
-        setup.journal.each(run, |event| state.apply(event))?;
-    }
-    let run: RunId = last.unwrap_or_else(new_run);
+pub async fn run(
+    setup: Setup,
+    said: mpsc::Receiver<Batch>,
+    plan: WatchPlan,
+    fresh: bool,
+) -> Result<Ended, RunError> {
+    let last = if fresh { None } else { folded(&setup.journal, &plan.root)? };
+    let (run, state) = last.unwrap_or_else(|| (new_run(), State::default()));
     let span = call::log(&setup.journal, &run)?;
-    Engine::new(run, state, setup).watch(plan).instrument(span).await
+    Engine::new(run, state, setup).watch(plan, said).instrument(span).await
 }
 
 /// How the last watch of a work tree stood when it ended; `None` if there was none.
-///
-/// # Errors
-/// When the history cannot be read.
 pub fn recorded(journal: &Journal, root: &str) -> Result<Option<Standing>, RunError> {
     Ok(folded(journal, root)?.map(|(run, state)| standing::standing(&run, &state)))
 }
 
 /// All issues of the last watch of a work tree, the closed ones too; `None` if there was none.
-///
-/// # Errors
-/// When the history cannot be read.
-pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<IssueStanding>>, RunError> {
-    Ok(folded(journal, root)?.map(|(_, state)| state.issues.iter().map(standing::issue_standing).collect()))
+pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<Issue>>, RunError> {
+    Ok(folded(journal, root)?.map(|(_, state)| state.issues))
 }
 
 fn folded(journal: &Journal, root: &str) -> Result<Option<(RunId, State)>, RunError> {
@@ -230,13 +213,4 @@ fn folded(journal: &Journal, root: &str) -> Result<Option<(RunId, State)>, RunEr
     let mut state = State::default();
     journal.each(&run, |event| state.apply(event))?;
     Ok(Some((run, state)))
-}
-
-/// Closes an issue, or lets the work go on, in the record of a watch that does not run.
-///
-/// # Errors
-/// When the history cannot be written.
-pub fn record(journal: &mut Journal, run: &RunId, event: crate::event::EventKind) -> Result<(), RunError> {
-    journal.append(run, event)?;
-    Ok(())
 }

@@ -2,68 +2,63 @@
 
 use super::engine::Engine;
 use super::intake::{Answer, Batch, Clarify, Command, Item};
-use super::standing::issue_standing;
 use super::started::Word;
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 use crate::event::EventKind;
 use crate::pipeline::RunError;
 
 impl Engine {
-    /// Takes in what came together, and answers it. Says whether the watch is to end.
+    /// Records events, executes commands and answers each line. Returns whether the watch is to end.
     pub(super) fn take_in(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
-        let mut waiting: Vec<AgentEvent> = Vec::new();
-        // For each batch the answers; `None` is one that waits for its event to be recorded.
-        let mut answers: Vec<Vec<Option<Answer>>> = Vec::new();
-        let mut places: Vec<(usize, usize)> = Vec::new();
+        // The events that wait to be recorded, each with the place of its answer.
+        let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
+        let mut answers: Vec<Answer> = Vec::new();
         let mut senders = Vec::new();
-        for (number, Batch { items, by, answer }) in batches.into_iter().enumerate() {
-            answers.push(Vec::with_capacity(items.len()));
-            senders.push(answer);
+        for Batch { items, by, answer } in batches {
+            senders.push((items.len(), answer));
             for item in items {
                 let reply = match item {
                     Item::Event(event) if event.agent.as_ref().is_some_and(|name| !self.state.knows(name)) => {
-                        Some(self.refuse("too many agents")?)
+                        self.refuse("too many agents")?
                     }
                     Item::Event(event) => {
-                        places.push((number, answers[number].len()));
-                        waiting.push(event);
-                        None
+                        waiting.push((answers.len(), event));
+                        Answer::default()
                     }
-                    Item::Malformed(why) => Some(self.refuse(&why)?),
+                    Item::Malformed(why) => self.refuse(&why)?,
                     Item::Command(command) => {
-                        self.record_events(&mut waiting, &mut places, &mut answers)?;
+                        self.record_events(&mut waiting, &mut answers)?;
                         ends |= command == Command::Stop;
-                        Some(self.obey(command, &by)?)
+                        self.obey(command, &by)?
                     }
                 };
-                answers[number].push(reply);
+                answers.push(reply);
             }
         }
-        self.record_events(&mut waiting, &mut places, &mut answers)?;
-        for (answer, sender) in answers.into_iter().zip(senders) {
-            if let Some(sender) = sender {
-                // Whoever asked may have gone.
-                drop(sender.send(answer.into_iter().flatten().collect()));
-            }
+        self.record_events(&mut waiting, &mut answers)?;
+        let mut answers = answers.into_iter();
+        for (count, sender) in senders {
+            let answers = answers.by_ref().take(count).collect();
+            // Whoever asked may have gone.
+            drop(sender.map(|sender| sender.send(answers)));
         }
         Ok(ends)
     }
 
-    /// Records events, in one transaction, and answers each.
     fn record_events(
         &mut self,
-        waiting: &mut Vec<AgentEvent>,
-        places: &mut Vec<(usize, usize)>,
-        answers: &mut [Vec<Option<Answer>>],
+        waiting: &mut Vec<(usize, AgentEvent)>,
+        answers: &mut [Answer],
     ) -> Result<(), RunError> {
         if waiting.is_empty() {
             return Ok(());
         }
-        let kinds = waiting.drain(..).map(|said| EventKind::EventReceived { said }).collect();
+        let waiting = waiting.drain(..).map(|(place, said)| (place, EventKind::EventReceived { said }));
+        let (places, kinds): (Vec<usize>, Vec<EventKind>) = waiting.unzip();
         let events = self.append_all(kinds)?;
         let now = self.now();
-        for (event, (batch, place)) in events.iter().zip(places.drain(..)) {
+        for (event, place) in events.iter().zip(places) {
             let EventKind::EventReceived { said } = &event.kind else { continue };
             self.triggers.event(said.kind, now);
             match &said.agent {
@@ -71,7 +66,7 @@ impl Engine {
                 Some(name) if !self.started.contains_key(name) => drop(self.joined.insert(name.clone())),
                 _ => {}
             }
-            answers[batch][place] = Some(self.receipt(event.seq, said.agent.as_ref()));
+            answers[place] = self.receipt(event.seq, said.agent.as_ref());
         }
         // Whoever has answered a clarification stands still again.
         if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
@@ -106,7 +101,6 @@ impl Engine {
         Ok(Answer::refused(why))
     }
 
-    /// Does what a person says.
     fn obey(&mut self, command: Command, by: &str) -> Result<Answer, RunError> {
         let now = self.now();
         match command {
@@ -141,8 +135,7 @@ impl Engine {
                 self.tell_all(&Word::Resume);
             }
             Command::Issues => {
-                let issues = self.state.issues.iter().map(issue_standing).collect();
-                return Ok(Answer { ok: true, issues: Some(issues), ..Answer::default() });
+                return Ok(Answer { ok: true, issues: Some(self.state.issues.clone()), ..Answer::default() });
             }
             Command::Close { issue, reason } => {
                 let open = self.state.open_issues().any(|known| known.number == issue);

@@ -16,7 +16,7 @@ pub(super) enum Relation {
     Outside,
     /// This watch started it, or one of its ancestors.
     Descendant,
-    /// It has ended, or cannot be told.
+    /// It has ended, or the relation cannot be determined.
     Unknown,
 }
 
@@ -55,7 +55,6 @@ impl Peer {
         self.pid
     }
 
-    /// What it is to this process at this moment.
     pub(super) fn relation(&self) -> Relation {
         let Some(pid) = self.pid else { return Relation::Unknown };
         if !self.is_alive() {
@@ -198,7 +197,6 @@ fn relation_of(pid: i32) -> Relation {
     if chain.any(|ancestor| ancestor == own) { Relation::Descendant } else { Relation::Outside }
 }
 
-/// Every process' parent, as `ps` lists them.
 #[cfg(not(target_os = "linux"))]
 fn parents() -> Option<std::collections::HashMap<i32, i32>> {
     let listed = std::process::Command::new("/bin/ps").args(["-A", "-o", "pid=,ppid="]).output().ok()?;

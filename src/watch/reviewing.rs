@@ -1,5 +1,6 @@
 //! A cycle at work: the tree is recorded, the reviewers are asked side by side, and what their verdicts come to is done.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tracing::info_span;
 
-use super::cycle::{self, Due};
+use super::cycle;
 use super::engine::{Engine, Work};
 use super::started::Word;
 use super::telling::Follower;
@@ -21,14 +22,12 @@ use crate::protocol::request::Task;
 use crate::rules::{budget, peers};
 use crate::workspace::{TreeId, Workspace};
 
-/// The wall time of a command of `watch.notify`.
 const NOTIFY: Duration = Duration::from_secs(60);
 
-/// What is prepared for a cycle, away from the loop.
 pub(super) struct Prepared {
     pub(super) tree: Option<String>,
-    pub(super) changes: Untrusted,
-    pub(super) problem: Option<String>,
+    /// What is shown of the changes, or why it cannot be.
+    pub(super) changes: Result<Untrusted, String>,
 }
 
 impl Engine {
@@ -51,7 +50,7 @@ impl Engine {
 
     pub(super) fn wait_for_clarification(&mut self) {
         let waits = self.state.clarification.as_ref().is_some_and(|asked| !asked.reviewed);
-        self.clarify_until = waits.then(|| Instant::now() + self.settings.watch.clarify_timeout);
+        self.clarify_until = waits.then(|| Instant::now() + self.setup.settings.watch.clarify_timeout);
     }
 
     pub(super) fn preparing(&self, tree: Option<String>) -> JoinHandle<Prepared> {
@@ -60,27 +59,16 @@ impl Engine {
             Some(_) => self.state.open.as_ref().and_then(|open| open.before.clone()),
             None => self.state.tree.clone(),
         };
-        let (workspace, state_dir) = (Arc::clone(&self.workspace), self.state_dir.clone());
+        let (workspace, state_dir) = (Arc::clone(&self.setup.workspace), self.setup.state_dir.clone());
         tokio::task::spawn_blocking(move || prepared(&workspace, &state_dir, before, tree))
     }
 
-    pub(super) async fn prepare(&self, before: Option<String>) -> Prepared {
-        let (workspace, state_dir) = (Arc::clone(&self.workspace), self.state_dir.clone());
-        let prepared = tokio::task::spawn_blocking(move || prepared(&workspace, &state_dir, before, None)).await;
-        prepared.unwrap_or_else(|error| Prepared {
-            tree: None,
-            changes: Untrusted::default(),
-            problem: Some(error.to_string()),
-        })
-    }
-
-    /// Settles what the reviewers of the cycle are sent.
     pub(super) fn request(&mut self, prepared: Prepared) -> Result<(), RunError> {
-        let Prepared { tree, changes, problem } = prepared;
-        if let Some(problem) = problem {
+        let Prepared { tree, changes } = prepared;
+        if let Err(problem) = &changes {
             self.notice(&format!("the changes since the last review cannot be shown: {problem}"))?;
         }
-        self.changes = changes;
+        self.changes = changes.unwrap_or_default();
         let Some(open) = &self.state.open else { return Ok(()) };
         if open.requests.is_empty() {
             let (cycle, plan) = (open.number, self.state.plan.as_ref().expect("a watch has a plan"));
@@ -90,20 +78,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The calls that are due.
     pub(super) fn ask(&mut self) -> Result<Vec<Work>, RunError> {
         let due = self.state.open.as_ref().map(cycle::due).unwrap_or_default().into_iter();
-        let asked = due.filter_map(|due| match due {
-            Due::Ask(id) => Some(id),
-            Due::Nothing(_) => None,
-        });
         let mut work = Vec::new();
-        for id in asked.chain(self.judgements()).chain(self.works()).collect::<Vec<_>>() {
+        for id in due.filter_map(Result::err).chain(self.judgements()).chain(self.works()).collect::<Vec<_>>() {
             if self.asking.contains(&id) {
                 continue;
             }
-            let over = budget::reached(&self.settings.budget.caps(), &self.state.spent);
-            let calls = self.settings.budget.caps().calls;
+            let over = budget::reached(&self.setup.settings.budget.caps(), &self.state.spent);
+            let calls = self.setup.settings.budget.caps().calls;
             let full = calls.is_some_and(|most| self.state.spent.calls + self.asking.len() as u64 >= most);
             if full || !over.is_empty() {
                 let error = "what this watch may cost is used up (`budget`)".to_owned();
@@ -119,7 +102,6 @@ impl Engine {
         Ok(work)
     }
 
-    /// Records that an agent cannot be asked.
     fn fail(&mut self, call: CallId, error: String) -> Result<(), RunError> {
         let answer = CallAnswer::Failed { error, hint: None, cause: None };
         let told_of = self.told_of(&call, &answer);
@@ -137,13 +119,12 @@ impl Engine {
             // The reviewer was disconnected while the cycle was interrupted.
             return self.fail(id, "it is not connected any more".to_owned()).map(|()| None);
         };
-        let again = cycle::again(open, &id);
+        let again = cycle::again(&open.answers, &id);
         let (agent, changes) = (agent.clone(), self.changes.clone());
         let task = Task::Peer { request, changes, closed: cycle::closed(&self.state) };
         self.put(id, &agent, task, again).map(Some)
     }
 
-    /// Puts a task to an agent.
     pub(super) fn put(
         &mut self,
         id: CallId,
@@ -151,26 +132,26 @@ impl Engine {
         task: Task,
         again: Option<String>,
     ) -> Result<Work, RunError> {
-        let agent = call::equipped(&self.settings, agent);
+        let agent = call::equipped(&self.setup.settings, agent);
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
-        let backups = backups.map(|agent| call::equipped(&self.settings, agent)).collect();
-        let place = (&self.settings, &*self.workspace, &*self.templates);
+        let backups = backups.map(|agent| call::equipped(&self.setup.settings, agent)).collect();
+        let place = (&self.setup.settings, &*self.setup.workspace, &*self.setup.templates);
         let (request, prompt, started) = call::request(place, &id, &agent, task, again)?;
         self.append(started)?;
         let call = Call {
             id: id.clone(),
-            agents: self.agents.clone(),
+            agents: self.setup.agents.clone(),
             agent,
             backups,
             request,
             prompt,
             stands: self.still.get(&id.agent).cloned(),
             session: None,
-            limits: call::limits(&self.settings, &self.state.spent, 0),
-            settings: self.settings.clone(),
-            protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
-            files: call::files(&self.journal, &self.run, &id.file_stem())?,
-            sink: Arc::clone(&self.sink),
+            limits: call::limits(&self.setup.settings, &self.state.spent, 0),
+            settings: self.setup.settings.clone(),
+            protected: call::protected(&self.setup.workspace, &self.setup.state_dir, &self.setup.journal),
+            files: call::files(&self.setup.journal, &self.run, &id.file_stem())?,
+            sink: Arc::clone(&self.setup.sink),
             stop: self.stop.clone(),
             lookout: None,
             scope: info_span!("cycle", n = self.state.open.as_ref().map(|open| open.number)),
@@ -179,12 +160,12 @@ impl Engine {
         if id.purpose != Purpose::Work {
             return Ok(Box::pin(async move { (id, call.make().await) }));
         }
-        let follower = Follower::new(&call.agent, &call.backups, call.files.stdout.clone(), self.intake.clone());
+        let follower =
+            Follower::new(&call.agent, &call.backups, call.files.stdout.clone(), self.setup.intake.clone());
         let stop = self.stop.clone();
         Ok(Box::pin(async move { (id, follower.during(call.make(), stop).await) }))
     }
 
-    /// Takes what a reviewer brought.
     pub(super) fn answered(&mut self, id: CallId, called: Called, stopping: bool) -> Result<(), RunError> {
         let Called { answer, transcript, millis, usage, told, .. } = called;
         self.asking.remove(&id);
@@ -203,14 +184,8 @@ impl Engine {
     /// Ends the cycle once every reviewer has answered or cannot, and does what that comes to.
     pub(super) fn decide_if_complete(&mut self) -> Result<(), RunError> {
         let Some(open) = self.state.open.clone().filter(|open| !open.requests.is_empty()) else { return Ok(()) };
-        let ballots: Option<Vec<Ballot>> = cycle::due(&open)
-            .into_iter()
-            .map(|due| match due {
-                Due::Nothing(ballot) => Some(ballot),
-                Due::Ask(_) => None,
-            })
-            .collect();
-        let Some(ballots) = ballots else { return Ok(()) };
+        let ballots: Result<Vec<Ballot>, CallId> = cycle::due(&open).into_iter().collect();
+        let Ok(ballots) = ballots else { return Ok(()) };
         let verdicts: Vec<_> = ballots.iter().map(|ballot| ballot.verdict).collect();
         let action = peers::decide(&verdicts);
         let was_paused = self.state.status == WatchStatus::Paused;
@@ -270,12 +245,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts the commands of `watch.notify`, each with what there is to tell.
     fn notify(&self, told: &CommandInput) -> Result<(), RunError> {
-        for (number, command) in self.settings.watch.notify.iter().cloned().enumerate() {
-            let files = call::files(&self.journal, &self.run, &format!("notify-{}-{number}", self.state.cycle))?;
-            let limits = Limits { call_timeout: NOTIFY, ..self.settings.limits };
-            let (agents, root, stop) = (self.agents.clone(), self.workspace.root().to_owned(), self.stop.clone());
+        for (number, command) in self.setup.settings.watch.notify.iter().cloned().enumerate() {
+            let files =
+                call::files(&self.setup.journal, &self.run, &format!("notify-{}-{number}", self.state.cycle))?;
+            let limits = Limits { call_timeout: NOTIFY, ..self.setup.settings.limits };
+            let (agents, root, stop) =
+                (self.setup.agents.clone(), self.setup.workspace.root().to_owned(), self.stop.clone());
             let told = told.clone();
             self.notifying.push(Box::pin(async move {
                 let checked = agents.run_command(&command, &root, &limits, &files, stop, told).await;
@@ -288,27 +264,11 @@ impl Engine {
 }
 
 /// Records the tree, or takes the one given, and shows what changed since `before`.
-fn prepared(
-    workspace: &Workspace,
-    state_dir: &std::path::Path,
-    before: Option<String>,
-    tree: Option<String>,
-) -> Prepared {
-    let now = match tree {
-        Some(tree) => Ok(TreeId(tree)),
-        None => workspace.snapshot(state_dir),
-    };
-    let now = match now {
-        Ok(now) => now,
-        Err(error) => {
-            return Prepared { tree: None, changes: Untrusted::default(), problem: Some(error.to_string()) };
-        }
-    };
-    let changes = before.map_or(Ok(Vec::new()), |before| workspace.changes(&TreeId(before), &now, state_dir));
-    match changes {
-        Ok(changes) => Prepared { tree: Some(now.0), changes: cycle::shown(&changes), problem: None },
-        Err(error) => {
-            Prepared { tree: Some(now.0), changes: Untrusted::default(), problem: Some(error.to_string()) }
-        }
-    }
+fn prepared(workspace: &Workspace, state_dir: &Path, before: Option<String>, tree: Option<String>) -> Prepared {
+    let now = tree.map_or_else(|| workspace.snapshot(state_dir), |tree| Ok(TreeId(tree)));
+    let changes = now.as_ref().map_err(ToString::to_string).and_then(|now| {
+        let changes = before.map_or(Ok(Vec::new()), |before| workspace.changes(&TreeId(before), now, state_dir));
+        changes.map(|changes| cycle::shown(&changes)).map_err(|error| error.to_string())
+    });
+    Prepared { tree: now.ok().map(|now| now.0), changes }
 }

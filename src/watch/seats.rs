@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::{Peer, Relation};
 
-/// The seats of agents, and of what cannot be told from one.
+/// The seats of agents and of processes that cannot be identified.
 const AGENTS: usize = 192;
 /// The seats of everybody else.
 const OTHERS: usize = 64;
@@ -20,7 +20,6 @@ const RESERVED: usize = 16;
 /// The connections of one process.
 const A_PROCESS: usize = 32;
 
-/// All seats of a watch.
 #[derive(Debug)]
 pub(super) struct Seats {
     agents: Arc<Semaphore>,
@@ -47,7 +46,6 @@ impl Default for Seats {
 }
 
 impl Seats {
-    /// A seat for who comes in, if there is one.
     pub(super) fn take(&self, peer: &Peer) -> Option<Seat> {
         let pid = peer.pid();
         let free = |seats: &Arc<Semaphore>| Arc::clone(seats).try_acquire_owned().ok();

@@ -5,49 +5,45 @@
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tempfile::TempPath;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::intake::{self, Answer, Command, Intake, Item, LONGEST};
 use super::key::{self, Key};
 use super::peer::{Peer, Relation};
 use super::seats::{Seat, Seats};
 use crate::domain::{Advice, EventType, ExitReason};
+use crate::private;
 
 /// The variable that names the socket to agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
-/// The bytes that are taken in at a time.
 const PIECE: usize = 64 << 10;
-/// How long a connection may say nothing that counts before it is closed; afterwards it may be silent for ever.
+/// How long a new connection may stay without a valid line; afterwards it may be silent for ever.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
 /// The same in a reserved seat.
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
 /// What the address of a socket may be long, less than the smallest of the systems' bounds.
 const ADDRESS: usize = 100;
-/// How long a client waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no way to a watch.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     #[error("no watch runs for `{}`", .0.display())]
     NoWatch(PathBuf),
-    /// Another watch listens there.
     #[error("another watch runs for `{}`", .0.display())]
     Taken(PathBuf),
-    /// The folder of the socket is somebody else's.
     #[error("`{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
-    /// It says what is no answer.
     #[error("the watch answered what cannot be read: {0}")]
     Unreadable(String),
     #[error("the socket `{}` of the watch fails", path.display())]
@@ -88,14 +84,11 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
 }
 
-/// Keeps every watch of a work tree away for as long as the file is open.
-///
-/// # Errors
-/// When one runs, even where its socket is gone, or the system fails.
+/// Keeps every watch of a work tree away while the file is open; fails where one runs, even without a socket.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    private::folder(folder).map_err(failed)?;
     let mut options = fs::File::options();
     let lock =
         options.create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
@@ -111,36 +104,18 @@ pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
 pub struct Listener {
     listener: UnixListener,
     key: Key,
-    /// How many answers are on the way.
     owed: watch::Sender<usize>,
-    _endpoint: Endpoint,
+    /// The socket's file, removed with this.
+    _endpoint: TempPath,
     _lock: fs::File,
-}
-
-/// The socket's file, removed with this.
-#[derive(Debug)]
-struct Endpoint(PathBuf);
-
-/// Says when everybody has got the answer that is on the way.
-#[derive(Debug)]
-pub struct Owed(watch::Receiver<usize>);
-
-impl Owed {
-    /// Waits until all answers are given, but not for those who do not take theirs.
-    pub async fn given(mut self) {
-        drop(tokio::time::timeout(Duration::from_secs(1), self.0.wait_for(|owed| *owed == 0)).await);
-    }
 }
 
 impl Listener {
     /// Listens at an address, for this user alone.
-    ///
-    /// # Errors
-    /// When another watch listens there, or the socket cannot be made.
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let failed = |source| SocketError::Io { path: path.to_owned(), source };
         let folder = path.parent().unwrap_or(Path::new("/"));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        private::folder(folder).map_err(failed)?;
         let meta = fs::symlink_metadata(folder).map_err(failed)?;
         if !meta.is_dir() || meta.uid() != nix::unistd::getuid().as_raw() {
             return Err(SocketError::Foreign(folder.to_owned()));
@@ -157,15 +132,16 @@ impl Listener {
         // Before anybody can come in.
         let key = Key::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
-        Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: Endpoint(path.to_owned()), _lock: lock })
+        let endpoint = TempPath::try_from_path(path).map_err(failed)?;
+        Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    /// What is to be waited for before the program ends.
-    pub fn owed(&self) -> Owed {
-        Owed(self.owed.subscribe())
+    /// Resolves once all answers are given; it does not wait for those who do not take theirs.
+    pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
+        let mut owed = self.owed.subscribe();
+        async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
     }
 
-    /// Serves everybody who comes, for ever.
     pub async fn serve(self, intake: Intake) {
         let seats = Seats::default();
         let key = Arc::new(self.key);
@@ -192,13 +168,6 @@ impl Listener {
     }
 }
 
-impl Drop for Endpoint {
-    fn drop(&mut self) {
-        // It may be gone already.
-        drop(fs::remove_file(&self.0));
-    }
-}
-
 struct Guest {
     by: String,
     peer: Peer,
@@ -206,27 +175,23 @@ struct Guest {
 }
 
 impl Guest {
-    /// What counts of a line, and whether it was one that is let in: agents tell what they do, and nothing lets them
-    /// lift their own pause.
-    fn admit(&self, line: &[u8]) -> Admitted {
+    /// What counts of a line, and whether it came with the key: agents tell what they do, and nothing lets them lift
+    /// their own pause.
+    fn admit(&self, line: &[u8]) -> (Item, bool) {
         let (item, key) = intake::read_keyed(line);
-        let is_known = |key: &Option<String>| key.as_ref().is_some_and(|key| self.key.fits(key));
-        match item {
-            Item::Command(command) if command.only_reads() => Admitted::of(Item::Command(command), is_known(&key)),
-            Item::Command(command) => match self.refused(&key) {
-                None => Admitted::of(Item::Command(command), true),
-                Some(why) => Admitted::of(Item::Malformed(why.to_owned()), false),
-            },
-            Item::Event(event) if event.kind == EventType::UserManual => match self.refused(&key) {
-                None => Admitted::of(Item::Event(event), true),
-                Some(_) => Admitted::of(intake::for_agent(Item::Event(event)), false),
-            },
-            Item::Event(event) => Admitted::of(Item::Event(event), is_known(&key)),
-            Item::Malformed(why) => Admitted::of(Item::Malformed(why), false),
+        let is_persons = match &item {
+            Item::Command(command) => !command.only_reads(),
+            Item::Event(event) => event.kind == EventType::UserManual,
+            Item::Malformed(_) => return (item, false),
+        };
+        match (is_persons.then(|| self.refused(&key)).flatten(), item) {
+            (Some(why), Item::Command(_)) => (Item::Malformed(why.to_owned()), false),
+            (Some(_), item) => (intake::for_agent(item), false),
+            (None, item) => (item, key.is_some_and(|key| self.key.fits(&key))),
         }
     }
 
-    /// Why this is not the word of a person, if it is not.
+    /// Why this line is not accepted as a person's, if it is not.
     fn refused(&self, key: &Option<String>) -> Option<&'static str> {
         match (self.peer.relation(), key) {
             (Relation::Descendant, _) => Some("an agent gives no commands"),
@@ -238,30 +203,12 @@ impl Guest {
     }
 }
 
-/// A line that was read.
-struct Admitted {
-    item: Item,
-    /// It came with the key.
-    has_key: bool,
-}
-
-impl Admitted {
-    fn of(item: Item, has_key: bool) -> Self {
-        Self { item, has_key }
-    }
-
-    fn is_valid(&self) -> bool {
-        !matches!(self.item, Item::Malformed(_))
-    }
-}
-
-/// The name of this user.
 pub fn own_name() -> String {
     let uid = nix::unistd::getuid();
     nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
 }
 
-/// Hands over what a connection says, until it ends, or for too long says nothing that counts.
+/// Passes on the lines of a connection until it is closed, or sends no valid line in time.
 async fn converse(
     stream: UnixStream,
     intake: Intake,
@@ -288,13 +235,12 @@ async fn converse(
         let complete = if ended { lines.end() } else { lines.take(piece) };
         read.consume(length);
         if !complete.is_empty() {
-            let admitted: Vec<Admitted> = complete.iter().map(|line| guest.admit(line)).collect();
-            if seat.is_reserved && !has_spoken && !admitted[0].has_key {
+            let (items, with_key): (Vec<Item>, Vec<bool>) = complete.iter().map(|line| guest.admit(line)).unzip();
+            if seat.is_reserved && !has_spoken && !with_key[0] {
                 return write.write_all(line(&[Answer::refused("too many connections")]).as_bytes()).await;
             }
-            has_spoken |= admitted.iter().any(Admitted::is_valid);
+            has_spoken |= items.iter().any(|item| !matches!(item, Item::Malformed(_)));
             owed.send_modify(|owed| *owed += 1);
-            let items = admitted.into_iter().map(|admitted| admitted.item).collect();
             let answers = intake::hand_over(&intake, items, &guest.by).await;
             let text = answers.as_deref().map(line).unwrap_or_default();
             let written = write.write_all(text.as_bytes()).await;
@@ -310,12 +256,11 @@ async fn converse(
     }
 }
 
-/// Each answer as a line.
 fn line(answers: &[Answer]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
-/// Cuts what comes in pieces into lines; one that is too long is cut one byte behind what is allowed.
+/// Splits chunks into lines; a line that is too long is cut one byte behind the limit.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     rest: Vec<u8>,
@@ -351,7 +296,6 @@ impl Lines {
     }
 }
 
-/// A conversation with a watch.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<BlockingStream>,
@@ -359,10 +303,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Goes to the watch of a work tree.
-    ///
-    /// # Errors
-    /// When none runs there.
     pub fn connect(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let stream = BlockingStream::connect(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => SocketError::NoWatch(root.to_owned()),
@@ -374,20 +314,14 @@ impl Client {
     }
 
     /// Another end of the same conversation, to speak for as long as it takes while this one listens.
-    ///
-    /// # Errors
-    /// When the system has none left.
-    pub fn speaker(&self) -> Result<Speaker, SocketError> {
+    pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
         // Whoever speaks may be silent for long.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
-        Ok(Speaker(speaker.map_err(|source| self.failed(source))?))
+        speaker.map_err(|source| self.failed(source))
     }
 
     /// The answer to the next line; `None` once the watch has gone.
-    ///
-    /// # Errors
-    /// When none comes.
     pub fn answer(&mut self) -> Result<Option<Answer>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -397,10 +331,6 @@ impl Client {
         }
     }
 
-    /// Says one line and returns the answer to it.
-    ///
-    /// # Errors
-    /// When it cannot be said, or no answer comes.
     pub fn ask(&mut self, line: &str) -> Result<Option<Answer>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
             // A watch that lets nobody in says so before it is asked.
@@ -411,40 +341,15 @@ impl Client {
     }
 
     /// Gives a command, with the key of the watch, and returns the answer.
-    ///
-    /// # Errors
-    /// When it cannot be said, or no answer comes.
     pub fn command(&mut self, command: &Command) -> Result<Option<Answer>, SocketError> {
         self.ask(&command.line(self.key().as_deref()))
     }
 
-    /// The key of the watch, if this process can read it.
     pub fn key(&self) -> Option<String> {
         key::read(&self.path)
     }
 
     fn failed(&self, source: io::Error) -> SocketError {
         SocketError::Io { path: self.path.clone(), source }
-    }
-}
-
-/// The end of a conversation that speaks; dropped, nothing more will be said.
-#[derive(Debug)]
-pub struct Speaker(BlockingStream);
-
-impl io::Write for Speaker {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Drop for Speaker {
-    fn drop(&mut self) {
-        // A watch that is gone does not listen.
-        drop(self.0.shutdown(std::net::Shutdown::Write));
     }
 }

@@ -3,56 +3,46 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::state::{Issue, State};
-use crate::domain::{Action, AgentName, EventType, RunId, Trigger, Untrusted, WatchStatus};
+use super::state::State;
+use crate::domain::{Action, AgentName, EventType, PeerIssue, RunId, Trigger, Untrusted, WatchStatus};
 
-/// How a watch stands. `glee watch status --json` prints it.
+/// The status of a watch, as `glee watch status --json` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     pub run: String,
     pub status: WatchStatus,
     /// Whether work goes on though something was raised (rule 3).
     pub flagged: bool,
-    /// What the last cycle came to.
     pub last_action: Option<Action>,
     /// The last cycle that began; 0 before the first.
     pub cycle: u32,
-    /// Whether it is at work.
     pub in_cycle: bool,
-    /// What the next cycle will be for.
     pub pending: Vec<Trigger>,
     /// Seconds until TIMEOUT_FALLBACK; absent while it cannot come.
     pub fallback_in: Option<u64>,
-    /// The agents that were heard of.
     pub agents: Vec<AgentStanding>,
-    /// Events taken in since the watch began.
     pub events: u64,
     /// Lines that were no events since this program was started.
     pub malformed: u64,
     /// The issues that nobody closed.
-    pub issues: Vec<IssueStanding>,
-    /// The clarification that is waited for.
+    pub issues: Vec<Issue>,
     pub clarification: Option<ClarificationStanding>,
 }
 
-/// How an agent stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStanding {
     pub name: AgentName,
-    /// How it takes part.
     pub state: AgentState,
-    /// How many events came from it.
     pub events: u64,
     pub last: Option<LastEvent>,
 }
 
-/// How an agent takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
     /// The watch started it, and it works.
     Works,
-    /// The watch started it, and it stands still.
+    /// The watch started it, and has suspended it.
     Stands,
     /// The watch started it, and it has ended.
     Ended,
@@ -62,10 +52,8 @@ pub enum AgentState {
     Joined,
 }
 
-/// An agent's last event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LastEvent {
-    /// When it was recorded.
     pub at: Timestamp,
     #[serde(rename = "type")]
     pub kind: EventType,
@@ -74,38 +62,42 @@ pub struct LastEvent {
 
 /// An issue on the list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct IssueStanding {
+pub struct Issue {
     pub number: u32,
     /// The cycle it comes from.
     pub cycle: u32,
     pub reviewer: AgentName,
-    /// How bad it is; `absent` for a reviewer who gave no usable verdict.
-    pub severity: Untrusted,
-    pub description: Untrusted,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<Untrusted>,
+    #[serde(flatten)]
+    pub issue: PeerIssue,
     /// Who closed it, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<(Untrusted, Untrusted)>,
 }
 
-/// A clarification that is waited for.
+impl Issue {
+    /// The severity of a reviewer's absence.
+    pub(super) const ABSENT: &str = "absent";
+
+    /// Whether it says only that a reviewer gave no usable verdict.
+    pub(super) fn is_absence(&self) -> bool {
+        self.issue.severity == *Self::ABSENT
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClarificationStanding {
     pub cycle: u32,
-    /// Who has still to answer.
     pub waiting: Vec<AgentName>,
-    /// What they are asked.
     pub prompt: Untrusted,
 }
 
-/// How a watch stands by its record alone.
+/// The status of a watch by its record alone.
 pub(super) fn standing(run: &RunId, state: &State) -> Standing {
     let agents = state.agents.iter().map(|(name, seen)| AgentStanding {
         name: name.clone(),
         state: if seen.done { AgentState::Done } else { AgentState::Joined },
         events: seen.events,
-        last: seen.last.clone().map(|(at, kind, summary)| LastEvent { at, kind, summary }),
+        last: seen.last.clone(),
     });
     let waiting = state.clarification.as_ref().filter(|asked| !asked.reviewed);
     Standing {
@@ -115,22 +107,14 @@ pub(super) fn standing(run: &RunId, state: &State) -> Standing {
         last_action: state.last_action,
         cycle: state.cycle,
         in_cycle: state.open.is_some(),
-        pending: Vec::new(),
-        fallback_in: None,
         agents: agents.collect(),
         events: state.events,
-        malformed: 0,
-        issues: state.open_issues().map(issue_standing).collect(),
+        issues: state.open_issues().cloned().collect(),
         clarification: waiting.map(|asked| ClarificationStanding {
             cycle: asked.cycle,
             waiting: asked.waiting().cloned().collect(),
             prompt: asked.prompt.clone(),
         }),
+        ..Standing::default()
     }
-}
-
-pub(super) fn issue_standing(issue: &Issue) -> IssueStanding {
-    let Issue { number, cycle, reviewer, issue, closed } = issue.clone();
-    let (severity, description, file) = (issue.severity, issue.description, issue.file);
-    IssueStanding { number, cycle, reviewer, severity, description, file, closed }
 }

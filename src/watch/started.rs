@@ -1,28 +1,29 @@
 //! Agents that a watch starts: long-running programs that print events as lines of JSON and hear of pauses on stdin.
 
 use std::future::Future;
-use std::path::Path;
 use std::pin::Pin;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{mpsc, watch};
 
+use super::engine::Engine;
 use super::intake::{self, Intake};
 use super::socket::Lines;
 use crate::agents::talk::{Ear, Mouth, Talk};
-use crate::agents::{Agents, Stop, TranscriptFiles};
-use crate::config::settings::{Limits, Pause, Sandbox};
+use crate::agents::{Stop, TranscriptFiles};
+use crate::config::settings::{Limits, Pause, Settings};
 use crate::domain::{Agent, AgentName, Untrusted};
 
-/// A program may run for as long as anybody wants.
 const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 /// What may wait to be written to an agent's stdin.
 const UNHEARD: usize = 16;
 
-/// What an agent is told.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Word<'a> {
     Pause {
         reason: &'a Untrusted,
@@ -41,66 +42,45 @@ pub(super) enum Word<'a> {
 }
 
 /// What all agents of a watch are started with.
-pub(super) struct Place<'a> {
-    pub(super) agents: &'a Agents,
-    pub(super) root: &'a Path,
-    /// Where they reach the watch.
-    pub(super) socket: Option<&'a Path>,
-    pub(super) limits: Limits,
-    pub(super) sandbox: Sandbox,
-    pub(super) pause: Pause,
-    pub(super) intake: &'a Intake,
-    pub(super) stop: &'a Stop,
-}
-
-/// An agent at work.
 #[derive(Debug)]
 pub(super) struct Started {
-    pub(super) name: AgentName,
     stands: watch::Sender<bool>,
     words: mpsc::Sender<String>,
     pause: Pause,
-    /// Whether it ended as it should.
+    /// Whether it succeeded; `None` while it runs.
     pub(super) ended: Option<bool>,
 }
 
-/// How an agent ended.
-pub(super) struct Gone {
-    pub(super) name: AgentName,
-    pub(super) how: Result<(), String>,
-}
-
-/// The work of an agent.
-pub(super) type Working = Pin<Box<dyn Future<Output = Gone>>>;
+/// A running agent; resolves to its name and how it ended.
+pub(super) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
 
 impl Started {
     /// Starts an agent; it works while the future is awaited.
-    pub(super) fn start(place: &Place<'_>, agent: Agent, files: TranscriptFiles) -> (Self, Working) {
+    pub(super) fn start(engine: &Engine, agent: Agent, files: TranscriptFiles) -> (Self, Working) {
         let (stands, still) = watch::channel(false);
         let (words, heard) = mpsc::channel(UNHEARD);
-        let name = agent.name.clone();
-        let started = Self { name: name.clone(), stands, words, pause: place.pause, ended: None };
-        let limits = Limits { call_timeout: FOR_EVER, ..place.limits };
-        let variables = place.socket.map(|path| (super::socket::VARIABLE.to_owned(), path.display().to_string()));
-        let (agents, root) = (place.agents.clone(), place.root.to_owned());
-        let sandbox = place.sandbox;
-        let (intake, stop) = (place.intake.clone(), place.stop.clone());
+        let Settings { limits, sandbox, watch, .. } = &engine.setup.settings;
+        let started = Self { stands, words, pause: watch.pause, ended: None };
+        let (limits, sandbox) = (Limits { call_timeout: FOR_EVER, ..*limits }, *sandbox);
+        let socket = engine.setup.socket.as_ref();
+        let variables = socket.map(|path| (super::socket::VARIABLE.to_owned(), path.display().to_string()));
+        let (agents, workspace) = (engine.setup.agents.clone(), Arc::clone(&engine.setup.workspace));
+        let (intake, stop) = (engine.setup.intake.clone(), engine.stop.clone());
         let working = async move {
+            let name = agent.name.clone();
             let talk = Conversation { name: name.clone(), intake, words: Mutex::new(Some(heard)) };
-            let ran =
-                agents.keep_running(&agent, &root, variables, (&limits, sandbox), &files, &talk, still, stop).await;
-            Gone { name, how: ran }
+            let (root, how) = (workspace.root(), (&limits, sandbox));
+            (name, agents.keep_running(&agent, root, variables, how, &files, &talk, still, stop).await)
         };
         (started, Box::pin(working))
     }
 
-    /// An agent that answers a prompt: it hears nothing meanwhile, but stands still where it is told to.
-    pub(super) fn by_prompt(name: AgentName, pause: Pause) -> (Self, watch::Receiver<bool>) {
+    /// An agent that answers a prompt: it gets no messages meanwhile, but can be suspended.
+    pub(super) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
         let (stands, still) = watch::channel(false);
-        (Self { name, stands, words: mpsc::channel(1).0, pause, ended: None }, still)
+        (Self { stands, words: mpsc::channel(1).0, pause, ended: None }, still)
     }
 
-    /// Tells it something, as far as it can be told.
     pub(super) fn tell(&self, word: &Word<'_>) {
         // Who is asked something, or was, has to hear it whatever else pauses agents.
         let is_heard = matches!(word, Word::Clarify { .. } | Word::Enforce { .. })
@@ -110,26 +90,17 @@ impl Started {
             self.stands.send_replace(matches!(word, Word::Pause { .. }));
         }
         if self.pause == Pause::Message || is_heard {
-            let line = match word {
-                Word::Pause { reason } => json!({"type": "pause", "reason": reason}),
-                Word::Resume => json!({"type": "resume"}),
-                Word::Enforce { issue, description, rationale } => {
-                    json!({"type": "enforce", "issue": issue, "description": description, "rationale": rationale})
-                }
-                Word::Clarify { cycle, prompt } => json!({"type": "clarify", "cycle": cycle, "prompt": prompt}),
-            };
             // An agent that does not read its stdin misses what it was told.
-            drop(self.words.try_send(format!("{line}\n")));
+            drop(self.words.try_send(format!("{}\n", json!(word))));
         }
     }
 
-    /// Whether it stands still.
     pub(super) fn stands(&self) -> bool {
         *self.stands.borrow()
     }
 }
 
-/// The conversation with an agent: what it prints goes in, what it is told goes out.
+/// Passes an agent's events to the watch and the watch's messages to the agent.
 struct Conversation {
     name: AgentName,
     intake: Intake,

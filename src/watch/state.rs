@@ -4,19 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::standing::{Issue, LastEvent};
 use crate::domain::{
-    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, ReviewRequest, Spent,
-    Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
+    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, PeerReview, ReviewRequest,
+    Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::rules::triggers::trigger;
 
-/// What is kept of what an agent told since the last cycle: this many summaries and files, the newest.
+/// How many summaries and files of an agent are kept since the last cycle, the newest.
 const KEPT: usize = 50;
-/// The agents that are told apart.
+/// The most agents that are distinguished.
 const AGENTS: usize = 256;
 
-/// Everything that is known of a watch.
+pub(super) type Answers = BTreeMap<CallId, CallAnswer>;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) plan: Option<WatchPlan>,
@@ -35,17 +37,16 @@ pub(super) struct State {
     /// The tree at the last cycle, or when the watch began.
     pub(super) tree: Option<String>,
     pub(super) clarification: Option<Clarification>,
-    /// What the judge was handed and nobody has settled yet, or was settled since the work paused.
+    /// The disputes before the judge, and those that were settled since the work was paused.
     pub(super) disputes: BTreeMap<DisputeNumber, Disputed>,
     /// What agents said of the work that they were asked for, by attempt.
-    pub(super) works: BTreeMap<CallId, CallAnswer>,
-    /// What was told that begins a cycle, and none has begun since.
+    pub(super) works: Answers,
+    /// The triggers since the last cycle began.
     pub(super) unreviewed: BTreeSet<Trigger>,
     pub(super) events: u64,
     pub(super) spent: Spent,
 }
 
-/// A cycle at work.
 #[derive(Clone, Debug)]
 pub(super) struct Cycle {
     pub(super) number: u32,
@@ -55,16 +56,15 @@ pub(super) struct Cycle {
     /// The tree that the changes are counted from, and that of this cycle.
     pub(super) before: Option<String>,
     pub(super) tree: Option<String>,
-    pub(super) answers: BTreeMap<CallId, CallAnswer>,
+    pub(super) answers: Answers,
     /// The files that each agent spoke of before it.
     pub(super) files: BTreeMap<AgentName, BTreeSet<String>>,
 }
 
-/// What was heard of an agent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) events: u64,
-    pub(super) last: Option<(Timestamp, EventType, Untrusted)>,
+    pub(super) last: Option<LastEvent>,
     /// Since the last cycle: what it told, and about which files.
     pub(super) told: Vec<Untrusted>,
     pub(super) told_more: u64,
@@ -72,22 +72,11 @@ pub(super) struct Seen {
     pub(super) done: bool,
 }
 
-/// An issue on the list.
-#[derive(Clone, Debug)]
-pub(super) struct Issue {
-    pub(super) number: u32,
-    pub(super) cycle: u32,
-    pub(super) reviewer: AgentName,
-    pub(super) issue: PeerIssue,
-    /// By whom and why it was closed.
-    pub(super) closed: Option<(Untrusted, Untrusted)>,
-}
-
 /// An issue that the judge was handed; the number of its finding is that of the issue.
 #[derive(Clone, Debug)]
 pub(super) struct Disputed {
     pub(super) dispute: Dispute,
-    pub(super) answers: BTreeMap<CallId, CallAnswer>,
+    pub(super) answers: Answers,
 }
 
 /// A question to agents whose work reviewers do not agree with.
@@ -101,35 +90,32 @@ pub(super) struct Clarification {
     pub(super) reviewed: bool,
 }
 
-impl Issue {
-    /// The word for the severity of a reviewer's absence.
-    const ABSENT: &str = "absent";
-
-    /// Whether it says only that a reviewer gave no usable verdict.
-    pub(super) fn is_absence(&self) -> bool {
-        self.issue.severity == *Self::ABSENT
+impl Cycle {
+    /// What a reviewer answered last, where that is a review.
+    pub(super) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
+        self.answers.iter().rev().find_map(|(call, answer)| match answer {
+            CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
+            _ => None,
+        })
     }
 }
 
 impl Clarification {
-    /// Who has still to answer.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
         self.agents.iter().filter(|name| !self.answers.contains_key(name))
     }
 
-    /// Whether everybody has answered.
     pub(super) fn is_answered(&self) -> bool {
         self.waiting().next().is_none()
     }
 }
 
 impl State {
-    /// Whether another agent can be told apart.
+    /// Whether the agent is known, or there is room for another one.
     pub(super) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }
 
-    /// Takes in what was recorded.
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::WatchStarted { plan } => {
@@ -257,7 +243,7 @@ impl State {
         }
         let files = said.files.iter().map(|path| path.as_written().to_owned());
         seen.files.extend(files.take(KEPT.saturating_sub(seen.files.len())));
-        seen.last = Some((at, said.kind, summary.clone()));
+        seen.last = Some(LastEvent { at, kind: said.kind, summary: summary.clone() });
         if let Some(asked) = self.clarification.as_mut().filter(|_| answers) {
             asked.answers.insert(name, summary);
         }
@@ -275,11 +261,7 @@ impl State {
                 );
                 continue;
             }
-            let review = cycle.answers.iter().rev().find_map(|(call, answer)| match answer {
-                CallAnswer::Peer { review } if call.agent == ballot.reviewer => Some(review),
-                _ => None,
-            });
-            let raised = review.filter(|review| review.verdict != Verdict::Approved);
+            let raised = cycle.review(&ballot.reviewer).filter(|review| review.verdict != Verdict::Approved);
             for issue in raised.map(|review| review.issues.clone()).unwrap_or_default() {
                 self.raise(cycle.number, &ballot.reviewer, issue);
             }
@@ -315,7 +297,6 @@ impl State {
         }
     }
 
-    /// The issues that nobody closed.
     pub(super) fn open_issues(&self) -> impl Iterator<Item = &Issue> {
         self.issues.iter().filter(|issue| issue.closed.is_none())
     }

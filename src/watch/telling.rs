@@ -20,7 +20,6 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// What is read at a time, in bytes.
 const PIECE: u64 = 1 << 20;
 
-/// Follows what an agent prints.
 pub(super) struct Follower {
     name: AgentName,
     adapters: Vec<AdapterKind>,
@@ -30,9 +29,9 @@ pub(super) struct Follower {
     place: (u64, u64),
     lines: Lines,
     said: Lines,
-    /// What was told so far, without secrets.
+    /// The events so far, without secrets.
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// How much of that another file has told again: the one that secrets were taken out of, or that of a second try.
+    /// How many of them a replacing file has repeated: the redacted one, or that of a second try.
     again: usize,
 }
 
@@ -53,7 +52,7 @@ impl Follower {
         }
     }
 
-    /// Hands over what the agent tells while `work` goes on, and what it told last before that has ended.
+    /// Passes on the agent's events while `work` runs, and the last ones after it.
     pub(super) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
         let mut work = std::pin::pin!(work);
         let worked = loop {
@@ -82,7 +81,6 @@ impl Follower {
         }
     }
 
-    /// The events that came since it was looked last.
     fn items(&mut self, is_last: bool) -> Vec<Item> {
         let mut lines = Vec::new();
         // Nothing was printed yet, or the folder is gone, which the call itself fails for.
@@ -103,7 +101,7 @@ impl Follower {
         items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
     }
 
-    /// Whether an event was not told before by a file that this one replaces.
+    /// Whether an event was not yet read from the file that this one replaces.
     fn is_new(&mut self, item: &Item) -> bool {
         let Item::Event(event) = item else { return true };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));

@@ -164,7 +164,7 @@ async fn one_concern_is_logged_and_flagged() {
         .await;
     assert_eq!((standing.status, standing.flagged), (WatchStatus::Running, true));
     assert_eq!(standing.last_action, Some(Action::LogAndContinue));
-    assert_eq!(standing.issues[0].description, *"gemini objects");
+    assert_eq!(standing.issues[0].issue.description, *"gemini objects");
 }
 
 #[tokio::test(start_paused = true)]
@@ -292,7 +292,7 @@ async fn who_hangs_lies_or_answers_keywords_is_absent_and_never_approved() {
             })
             .await;
         assert_eq!(standing.last_action, Some(Action::LogAndContinue), "{name}");
-        assert_eq!(standing.issues[0].severity, *"absent", "{name}");
+        assert_eq!(standing.issues[0].issue.severity, *"absent", "{name}");
         let asked = runner.seen().iter().filter(|seen| seen.request.agent.0 == "gemini").count();
         let again = if matches!(name, "hangs" | "crashes") { 1 } else { 2 };
         assert_eq!(asked, again, "{name}: an invalid answer is asked for once more");
@@ -429,7 +429,7 @@ async fn what_is_used_up_asks_nobody_and_pauses() {
         .await;
     assert_eq!(runner.seen().len(), 3);
     assert_eq!((standing.cycle, standing.last_action), (3, Some(Action::NotReviewed)));
-    assert!(standing.issues.iter().any(|issue| issue.description.as_written().contains("used up")));
+    assert!(standing.issues.iter().any(|issue| issue.issue.description.as_written().contains("used up")));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! Agents whose program answers a prompt: each is asked once for what a person wants done, and what it says of it in the end
 //! is its milestone. Like every answered call it is not asked again when the watch is started again.
 
+use super::cycle;
 use super::engine::{Engine, Work};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
@@ -11,16 +12,11 @@ use crate::protocol::request::Task;
 const SUMMARY: usize = 2_000;
 
 impl Engine {
-    /// The calls for work that are due.
     pub(super) fn works(&self) -> Vec<CallId> {
         let jobs = self.state.plan.iter().flat_map(|plan| &plan.jobs);
         let due = jobs.filter_map(|job| {
             let call = |attempt| CallId { agent: job.agent.clone(), purpose: Purpose::Work, attempt };
-            match (self.state.works.get(&call(1)), self.state.works.get(&call(2))) {
-                (None, _) => Some(call(1)),
-                (Some(CallAnswer::Invalid { .. }), None) => Some(call(2)),
-                _ => None,
-            }
+            cycle::attempt(&self.state.works, call)
         });
         due.collect()
     }
@@ -35,7 +31,6 @@ impl Engine {
         }
     }
 
-    /// Asks an agent for its work.
     pub(super) fn work(&mut self, id: CallId) -> Result<Option<Work>, RunError> {
         let Some(plan) = &self.state.plan else { return Ok(None) };
         let agent = plan.agents.iter().find(|agent| agent.name == id.agent).cloned();
@@ -45,7 +40,7 @@ impl Engine {
         self.put(id, &agent, Task::Work { task: job.task }, again).map(Some)
     }
 
-    /// The events that an answer about work is: a milestone and the end, or a blocker where there is none.
+    /// The events for the answer of a work call: milestone and done, or a blocker for a failure.
     pub(super) fn told_of(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();

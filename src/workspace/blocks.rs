@@ -271,6 +271,9 @@ thread_local! {
 }
 
 #[cfg(feature = "astgrep")]
+pub(crate) use grammar::BUILT_IN;
+
+#[cfg(feature = "astgrep")]
 mod grammar {
     use ast_grep_core::Language as _;
     use ast_grep_core::Node;
@@ -282,7 +285,7 @@ mod grammar {
     use crate::workspace::comments;
 
     /// The languages whose grammars are built in; ast-grep panics when it is asked for another one.
-    const BUILT_IN: [SupportLang; 7] = [
+    pub(crate) const BUILT_IN: [SupportLang; 7] = [
         SupportLang::Rust,
         SupportLang::Python,
         SupportLang::JavaScript,

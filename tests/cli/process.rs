@@ -483,7 +483,7 @@ fn held(script: &str) -> (Scene, tempfile::TempDir) {
     let mut scene = Scene::new(script);
     scene.confinement = Some(Confinement {
         hold: Hold::Always,
-        writable: vec![own.path().to_owned(), "/dev/null".into()],
+        writable: vec![own.path().into(), "/dev/null".into()],
         ..Confinement::default()
     });
     scene.invocation.env.insert("OWN".into(), own.path().into());

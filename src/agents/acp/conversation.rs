@@ -27,19 +27,14 @@ use crate::domain::Role;
 /// The longest file that is handed out or taken, in bytes.
 const LONGEST: u64 = 8 << 20;
 
-/// What is asked, and of whom.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
-    role: Role,
-    root: PathBuf,
-    prompt: String,
+    pub(super) role: Role,
+    pub(super) root: PathBuf,
+    pub(super) prompt: String,
 }
 
 impl Conversation {
-    pub(super) fn new(role: Role, root: PathBuf, prompt: String) -> Self {
-        Self { role, root, prompt }
-    }
-
     fn capabilities(&self) -> ClientCapabilities {
         let files = FileSystemCapabilities::new()
             .read_text_file(matches!(self.role, Role::Coder | Role::Reviewer))
@@ -176,7 +171,7 @@ impl Tools {
     }
 }
 
-/// The newer word on each point, else the older.
+/// Each field of the newer update, or of the older one where it is absent.
 fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolCallUpdateFields {
     newer.kind = newer.kind.or(older.kind);
     newer.content = newer.content.or(older.content);

@@ -15,18 +15,25 @@ mod tree;
 
 use serde_json::Value;
 
-use super::adapter::{Adapter, AgentError, Invocation, Query};
+use super::adapter::{Adapter, AgentError, Invocation, Profile, Query};
 use super::stream::{self, Heard, Said, number, text};
 use super::talk::Talk;
 use crate::domain::FailureKind;
 
-/// The error code of an agent that wants a login.
 const AUTH_REQUIRED: i64 = -32000;
 
-/// An agent of the protocol.
 pub(super) struct Acp;
 
 impl Adapter for Acp {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "acp",
+            login: "log in with the agent's own program, or set its key in `agents.<name>.env`",
+            ends_when_done: true,
+            ..Profile::default()
+        }
+    }
+
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         if !cfg!(feature = "acp") {
             return Err(AgentError::new(
@@ -46,16 +53,13 @@ impl Adapter for Acp {
 
     fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Talk>> {
         #[cfg(feature = "acp")]
-        return Some(Box::new(conversation::Conversation::new(
-            query.request.task.role(),
-            query.request.root.clone().into(),
-            query.prompt.to_owned(),
-        )));
+        return Some(Box::new(conversation::Conversation {
+            role: query.request.task.role(),
+            root: query.request.root.clone().into(),
+            prompt: query.prompt.to_owned(),
+        }));
         #[cfg(not(feature = "acp"))]
-        return {
-            let _ = query;
-            None
-        };
+        return Some(query).and(None);
     }
 
     fn telling(&self, line: &str) -> Option<String> {
@@ -78,10 +82,6 @@ impl Adapter for Acp {
         }
     }
 
-    fn name(&self) -> &'static str {
-        "acp"
-    }
-
     fn hear(&self, heard: &mut Heard, message: &Value) {
         if let Some(update) = message.pointer("/params/update") {
             return hear_update(heard, update);
@@ -98,9 +98,7 @@ impl Adapter for Acp {
                 Some(if login { Said::of(FailureKind::NotLoggedIn, said.trim()) } else { Said::text(said.trim()) });
         }
         let Some(result) = message.get("result") else { return };
-        if let Some(session) = text(result, "/sessionId") {
-            heard.told.session = Some(session.to_owned());
-        }
+        heard.told.session = text(result, "/sessionId").map(ToOwned::to_owned).or(heard.told.session.take());
         let Some(reason) = text(result, "/stopReason") else { return };
         heard.done = true;
         heard.usage.input_tokens = number(result, "/usage/inputTokens").or(heard.usage.input_tokens);
@@ -113,15 +111,6 @@ impl Adapter for Acp {
             "cancelled" => failed(FailureKind::RefusedTool, "it gave up after it was refused something"),
             _ => None,
         };
-    }
-
-    fn login(&self) -> &'static str {
-        "log in with the agent's own program, or set its key in `agents.<name>.env`"
-    }
-
-    /// An agent is ended once it has answered, if it does not go by itself; how it ended then says nothing.
-    fn ends_when_done(&self) -> bool {
-        true
     }
 }
 
@@ -158,7 +147,7 @@ mod readings {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::agents::adapter::{Body, Output, Reading};
+    use crate::agents::adapter::{AnswerText, Output, Reading};
     use crate::event::Transcript;
 
     fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> Reading {
@@ -200,7 +189,7 @@ mod readings {
         let (first, one, two, end) = (chunk("I look."), chunk("[MUST] a.py:1 x"), chunk("\nEND"), stop("end_turn"));
         // It did not go by itself and was ended.
         let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
-        assert_eq!(read.answer, Ok(Body::Text("[MUST] a.py:1 x\nEND".to_owned())));
+        assert_eq!(read.answer, Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned())));
         assert_eq!(read.told.session.as_deref(), Some("s-1"));
         assert_eq!((read.usage.input_tokens, read.usage.output_tokens), (Some(11), Some(7)));
     }
@@ -225,7 +214,7 @@ mod readings {
             &late,
             &stop("end_turn"),
         ];
-        let text = Body::Text("I have read it.\n[MUST]".to_owned());
+        let text = AnswerText::Text("I have read it.\n[MUST]".to_owned());
         assert_eq!(reading(&lines, Some(0), "").answer, Ok(text));
     }
 

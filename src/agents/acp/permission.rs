@@ -17,7 +17,6 @@ use crate::domain::Role;
 const PLACES: [&str; 7] =
     ["file_path", "filePath", "path", "absolute_path", "abs_path", "notebook_path", "dir_path"];
 
-/// Answers a request of an agent in `role` to use a tool in the tree at `root`.
 pub(super) fn answer(
     role: Role,
     root: &Path,
@@ -48,7 +47,6 @@ fn may(role: Role, root: &Path, tool: &ToolCallUpdateFields) -> bool {
     }
 }
 
-/// Every place that a tool is to be used on, as far as it is told.
 fn places(tool: &ToolCallUpdateFields) -> Vec<PathBuf> {
     let located = tool.locations.iter().flatten().map(|location| location.path.clone());
     let changed = tool.content.iter().flatten().filter_map(|content| match content {

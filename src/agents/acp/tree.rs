@@ -4,11 +4,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The file behind a path, if it may be read.
 pub(super) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
     let root = root.canonicalize().ok()?;
-    let path = within(&root, path)?;
-    allowed(&root, resolved(&path)?)
+    if path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let file = resolved(&root.join(path))?;
+    let is_gits = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    let is_allowed = file.strip_prefix(&root).is_ok_and(|inner| !inner.components().any(is_gits));
+    is_allowed.then_some(file)
 }
 
 /// The file behind a path, if it may be written, deleted or made.
@@ -16,11 +20,6 @@ pub(super) fn writable(root: &Path, path: &Path) -> Option<PathBuf> {
     let file = readable(root, path)?;
     // A folder that others reach by a link is theirs to change, and so is what is no plain file.
     file.symlink_metadata().map_or(true, |found| found.is_file()).then_some(file)
-}
-
-fn within(root: &Path, path: &Path) -> Option<PathBuf> {
-    let climbs = path.components().any(|part| part == Component::ParentDir);
-    (!climbs).then(|| root.join(path))
 }
 
 /// The path without links; what does not exist yet lies where its parent really lies.
@@ -33,12 +32,6 @@ fn resolved(path: &Path) -> Option<PathBuf> {
         return None;
     }
     Some(resolved(path.parent()?)?.join(path.file_name()?))
-}
-
-fn allowed(root: &Path, path: PathBuf) -> Option<PathBuf> {
-    let inner = path.strip_prefix(root).ok()?;
-    let git = inner.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
-    (!git).then_some(path)
 }
 
 #[cfg(test)]

@@ -2,23 +2,15 @@
 
 use serde::Serialize;
 
-use crate::domain::{Answer as Word, FindingId, Grounds, RulingWord, Tag};
+use crate::domain::{Answer as Word, DisputeNumber, FindingId, Recheck, Ruling, Tag};
 
-/// The answer to one request.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Answer {
-    nonce: String,
+pub(super) struct Answer<'a> {
+    pub(super) nonce: &'a str,
     #[serde(flatten)]
-    body: Body,
+    pub(super) body: Body,
 }
 
-impl Answer {
-    pub(super) fn new(nonce: &str, body: Body) -> Self {
-        Self { nonce: nonce.to_owned(), body }
-    }
-}
-
-/// What is answered, by task.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Body {
@@ -26,7 +18,7 @@ pub(super) enum Body {
         findings: Vec<Finding>,
     },
     Recheck {
-        checks: Vec<Check>,
+        checks: Vec<Recheck>,
     },
     Response {
         answers: Vec<Response>,
@@ -34,16 +26,12 @@ pub(super) enum Body {
         notes: Option<String>,
     },
     Ruling {
-        dispute: u64,
-        ruling: RulingWord,
-        rationale: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        grounds: Option<Grounds>,
-        citations: Vec<String>,
+        dispute: DisputeNumber,
+        #[serde(flatten)]
+        ruling: Ruling,
     },
 }
 
-/// One finding of a review.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) severity: Tag,
@@ -60,15 +48,6 @@ pub(super) struct Finding {
     pub(super) rule: String,
 }
 
-/// Whether a change resolves a finding.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Check {
-    pub(super) finding: FindingId,
-    pub(super) resolved: bool,
-    pub(super) reason: String,
-}
-
-/// The coder's answer to a finding.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Response {
     pub(super) finding: FindingId,

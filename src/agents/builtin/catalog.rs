@@ -17,23 +17,18 @@ use super::packaged::{self, RuleFile};
 use crate::domain::{Advice, Tag};
 use crate::files;
 
-/// The folder of a project's own rules, inside its tree.
 pub const PROJECT_RULES: &str = ".glee/rules";
 
 /// The largest rule file that is read, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// It is part of Glee.
     Packaged,
-    /// It is the project's own.
     Project,
 }
 
-/// What a rule says, apart from what it matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleInfo {
     /// Its id, unique among all rules.
@@ -42,37 +37,24 @@ pub struct RuleInfo {
     pub language: String,
     /// The defect class; a project's own rule may have none.
     pub category: Option<String>,
-    /// The tag of its findings.
     pub tag: Tag,
     /// The title of its findings; may hold `$NAME` for what was matched.
     pub message: String,
-    /// Why it matters and what to do.
     pub note: Option<String>,
-    /// Whether it knows a fix.
     pub fixable: bool,
-    /// Where it comes from.
     pub origin: Origin,
 }
 
-/// Why the rules could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// The rule folder or one of its files cannot be read.
     #[error("failed to read `{file}`")]
     Unreadable {
-        /// The file or folder.
         file: String,
         #[source]
         source: std::io::Error,
     },
-    /// A rule file is no regular file of a sane size.
     #[error("`{file}` is not a rule file: {problem}")]
-    NotAFile {
-        file: String,
-        /// What it is instead.
-        problem: &'static str,
-    },
-    /// A rule is invalid.
+    NotAFile { file: String, problem: &'static str },
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
@@ -95,7 +77,6 @@ impl Advice for CatalogError {
     }
 }
 
-/// The rules for some languages, compiled.
 pub struct Catalog {
     pub(super) rules: RuleCollection<SupportLang>,
     infos: BTreeMap<String, RuleInfo>,
@@ -103,60 +84,46 @@ pub struct Catalog {
 
 impl Catalog {
     /// Loads the packaged rules and those below `root`, as far as they look at one of the `paths`.
-    ///
-    /// # Errors
-    /// When a rule file of the project is unreadable or invalid.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
-        Self::load(&languages(paths), &Wanted::All, &project_files(root)?)
+        Self::load(&languages(paths), None, &project_files(root)?)
     }
 
     /// Loads the rules with these ids, packaged or below `root`, as far as they look at one of the `paths`.
-    ///
-    /// # Errors
-    /// When a rule file of the project is unreadable or invalid.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
         ids: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, CatalogError> {
-        let wanted = Wanted::Rules(ids.into_iter().collect());
-        Self::load(&languages(paths), &wanted, &project_files(root)?)
+        let ids = ids.into_iter().collect();
+        Self::load(&languages(paths), Some(&ids), &project_files(root)?)
     }
 
     /// Loads all rules, packaged and below `root`.
-    ///
-    /// # Errors
-    /// When a rule file of the project is unreadable or invalid.
     pub fn all(root: &Path) -> Result<Self, CatalogError> {
-        Self::load(&language::ALL, &Wanted::All, &project_files(root)?)
+        Self::load(&language::ALL, None, &project_files(root)?)
     }
 
-    /// Loads all packaged rules and nothing else.
-    ///
-    /// # Errors
-    /// Never with the rules as they are packaged; a test loads them all.
+    /// Loads all packaged rules and nothing else; this never fails, as a test shows.
     pub fn packaged() -> Result<Self, CatalogError> {
-        Self::load(&language::ALL, &Wanted::All, &[])
+        Self::load(&language::ALL, None, &[])
     }
 
-    /// All rules, by id.
     pub fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
         self.infos.values()
     }
 
-    /// The rule with an id.
     pub fn info(&self, id: &str) -> Option<&RuleInfo> {
         self.infos.get(id)
     }
 
     fn load(
         languages: &[SupportLang],
-        wanted: &Wanted<'_>,
+        ids: Option<&BTreeSet<&str>>,
         project: &[(String, String)],
     ) -> Result<Self, CatalogError> {
         let mut loading = Loading::default();
         for &language in languages {
-            loading.packaged(language, wanted)?;
+            loading.packaged(language, ids)?;
         }
         // A project's rules are all checked, also those for languages that nobody asked for.
         for (file, text) in project {
@@ -169,22 +136,6 @@ impl Catalog {
     }
 }
 
-/// Which of the packaged rules are compiled. Compiling is what takes time, so nobody compiles what is not asked.
-enum Wanted<'a> {
-    All,
-    Rules(BTreeSet<&'a str>),
-}
-
-impl Wanted<'_> {
-    fn has(&self, id: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Rules(ids) => ids.contains(id),
-        }
-    }
-}
-
-/// The languages of files, each once.
 fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
     let mut languages = Vec::new();
     for language in paths.into_iter().filter_map(language::of_path) {
@@ -195,7 +146,6 @@ fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
     languages
 }
 
-/// Rules on the way into a catalog.
 #[derive(Default)]
 struct Loading {
     configs: Vec<RuleConfig<SupportLang>>,
@@ -203,7 +153,8 @@ struct Loading {
 }
 
 impl Loading {
-    fn packaged(&mut self, language: SupportLang, wanted: &Wanted<'_>) -> Result<(), CatalogError> {
+    /// Loads the rules with these ids, or all. Compiling is what takes time, so nobody compiles what is not asked.
+    fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
         let mut shared = Vec::new();
@@ -216,9 +167,9 @@ impl Loading {
         let globals = DeserializeEnv::parse_global_utils(shared)
             .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
         for RuleFile { path, rules, .. } in files() {
-            let documents =
-                rules.split("\n---\n").filter(|document| packaged_id(document).is_some_and(|id| wanted.has(id)));
-            for document in documents {
+            let is_wanted =
+                |document: &&str| packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)));
+            for document in rules.split("\n---\n").filter(is_wanted) {
                 for rule in parse::<SerializableRuleConfig<SupportLang>>(path, document)? {
                     let fail = |problem: String| invalid(path, line_of(rules, &rule.id), &problem);
                     let info = info(&rule, Origin::Packaged).map_err(fail)?;
@@ -267,7 +218,6 @@ fn packaged_id(document: &str) -> Option<&str> {
     document.lines().next()?.strip_prefix("id: ").map(str::trim)
 }
 
-/// Whether a packaged rule has this id, whatever languages are loaded.
 fn is_packaged(id: &str) -> bool {
     packaged::FILES
         .iter()
@@ -355,7 +305,6 @@ fn invalid(file: &str, line: u64, problem: &str) -> CatalogError {
     CatalogError::Invalid { file: file.to_owned(), line, problem: problem.to_owned() }
 }
 
-/// An error and its causes in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -2,7 +2,6 @@
 
 use crate::workspace::unified::{self, Mark, Patch, Side};
 
-/// What a unified diff says of one file.
 #[derive(Debug)]
 pub(super) struct Difference(Option<Patch>);
 
@@ -48,7 +47,6 @@ impl Difference {
         (moved(first), moved(last))
     }
 
-    /// The text before the change, of the text after it.
     pub(super) fn reversed(&self, after: &str) -> String {
         self.0.as_ref().map_or_else(|| after.to_owned(), |patch| patch.replaced(after, Side::New))
     }

@@ -19,13 +19,10 @@ use crate::protocol::request::Item;
 /// The most matches of one rule on one line that are fixed for one finding.
 const MOST_ON_A_LINE: usize = 16;
 
-/// What became of a finding.
 enum Done {
-    /// The fix is in the text.
     Fixed(String),
     /// The code's author objects, with these references.
     Objected(String, Vec<String>),
-    /// Nothing could be done, and why.
     Not(String),
 }
 
@@ -83,7 +80,7 @@ fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a I
     };
     let mut source = match Source::read(root, path) {
         Ok(source) => source,
-        Err(error) => return all(&items, error.to_string()),
+        Err(error) => return all(&items, error),
     };
     items.sort_by_key(|item| std::cmp::Reverse((item.finding.raw.line, item.finding.id)));
     let original = source.text.clone();
@@ -92,13 +89,12 @@ fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a I
     if fixing.text != original {
         source.text = fixing.text;
         if let Err(error) = source::write(root, path, &source) {
-            return all(&items, error.to_string());
+            return all(&items, error);
         }
     }
     done
 }
 
-/// A file on the way from its old text to its new one.
 struct Fixing<'a> {
     catalog: &'a Catalog,
     path: &'a str,
@@ -142,7 +138,7 @@ impl Fixing<'_> {
     }
 
     fn matches(&self, rule: &str, text: &str) -> Vec<Hit> {
-        self.catalog.scan_for(rule, self.path, text)
+        self.catalog.scan(self.path, text, Some(rule))
     }
 
     fn nearest(&self, rule: &str, line: u32) -> Option<Hit> {

@@ -5,22 +5,12 @@
 use ast_grep_language::{Language as _, SupportLang};
 
 /// The languages with a grammar.
-pub(super) const ALL: [SupportLang; 7] = [
-    SupportLang::Rust,
-    SupportLang::Python,
-    SupportLang::JavaScript,
-    SupportLang::TypeScript,
-    SupportLang::Tsx,
-    SupportLang::Go,
-    SupportLang::Java,
-];
+pub(super) use crate::workspace::blocks::BUILT_IN as ALL;
 
-/// The language of a file, by its extension.
 pub(super) fn of_path(path: &str) -> Option<SupportLang> {
     SupportLang::from_path(path).filter(|language| ALL.contains(language))
 }
 
-/// The language that a rule file calls `name`.
 pub(super) fn named(name: &str) -> Option<SupportLang> {
     name.parse().ok().filter(|language| ALL.contains(language))
 }
@@ -28,14 +18,8 @@ pub(super) fn named(name: &str) -> Option<SupportLang> {
 /// The languages that a project's rule written for `language` looks at.
 pub(super) fn looked_at(language: SupportLang) -> &'static [SupportLang] {
     match language {
-        SupportLang::Rust => &[SupportLang::Rust],
-        SupportLang::Python => &[SupportLang::Python],
-        SupportLang::JavaScript => &[SupportLang::JavaScript],
         SupportLang::TypeScript => &[SupportLang::TypeScript, SupportLang::Tsx],
-        SupportLang::Tsx => &[SupportLang::Tsx],
-        SupportLang::Go => &[SupportLang::Go],
-        SupportLang::Java => &[SupportLang::Java],
-        _ => &[],
+        other => ALL.iter().find(|known| **known == other).map_or(&[], std::slice::from_ref),
     }
 }
 

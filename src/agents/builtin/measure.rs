@@ -13,13 +13,11 @@ use super::catalog::{Catalog, CatalogError};
 use super::scan::{Hit, folded};
 use crate::domain::Advice;
 
-/// The name of the file with the labels.
 const LABELS: &str = "labels.jsonl";
 
 /// How far a label may be from a finding, in lines.
 const NEAR: u32 = 2;
 
-/// Right and wrong findings, and missed labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Score {
     /// Findings with a label.
@@ -39,35 +37,24 @@ impl Score {
     pub fn recall(self) -> Option<f64> {
         share(self.true_positives, self.false_negatives)
     }
-
-    fn add(&mut self, other: Self) {
-        self.true_positives += other.true_positives;
-        self.false_positives += other.false_positives;
-        self.false_negatives += other.false_negatives;
-    }
 }
 
 fn share(part: u32, rest: u32) -> Option<f64> {
     (part + rest > 0).then(|| f64::from(part) / f64::from(part + rest))
 }
 
-/// One finding that is wrong or one label that was missed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Miss {
     pub file: String,
-    /// The line of the finding or of the label.
     pub line: u32,
     pub category: String,
     /// The rule that was wrong; absent for a missed label.
     pub rule: Option<String>,
 }
 
-/// The result of a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Measure {
-    /// How many files were looked at.
     pub files: usize,
-    /// How many labels they carry.
     pub labels: usize,
     pub total: Score,
     pub categories: BTreeMap<String, Score>,
@@ -75,18 +62,14 @@ pub struct Measure {
     pub misses: Vec<Miss>,
 }
 
-/// Why the samples cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// A file cannot be read.
     #[error("failed to read `{file}`")]
     Unreadable {
-        /// The file, inside the folder.
         file: String,
         #[source]
         source: std::io::Error,
     },
-    /// A line of the labels is not as described.
     #[error("`{LABELS}`, line {line}")]
     Label {
         /// The line, counted from 1.
@@ -94,10 +77,8 @@ pub enum MeasureError {
         #[source]
         source: serde_json::Error,
     },
-    /// There is nothing to measure.
     #[error("`{LABELS}` names no file")]
     Empty,
-    /// The rules cannot be loaded.
     #[error(transparent)]
     Rules(#[from] CatalogError),
 }
@@ -136,9 +117,6 @@ impl Label {
 }
 
 /// Scans the samples of a folder with the packaged rules.
-///
-/// # Errors
-/// When the labels or a file they name cannot be read, or when there are none.
 pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     let read = |file: &str| {
         std::fs::read_to_string(folder.join(file))
@@ -157,14 +135,16 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
         return Err(MeasureError::Empty);
     }
     for score in measure.categories.values() {
-        measure.total.add(*score);
+        measure.total.true_positives += score.true_positives;
+        measure.total.false_positives += score.false_positives;
+        measure.total.false_negatives += score.false_negatives;
     }
     Ok(measure)
 }
 
 /// Counts one sample: a label counts once however many findings it covers, a finding without a label is wrong.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
-    let hits = folded(catalog.scan(&sample.file, text));
+    let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {
         let score = measure.categories.entry(label.category.clone()).or_default();
         if hits.iter().any(|hit| label.covers(hit)) {

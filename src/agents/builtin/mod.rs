@@ -41,7 +41,7 @@ mod waiver;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Query, Reading};
+use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use crate::domain::{Advice, FailureKind, Role};
 use crate::protocol::request::Request;
 
@@ -66,7 +66,6 @@ pub enum Builtin {
 impl Builtin {
     pub const ALL: [Self; 3] = [Self::Rules, Self::Fixer, Self::Referee];
 
-    /// The name after the prefix.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rules => "rules",
@@ -81,7 +80,6 @@ impl Builtin {
         Self::ALL.into_iter().find(|builtin| builtin.as_str() == name)
     }
 
-    /// The one role it can take.
     pub fn role(self) -> Role {
         match self {
             Self::Rules => Role::Reviewer,
@@ -91,37 +89,25 @@ impl Builtin {
     }
 }
 
-/// Why an embedded agent gives no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum BuiltinError {
-    /// There is no such agent.
     #[error("`builtin:{0}` is no embedded agent")]
     Unknown(String),
-    /// The request cannot be read.
     #[error("the request is not valid")]
     Request(#[source] serde_json::Error),
-    /// The task is not one for this agent.
     #[error("`builtin:{agent}` cannot take a task for a {role}")]
-    WrongTask {
-        /// The agent's name after the prefix.
-        agent: &'static str,
-        /// The role the task is for.
-        role: Role,
-    },
+    WrongTask { agent: &'static str, role: Role },
     /// An embedded analyser has no more to say than its findings.
     #[error("an embedded agent takes no part in a debate")]
     Argues,
     /// An embedded analyser knows code, not requirements.
     #[error("an embedded agent answers no stage, no checkpoint and no review request of a watch")]
     Plans,
-    /// This Glee was built without ast-grep's engine.
     #[error("this glee was built without its embedded agents (feature `astgrep`)")]
     NotBuilt,
-    /// The rules cannot be loaded.
     #[cfg(feature = "astgrep")]
     #[error(transparent)]
     Rules(#[from] CatalogError),
-    /// The answer cannot be written down.
     #[error("the answer is not valid")]
     Answer(#[source] serde_json::Error),
 }
@@ -143,9 +129,6 @@ impl Advice for BuiltinError {
 
 /// Answers a request as the embedded agent `name` would: the JSON request in, the JSON answer out. `root` is the tree;
 /// only the fixer writes to it.
-///
-/// # Errors
-/// When there is no such agent, when it cannot take the task, or when the project's rules are invalid.
 pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, BuiltinError> {
     let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;
     let request: Request = serde_json::from_slice(request).map_err(BuiltinError::Request)?;
@@ -172,8 +155,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         Task::Respond { items, .. } => fixer::respond(items, root)?,
         Task::Judge { dispute, files, written } => referee::judge(dispute, files, written, root),
     };
-    let answer = answer::Answer::new(&request.nonce, body);
-    serde_json::to_string_pretty(&answer).map_err(BuiltinError::Answer)
+    serde_json::to_string_pretty(&answer::Answer { nonce: &request.nonce, body }).map_err(BuiltinError::Answer)
 }
 
 #[cfg(not(feature = "astgrep"))]
@@ -181,13 +163,12 @@ fn dispatch(_request: &Request, _root: &Path) -> Result<String, BuiltinError> {
     Err(BuiltinError::NotBuilt)
 }
 
-/// Asks an embedded agent: Glee's own binary with [`ARGUMENT`] and the agent's name, the request on stdin.
 #[derive(Debug)]
 pub struct BuiltinAdapter;
 
 impl Adapter for BuiltinAdapter {
-    fn name(&self) -> &'static str {
-        "builtin"
+    fn profile(&self) -> Profile {
+        Profile { name: "builtin", ..Profile::default() }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
@@ -206,25 +187,18 @@ impl Adapter for BuiltinAdapter {
         let stdin = serde_json::to_vec(request).map_err(|error| {
             AgentError::new(FailureKind::Protocol, format!("failed to write the request: {error}"))
         })?;
-        Ok(Invocation {
-            program: program.path.clone(),
-            args: vec![ARGUMENT.into(), builtin.as_str().into()],
-            env: BTreeMap::new(),
-            cwd: request.root.clone().into(),
-            stdin,
-            streams: false,
-            files: Vec::new(),
-        })
+        let args = [ARGUMENT, builtin.as_str()];
+        Ok(Invocation { stdin, ..Invocation::plain(&program.path, args, BTreeMap::new(), &request.root) })
     }
 
     fn reading(&self, output: &Output) -> Reading {
         if output.transcript.exit_code == Some(0) {
-            return Reading::stdout();
+            return Reading::stdout(output);
         }
         let message = match output.stderr_tail.trim() {
             "" => "the embedded agent failed",
             said => said.strip_prefix("error: ").unwrap_or(said),
         };
-        Reading { answer: Err(AgentError::new(FailureKind::Crashed, message)), ..Reading::stdout() }
+        Reading::from(Err(AgentError::new(FailureKind::Crashed, message)))
     }
 }

@@ -4,11 +4,8 @@
 
 use ast_grep_language::SupportLang;
 
-/// Rules for one language.
 pub(super) struct RuleFile {
-    /// The language they are written for.
     pub(super) language: SupportLang,
-    /// Where they stand in Glee's own sources.
     pub(super) path: &'static str,
     /// Matchers that the rules refer to by `matches:`.
     pub(super) shared: &'static str,

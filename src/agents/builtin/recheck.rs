@@ -4,23 +4,23 @@
 
 use std::path::Path;
 
-use super::answer::{Body, Check};
+use super::answer::Body;
 use super::catalog::{Catalog, CatalogError};
 use super::difference::Difference;
 use super::scan;
+use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
 /// How far from its old place a finding may be if no diff says where it went, in lines.
 const NEAR: u32 = 3;
 
-/// Checks the changes made for findings.
 pub(super) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let paths = files.iter().map(|file| file.path.as_str());
     let rules = changes.iter().filter_map(|change| change.finding.raw.rule.as_deref());
     let catalog = Catalog::for_rules(root, paths, rules)?;
     let checks = changes.iter().map(|change| {
         let (resolved, reason) = check(&catalog, change, files);
-        Check { finding: change.finding.id, resolved, reason }
+        Recheck { finding: change.finding.id, resolved, reason: reason.into() }
     });
     Ok(Body::Recheck { checks: checks.collect() })
 }
@@ -36,7 +36,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     if catalog.info(rule).is_none() {
         return (false, format!("there is no rule `{rule}` for `{path}`"));
     }
-    let matches = |text: &str| catalog.scan_for(rule, path, text);
+    let matches = |text: &str| catalog.scan(path, text, Some(rule));
     let difference = Difference::of(&change.diff, path);
     let before = difference.reversed(&file.text);
     if mistakes(path, &file.text) > mistakes(path, &before) {

@@ -10,17 +10,15 @@ use super::reference::{Reference, references};
 use super::scan;
 use super::source;
 use super::symbols;
-use crate::domain::{Dispute, Grounds, Location, RulingWord, meanings};
+use crate::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
 use crate::files;
 use crate::protocol::request::{CoderWritten, SourceFile};
 
 /// The largest file a reference is looked up in, in bytes.
 const LARGEST_FILE: u64 = 4 << 20;
 
-/// What a reference turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// It is not in the tree.
     Missing,
     /// It is there, at this line, and what is cited names the flagged code.
     Names(u32),
@@ -39,7 +37,6 @@ enum Standing {
 /// The tree that references are looked up in: the files of the request, then those on disk.
 struct Shelf<'a> {
     files: &'a [SourceFile],
-    /// What the coder wrote in this run.
     written: &'a [CoderWritten],
     root: &'a Path,
 }
@@ -84,16 +81,13 @@ impl Shelf<'_> {
     }
 }
 
-/// What the finding is about.
 struct Flagged {
     file: String,
-    /// The names that stand for the flagged code.
     names: Vec<String>,
     /// The lines of the function or value it is in.
     block: (u32, u32),
 }
 
-/// Rules on a dispute.
 pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWritten], root: &Path) -> Body {
     let shelf = Shelf { files, written, root };
     let objection = &dispute.objection;
@@ -115,11 +109,14 @@ pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWri
     if let Some(place) = place.filter(|place| place.line.is_some() && flagged.is_some()) {
         citations.push(Location { end_line: None, ..place }.to_string());
     }
-    let rationale = rationale(ruling, &checked, flagged.as_ref());
-    Body::Ruling { dispute: dispute.number.0, ruling, rationale, grounds, citations }
+    let rationale = rationale(ruling, &checked, flagged.as_ref()).into();
+    let citations = citations.into_iter().map(Into::into).collect();
+    Body::Ruling {
+        dispute: dispute.number,
+        ruling: Ruling { rationale, grounds, citations, ..Ruling::bare(ruling) },
+    }
 }
 
-/// The table of rulings.
 fn rule(checked: &[(&Reference, Standing)]) -> (RulingWord, Option<Grounds>) {
     let standings = || checked.iter().map(|(_, standing)| *standing);
     let names = |standing: Standing| matches!(standing, Standing::Names(_));

@@ -4,7 +4,6 @@
 
 use std::fmt;
 
-/// A place that an objection names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     File(String),

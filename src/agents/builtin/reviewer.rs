@@ -10,8 +10,11 @@ use crate::protocol::request::SourceFile;
 pub(super) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
     let findings = files.iter().flat_map(|file| {
-        let hits =
-            catalog.scan(&file.path, &file.text).into_iter().filter(|hit| is_under_review(hit, file)).collect();
+        let hits = catalog
+            .scan(&file.path, &file.text, None)
+            .into_iter()
+            .filter(|hit| is_under_review(hit, file))
+            .collect();
         folded(hits).into_iter().map(|hit| finding(&catalog, file, hit)).collect::<Vec<_>>()
     });
     Ok(Body::Review { findings: findings.collect() })

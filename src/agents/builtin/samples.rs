@@ -51,7 +51,7 @@ fn samples() -> Vec<Sample> {
 }
 
 fn lines(catalog: &Catalog, path: &str, text: &str, rule: &str) -> BTreeSet<u32> {
-    catalog.scan(path, text).into_iter().filter(|hit| hit.rule == rule).map(|hit| hit.lines.0).collect()
+    catalog.scan(path, text, None).into_iter().filter(|hit| hit.rule == rule).map(|hit| hit.lines.0).collect()
 }
 
 /// Applies the rule's fix wherever it matches, from the end of the text to its beginning.
@@ -59,7 +59,7 @@ fn fixed(catalog: &Catalog, path: &str, text: &str, rule: &str) -> String {
     let mut text = text.to_owned();
     let mut left = usize::MAX;
     loop {
-        let mut hits: Vec<_> = catalog.scan(path, &text).into_iter().filter(|hit| hit.rule == rule).collect();
+        let mut hits: Vec<_> = catalog.scan(path, &text, None).into_iter().filter(|hit| hit.rule == rule).collect();
         assert!(hits.len() < left, "{rule}: a fix leaves its match in place\n{text}");
         left = hits.len();
         let Some(edit) = hits.pop().and_then(|hit| hit.edit) else { return text };

@@ -27,19 +27,16 @@ pub(super) struct Hit {
     pub(super) message: String,
     /// The first and the last line, counted from 1.
     pub(super) lines: (u32, u32),
-    /// The bytes that matched.
     pub(super) range: Range<usize>,
     pub(super) edit: Option<Edit>,
 }
 
-/// A replacement of bytes of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
     pub(super) text: String,
 }
 
-/// The syntax tree of a file.
 pub(super) type Tree = AstGrep<StrDoc<SupportLang>>;
 
 /// Parses a file, if its language is known. Any text has a tree; what is no code becomes error nodes.
@@ -48,20 +45,11 @@ pub(super) fn tree(path: &str, text: &str) -> Option<Tree> {
 }
 
 impl Catalog {
-    /// All matches in a file, in the order of the text; none in a language without a grammar.
-    pub(super) fn scan(&self, path: &str, text: &str) -> Vec<Hit> {
-        self.scan_with(path, text, |_| true)
-    }
-
-    /// The matches of one rule in a file, in the order of the text.
-    pub(super) fn scan_for(&self, rule: &str, path: &str, text: &str) -> Vec<Hit> {
-        self.scan_with(path, text, |id| id == rule)
-    }
-
-    fn scan_with(&self, path: &str, text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Hit> {
+    /// All matches in a file, or those of one rule, in the order of the text; none in a language without a grammar.
+    pub(super) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Vec<Hit> {
         let Some(tree) = tree(path, text) else { return Vec::new() };
         let mut rules = self.rules.get_rule_from_lang(Path::new(path), *tree.lang());
-        rules.retain(|rule| wanted(&rule.id));
+        rules.retain(|candidate| rule.is_none_or(|id| candidate.id == id));
         let mut by_kind: Vec<Vec<&RuleConfig<SupportLang>>> = Vec::new();
         for rule in rules {
             for kind in rule.matcher.potential_kinds().iter().flatten() {

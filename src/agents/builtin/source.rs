@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-/// A file's text, with what has to be put back around it.
+/// A file's text, with what has to be put back around it. Errors say why the file is left alone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Source {
     /// The text with `\n` line ends and without a byte order mark.
@@ -14,28 +14,10 @@ pub(super) struct Source {
     crlf: bool,
 }
 
-/// Why a file is left alone.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SourceError {
-    #[error("`{0}` is outside the tree")]
-    Outside(String),
-    #[error("`{0}` is no regular file")]
-    NotAFile(String),
-    #[error("`{0}` mixes line ends")]
-    MixedLineEnds(String),
-    #[error("`{path}`: {source}")]
-    Io {
-        path: String,
-        #[source]
-        source: io::Error,
-    },
-}
-
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 impl Source {
-    /// Reads a file inside `root`.
-    pub(super) fn read(root: &Path, path: &str) -> Result<Self, SourceError> {
+    pub(super) fn read(root: &Path, path: &str) -> Result<Self, String> {
         let text = files::read_to_string(&resolve(root, path)?).map_err(io_error(path))?;
         let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (true, rest.to_owned()),
@@ -45,7 +27,7 @@ impl Source {
         match text.matches("\r\n").count() {
             0 => Ok(Self { text, mark, crlf: false }),
             count if count == ends => Ok(Self { text: text.replace("\r\n", "\n"), mark, crlf: true }),
-            _ => Err(SourceError::MixedLineEnds(path.to_owned())),
+            _ => Err(format!("`{path}` mixes line ends")),
         }
     }
 
@@ -56,7 +38,7 @@ impl Source {
 }
 
 /// Puts a file in the place of the one that was read, with its permissions.
-pub(super) fn write(root: &Path, path: &str, source: &Source) -> Result<(), SourceError> {
+pub(super) fn write(root: &Path, path: &str, source: &Source) -> Result<(), String> {
     let target = resolve(root, path)?;
     let folder = target.parent().unwrap_or(root);
     let write = || {
@@ -71,8 +53,8 @@ pub(super) fn write(root: &Path, path: &str, source: &Source) -> Result<(), Sour
 }
 
 /// The absolute path of a regular file inside `root`; no part of it may be a link or lie in a `.git` folder.
-pub(super) fn resolve(root: &Path, path: &str) -> Result<PathBuf, SourceError> {
-    let outside = || SourceError::Outside(path.to_owned());
+pub(super) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
+    let outside = || format!("`{path}` is outside the tree");
     let mut target = root.to_owned();
     for component in Path::new(path).components() {
         match component {
@@ -85,11 +67,11 @@ pub(super) fn resolve(root: &Path, path: &str) -> Result<PathBuf, SourceError> {
         }
     }
     if !target.is_file() {
-        return Err(SourceError::NotAFile(path.to_owned()));
+        return Err(format!("`{path}` is no regular file"));
     }
     Ok(target)
 }
 
-fn io_error(path: &str) -> impl FnOnce(io::Error) -> SourceError + '_ {
-    move |source| SourceError::Io { path: path.to_owned(), source }
+fn io_error(path: &str) -> impl FnOnce(io::Error) -> String + '_ {
+    move |error| format!("`{path}`: {error}")
 }

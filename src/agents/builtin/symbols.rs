@@ -12,7 +12,6 @@ pub(super) type Syntax<'a> = Node<'a, StrDoc<SupportLang>>;
 /// The functions that test frameworks of JavaScript name their tests with.
 const TEST_CALLS: [&str; 5] = ["test", "it", "describe", "suite", "specify"];
 
-/// What a name is given to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
     Function,
@@ -112,7 +111,6 @@ fn chain(tree: &Tree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// What a node gives a name to.
 fn named(node: &Syntax<'_>) -> Option<(Named, String)> {
     let field = |name: &str| node.field(name).map(|field| last_name(&field));
     let is_function = |name: &str| {

@@ -10,7 +10,6 @@ use super::symbols::{self, Syntax};
 
 const MARK: &str = "glee-allow:";
 
-/// A waiver for a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Waiver {
     /// Why the rule should not apply; empty if none is given.
@@ -19,7 +18,6 @@ pub(super) struct Waiver {
     pub(super) bytes: Range<usize>,
 }
 
-/// A line of a comment.
 struct Line {
     number: u32,
     /// What is written, without the comment's marks.
@@ -30,7 +28,6 @@ struct Line {
     alone: bool,
 }
 
-/// The waiver that covers a hit.
 pub(super) fn waiver(tree: &Tree, hit: &Hit) -> Option<Waiver> {
     let comments = comment_lines(tree);
     let (first, last) = hit.lines;

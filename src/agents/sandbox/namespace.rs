@@ -28,7 +28,6 @@ pub fn probe() -> ExitCode {
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Has the program at `glee` try it.
 pub(super) fn is_available(glee: &Path) -> bool {
     let mut command = Command::new(glee);
     command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -42,25 +41,23 @@ pub(super) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     if new_namespaces().is_err() {
         return Surroundings::default();
     }
-    let own: Vec<&Path> = confinement.writable.iter().map(PathBuf::as_path).collect();
-    let cache = confinement
-        .cache
-        .as_ref()
-        .filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
+    let own: Vec<&Path> = confinement.writable.iter().map(Path::new).collect();
+    let cache = confinement.cache.as_ref().map(PathBuf::from);
+    let cache = cache.filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
     let has_memory = Path::new(SHARED_MEMORY).is_dir() && empty(Path::new(SHARED_MEMORY)).is_ok();
     for socket in sockets.iter().filter(|socket| !own.iter().any(|own| socket.starts_with(own))) {
         // One that is gone needs no cover.
         drop(bind(Path::new("/dev/null"), socket));
     }
     let user = geteuid();
-    let folders = [PathBuf::from(format!("/run/user/{user}")), PathBuf::from(format!("/tmp/glee-{user}"))];
-    for folder in folders.iter().chain(&confinement.hidden).filter(|folder| folder.is_dir()) {
+    let folders = [format!("/run/user/{user}").into(), format!("/tmp/glee-{user}").into()];
+    for folder in folders.iter().chain(&confinement.hidden).map(Path::new).filter(|folder| folder.is_dir()) {
         let holds_own = |path: &Path| path.starts_with(folder);
         if !own.iter().any(|own| holds_own(own)) && !holds_own(temporary) {
             drop(empty(folder));
         }
     }
-    Surroundings { cache: cache.cloned(), has_memory, instead: None }
+    Surroundings { cache, has_memory, instead: None }
 }
 
 fn new_namespaces() -> io::Result<()> {

@@ -5,11 +5,10 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// What resolves names of hosts and users, and answers questions only.
+/// Services that only resolve names of hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
 /// Where sockets lie that another network namespace listens at, as those of a container's host.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
-/// The most that are covered.
 const MOST: usize = 4_000;
 
 /// Every socket that can be found, without those that only resolve names.

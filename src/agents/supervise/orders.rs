@@ -10,7 +10,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
-use crate::agents::sandbox::{Confinement, Hold};
+use crate::agents::sandbox::Confinement;
 
 /// The supervisor's ends of the two pipes: one that ends when the agent is to, and one for the [`Report`].
 #[derive(Debug)]
@@ -19,47 +19,28 @@ pub(in crate::agents) struct Ends {
     pub(in crate::agents) report: PipeWriter,
 }
 
-/// What the supervisor is told. Paths keep bytes that are no text.
+/// The supervisor's instructions. Paths need not be UTF-8.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Orders {
     /// The process that starts the supervisor.
     pub(super) starter: u32,
-    /// The numbers of the two pipes.
     pub(super) liveness: RawFd,
     pub(super) report: RawFd,
     pub(super) grace: Duration,
     /// The folder to remove at the end.
     pub(super) temporary: OsString,
-    hold: Hold,
-    namespaces: bool,
-    cache: Option<OsString>,
-    hidden: Option<OsString>,
-    writable: Vec<OsString>,
+    pub(super) confinement: Confinement,
 }
 
-impl Orders {
-    /// How the agent is held.
-    pub(super) fn confinement(&self) -> Confinement {
-        Confinement {
-            hold: self.hold,
-            namespaces: self.namespaces,
-            cache: self.cache.clone().map(PathBuf::from),
-            hidden: self.hidden.clone().map(PathBuf::from),
-            writable: self.writable.iter().map(PathBuf::from).collect(),
-        }
-    }
-}
-
-/// The arguments before the agent's own command line.
 pub(in crate::agents) fn arguments(
     ends: &Ends,
     grace: Duration,
     temporary: &Path,
     confinement: Option<&Confinement>,
 ) -> [OsString; 2] {
-    let Confinement { hold, namespaces, cache, hidden, mut writable } = confinement.cloned().unwrap_or_default();
-    if confinement.is_some() {
-        writable.push(temporary.to_owned());
+    let mut confinement = confinement.cloned();
+    if let Some(confinement) = &mut confinement {
+        confinement.writable.push(temporary.into());
     }
     let orders = Orders {
         starter: std::process::id(),
@@ -67,16 +48,11 @@ pub(in crate::agents) fn arguments(
         report: ends.report.as_raw_fd(),
         grace,
         temporary: temporary.into(),
-        hold,
-        namespaces,
-        cache: cache.map(OsString::from),
-        hidden: hidden.map(OsString::from),
-        writable: writable.into_iter().map(OsString::from).collect(),
+        confinement: confinement.unwrap_or_default(),
     };
     [NAME.into(), serde_json::to_string(&orders).expect("orders are representable in JSON").into()]
 }
 
-/// What the arguments after the [`NAME`] say: the orders, the program and its arguments.
 pub(super) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> {
     let [orders, program, args @ ..] = args else { return None };
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
@@ -93,7 +69,6 @@ pub(in crate::agents) fn hand_over(ends: &Ends) -> io::Result<()> {
     Ok(())
 }
 
-/// How an agent's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::agents) enum End {
     Exit(i32),
@@ -106,28 +81,21 @@ pub(in crate::agents) enum End {
     Unknown,
 }
 
-/// What the supervisor tells Glee at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::agents) struct Report {
-    /// How the agent ended.
     pub(in crate::agents) end: End,
-    /// Whether the sandbox held it.
     pub(in crate::agents) held: bool,
     /// The processes that could not be ended; `None` is the proof that there are none.
     pub(in crate::agents) left: Option<Vec<i32>>,
 }
 
-/// Written to the liveness pipe to have the agent stand still.
+/// Written to the liveness pipe to suspend the agent.
 pub(in crate::agents) const STAND: u8 = b's';
-/// Written to the liveness pipe to have it go on.
+/// Written to the liveness pipe to resume it.
 pub(in crate::agents) const GO_ON: u8 = b'c';
 
 /// The folder of the own open descriptors.
-#[cfg(target_os = "linux")]
-pub(in crate::agents) const DESCRIPTORS: &str = "/proc/self/fd";
-/// The folder of the own open descriptors.
-#[cfg(not(target_os = "linux"))]
-pub(in crate::agents) const DESCRIPTORS: &str = "/dev/fd";
+pub(in crate::agents) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
 /// Where an inherited pipe is opened anew: what Rust opens is closed on exec, so the agent cannot inherit it.
 pub(super) fn descriptor(fd: RawFd) -> PathBuf {
@@ -159,10 +127,12 @@ mod tests {
     #[test]
     fn orders_survive_the_command_line_whatever_bytes_their_paths_have() {
         use std::os::unix::ffi::OsStringExt as _;
+
+        use crate::agents::sandbox::Hold;
         let (liveness, _writer) = io::pipe().expect("a pipe");
         let (_reader, report) = io::pipe().expect("a pipe");
         let ends = Ends { liveness, report };
-        let strange = PathBuf::from(OsString::from_vec(b"/a\xff b".to_vec()));
+        let strange = OsString::from_vec(b"/a\xff b".to_vec());
         let confinement = Confinement {
             hold: Hold::IfPossible,
             namespaces: true,
@@ -179,7 +149,7 @@ mod tests {
         assert_eq!((orders.starter, orders.liveness), (std::process::id(), ends.liveness.as_raw_fd()));
         assert_eq!((orders.grace, orders.temporary.as_os_str()), (grace, OsStr::new("/tmp/x")));
         let writable = vec![strange, "/tmp/x".into()];
-        assert_eq!(orders.confinement(), Confinement { writable, ..confinement });
+        assert_eq!(orders.confinement, Confinement { writable, ..confinement });
         assert_eq!(parse(&args[..1]), None, "no program");
         assert_eq!(parse(&["5", "sh"].map(OsString::from)), None, "no orders");
     }

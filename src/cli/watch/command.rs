@@ -10,8 +10,8 @@ use crate::report::json::pretty;
 use crate::ui::stream;
 use crate::watch::intake::{Answer, Command as Order};
 use crate::watch::socket::{SocketError, lock, own_name};
-use crate::watch::standing::{IssueStanding, Standing};
-use crate::watch::{record, recorded, recorded_issues};
+use crate::watch::standing::{Issue, Standing};
+use crate::watch::{recorded, recorded_issues};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -122,7 +122,7 @@ fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
 }
 
 fn issues(globals: &Globals, as_json: bool) -> CommandResult {
-    let issues: Vec<IssueStanding> = match connect(globals)? {
+    let issues: Vec<Issue> = match connect(globals)? {
         Ok(mut client) => {
             let answer = accepted(client.command(&Order::Issues)?)?;
             asked_for(answer.issues)?
@@ -169,7 +169,7 @@ fn change(globals: &Globals, order: &Order) -> CommandResult {
         }
         _ => return Err(error.into()),
     };
-    record(&mut journal, &RunId(stood.run), event)?;
+    journal.append(&RunId(stood.run), event)?;
     let now: Option<Standing> = recorded(&journal, &root)?;
     now.map_or(Ok(ExitReason::Clean), |standing| shown(globals, &standing))
 }

@@ -1,6 +1,7 @@
 //! The watch itself: settings, plan, socket, screen, and the loop until somebody ends it.
 
 use std::io::{self, BufRead as _, BufReader};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
@@ -68,7 +69,7 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
             // In the runtime, which it belongs to.
             let listener = Listener::bind(&path, &root).map_err(CommandError::from)?;
             let (intake, said) = intake::intake();
-            let owed = listener.owed();
+            let all_answered = listener.all_answered();
             let serving = tokio::spawn(listener.serve(intake.clone()));
             let (standing, stands) = channel::channel(Default::default());
             let (typed, typing) = channel::channel(String::new());
@@ -80,21 +81,21 @@ pub(super) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 None => {}
             }
             let setup = Setup {
-                workspace,
+                workspace: Arc::new(workspace),
                 state_dir,
                 journal,
                 agents,
                 settings,
                 templates,
-                sink,
+                sink: Arc::new(Mutex::new(sink)),
                 standing,
-                intake: (intake, said),
+                intake,
                 socket: Some(path),
                 stay: args.stay,
                 stop,
             };
-            let ended = watch::run(setup, plan, fresh).await.map_err(CommandError::from);
-            owed.given().await;
+            let ended = watch::run(setup, said, plan, fresh).await.map_err(CommandError::from);
+            all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
                 // The sender is gone with the watch.

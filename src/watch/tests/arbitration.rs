@@ -49,7 +49,7 @@ async fn a_judge_rules_on_what_a_clarification_did_not_settle() {
         })
         .await;
     assert_eq!(table.actions(), [Action::PauseAndClarify, Action::PauseAndClarify]);
-    let open: Vec<_> = ended.standing.issues.iter().map(|issue| issue.description.clone()).collect();
+    let open: Vec<_> = ended.standing.issues.iter().map(|issue| issue.issue.description.clone()).collect();
     assert_eq!(open, ["gemini objects"], "what is dismissed is closed, what is enforced is not");
     let journal = Journal::open(&scene.folder.path().join("state/history.db")).unwrap();
     let disputes = journal.disputes(&Default::default()).unwrap();

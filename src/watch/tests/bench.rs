@@ -101,20 +101,20 @@ impl Scene {
         let workspace = Workspace::discover(&self.folder.path().join("tree")).unwrap();
         let plan = plan(&self.settings, &workspace, self.jobs.clone()).unwrap();
         let setup = Setup {
-            workspace,
+            workspace: Arc::new(workspace),
             state_dir: self.folder.path().join("state"),
             journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
             agents: Agents::new(Arc::clone(&runner) as Arc<dyn crate::agents::Runner>),
             settings: self.settings.clone(),
             templates: self.folder.path().join("none"),
-            sink: Box::new(Listener(Arc::clone(&heard), Instant::now())),
+            sink: Arc::new(Mutex::new(Box::new(Listener(Arc::clone(&heard), Instant::now())))),
             standing: watch::channel(Standing::default()).0,
-            intake: (intake.clone(), said),
+            intake: intake.clone(),
             socket: None,
             stay: self.stay,
             stop,
         };
-        let watching = run(setup, plan, false);
+        let watching = run(setup, said, plan, false);
         let play = async {
             let played = play(Table { intake, heard }).await;
             if !killed {
