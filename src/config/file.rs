@@ -50,10 +50,8 @@ pub enum Links {
     Refused,
 }
 
-/// Reads a configuration file; `None` where there is none.
-///
-/// # Errors
-/// For anything that is not a readable text file of at most [`MAX_BYTES`].
+/// Reads a configuration file; `None` where there is none. Fails for anything that is not a readable text file of at
+/// most [`MAX_BYTES`].
 pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
     if !stands(path, links)? {
         return Ok(None);

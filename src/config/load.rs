@@ -155,11 +155,8 @@ impl Advice for ConfigError {
     }
 }
 
-/// Loads the settings.
-///
-/// # Errors
-/// For the first thing that is wrong with any of the sources. A project that is not trusted is no error here: see
-/// [`Loaded::untrusted`].
+/// Loads the settings. Fails for the first thing that is wrong with any of the sources. A project that is not trusted
+/// is no error here: see [`Loaded::untrusted`].
 pub fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
     let project_folder = sources.project_copy.as_deref().or(sources.project_root);
     let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));

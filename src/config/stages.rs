@@ -184,10 +184,8 @@ pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     Ok(pipeline)
 }
 
-/// The questions in a file, YAML or JSON.
-///
-/// # Errors
-/// When it cannot be used, or a question has no id of its own or no text.
+/// The questions in a file, YAML or JSON. Fails when it cannot be used, or a question has no id of its own or no
+/// text.
 pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
     let Questions { questions } = parse(path, &read(path)?)?;
     let shape = |message: String| StagesError::Shape { path: path.to_owned(), message };

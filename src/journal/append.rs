@@ -88,10 +88,8 @@ impl Journal {
         })
     }
 
-    /// Settles an open dispute by a person's word, outside of a run at work.
-    ///
-    /// # Errors
-    /// When there is no such dispute, or it is settled already.
+    /// Settles an open dispute by a person's word, outside of a run at work. Fails when there is no such dispute, or
+    /// it is settled already.
     pub fn resolve(
         &mut self,
         number: DisputeNumber,

@@ -93,10 +93,8 @@ impl fmt::Display for Fault {
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {
-    /// Walks the whole history: is every record as it was written, in its place, and do the views say the same?
-    ///
-    /// # Errors
-    /// When the history cannot be read at all. A torn file is a finding of the check, not an error.
+    /// Walks the whole history: is every record as it was written, in its place, and do the views say the same? Fails
+    /// when the history cannot be read at all. A torn file is a finding of the check, not an error.
     pub fn verify(&self) -> Result<Verification, JournalError> {
         let mut check = Verification { records: 0, head: String::new(), fault: None };
         match self.walk(&mut check) {

@@ -27,11 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Journal {
     /// Opens the history at `path` for writing; makes folders (mode 0700) and file (0600) as needed and brings an
-    /// older form up to date.
-    ///
-    /// # Errors
-    /// When the place cannot be written, or holds something else, something newer or something damaged. Nothing that
-    /// was there is overwritten then.
+    /// older form up to date. Fails when the place cannot be written, or holds something else, something newer or
+    /// something damaged. Nothing that was there is overwritten then.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let path = create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -40,10 +37,8 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens the history at `path` for reading; `None` where no history has begun. Creates nothing.
-    ///
-    /// # Errors
-    /// When the file is there but is not a history this program can read.
+    /// Opens the history at `path` for reading; `None` where no history has begun. Creates nothing. Fails when the
+    /// file is there but is not a history this program can read.
     pub fn open_read(path: &Path) -> Result<Option<Self>, JournalError> {
         let Some(path) = existing(path)? else { return Ok(None) };
         let opened = Self { db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, path: path.clone() };

@@ -15,10 +15,8 @@ const ALL: &str = "run = ?1";
 const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled')";
 
 impl Journal {
-    /// The events of a run, in order; empty for an unknown run.
-    ///
-    /// # Errors
-    /// When the history cannot be read, or holds an event this program does not understand.
+    /// The events of a run, in order; empty for an unknown run. Fails when the history cannot be read, or holds an
+    /// event this program does not understand.
     pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
         self.events_where(run, ALL)
     }
@@ -128,10 +126,8 @@ impl Journal {
         })
     }
 
-    /// The run that `text` means: its id, the beginning or the end of it, or `last`.
-    ///
-    /// # Errors
-    /// When it means none or several, or the history cannot be read.
+    /// The run that `text` means: its id, the beginning or the end of it, or `last`. Fails when it means none or
+    /// several, or the history cannot be read.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("run", text)
     }

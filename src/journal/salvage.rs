@@ -19,9 +19,7 @@ pub(super) fn empty() -> rusqlite::Result<Connection> {
 
 impl Journal {
     /// A history for reading, built from those events at `path` that can be read. Nothing says that it is complete.
-    ///
-    /// # Errors
-    /// When no event can be read at all.
+    /// Fails when no event can be read at all.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;

@@ -31,10 +31,7 @@ pub struct Dossier {
     pub problems: Vec<String>,
 }
 
-/// Reads all documents of a text, one after another.
-///
-/// # Errors
-/// When the text is not JSON, or JSON of another form.
+/// Reads all documents of a text, one after another. Fails when the text is not JSON, or JSON of another form.
 pub fn read(text: &str) -> Result<Dossier, serde_json::Error> {
     let mut dossier = Dossier::default();
     let mut debate = Vec::new();

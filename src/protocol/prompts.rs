@@ -78,10 +78,8 @@ impl Advice for PromptError {
     }
 }
 
-/// The prompt for a request. `overrides` is the project's folder of templates (`.glee/prompts`), which need not exist.
-///
-/// # Errors
-/// When the project's template cannot be read or rendered.
+/// The prompt for a request. `overrides` is the project's folder of templates (`.glee/prompts`), which need not
+/// exist. Fails when the project's template cannot be read or rendered.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (name, built_in) = template(&request.task);
     let own = overrides.map(|folder| folder.join(name));
@@ -102,10 +100,8 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
     Ok(text)
 }
 
-/// The instructions of a stage out of the template in its file, which knows `id`, `stage` and `fields`.
-///
-/// # Errors
-/// When it is no template, or asks for a value that does not exist.
+/// The instructions of a stage out of the template in its file, which knows `id`, `stage` and `fields`. Fails when it
+/// is no template, or asks for a value that does not exist.
 pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
     let values = minijinja::context! { id, stage, fields => fields.to_vec() };
     bounded(template, &values, &format!("`prompt` of stage {stage}"))

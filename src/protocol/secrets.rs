@@ -55,10 +55,8 @@ pub fn private_key(text: &str) -> Option<u32> {
 
 /// Copies a stream without its secrets. Returns whether there were any.
 ///
-/// Memory stays within a few pieces, however long the stream and its lines are.
-///
-/// # Errors
-/// Those of the reader and the writer.
+/// Memory stays within a few pieces, however long the stream and its lines are. Fails where the reader or the writer
+/// does.
 pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     let mut found = false;
     let mut piece = Vec::new();

@@ -81,9 +81,7 @@ impl Menu<'_> {
         lines
     }
 
-    /// Lets a person choose. `None`: they went away. The menu is gone afterwards.
-    ///
-    /// # Errors
+    /// Lets a person choose. `None`: they went away. The menu is gone afterwards. Fails with
     /// [`io::ErrorKind::Interrupted`] for Ctrl-C, and when the terminal cannot be used.
     pub(super) fn ask(&mut self, term: &Term, look: impl Fn() -> Look) -> io::Result<Option<usize>> {
         term.hide_cursor()?;
@@ -113,10 +111,7 @@ impl Menu<'_> {
     }
 }
 
-/// Asks for a line of text. `None`: the person went away; Enter alone is the empty line.
-///
-/// # Errors
-/// As [`Menu::ask`].
+/// Asks for a line of text. `None`: the person went away; Enter alone is the empty line. Fails as [`Menu::ask`].
 pub(super) fn line(term: &Term, prompt: &str, look: impl Fn() -> Look) -> io::Result<Option<String>> {
     let mut text = String::new();
     let answer = loop {

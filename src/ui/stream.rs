@@ -5,10 +5,7 @@
 
 use std::io::{self, Write};
 
-/// Writes `text` to stdout as it stands.
-///
-/// # Errors
-/// Any failure but a closed pipe.
+/// Writes `text` to stdout as it stands. Fails on any failure but a closed pipe.
 pub fn out(text: &str) -> io::Result<()> {
     quiet_pipe(write_all(&mut io::stdout().lock(), text))
 }

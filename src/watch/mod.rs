@@ -182,10 +182,8 @@ pub fn plan(settings: &Settings, workspace: &Workspace, jobs: Vec<Job>) -> Resul
     })
 }
 
-/// Watches until it is stopped: carries on the last watch of the tree, or begins one. `said` is what comes by the intake.
-///
-/// # Errors
-/// When the history or the tree fails; what was recorded until then is there when it is started again.
+/// Watches until it is stopped: carries on the last watch of the tree, or begins one. `said` is what comes by the
+/// intake. Fails when the history or the tree fails; what was recorded until then is there when it is started again.
 pub async fn run(
     setup: Setup,
     said: mpsc::Receiver<Batch>,

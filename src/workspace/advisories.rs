@@ -57,10 +57,8 @@ struct Question {
     around: BTreeSet<Locked>,
 }
 
-/// Fills in what the configured databases say of claims; relative paths are in the tree.
-///
-/// # Errors
-/// When a database cannot be asked; one file of it that is no advisory is passed over.
+/// Fills in what the configured databases say of claims; relative paths are in the tree. Fails when a database cannot
+/// be asked; one file of it that is no advisory is passed over.
 pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());

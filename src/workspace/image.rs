@@ -84,10 +84,8 @@ impl Bytes {
 impl Workspace {
     /// Records the tree as it is right now, in the state folder.
     ///
-    /// A file that cannot be read is recorded as such; what is ignored is not recorded.
-    ///
-    /// # Errors
-    /// git or the state folder fails; outside git, the tree is too large.
+    /// A file that cannot be read is recorded as such; what is ignored is not recorded. Fails when git or the state
+    /// folder fails; outside git, the tree is too large.
     pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId> {
         self.record_with(state_dir, &Beyond::default()).map(|recorded| recorded.tree)
     }

@@ -68,11 +68,9 @@ impl Note {
 }
 
 impl Workspace {
-    /// Keeps the tree as it is right now, before the first call of a run's coder. A tree that is kept already for this run
-    /// is left as it is.
-    ///
-    /// # Errors
-    /// As [`Workspace::snapshot`]; [`WorkspaceError::NotKept`] for a file that cannot be read.
+    /// Keeps the tree as it is right now, before the first call of a run's coder. A tree that is kept already for
+    /// this run is left as it is. Fails as [`Workspace::snapshot`]; [`WorkspaceError::NotKept`] for a file that
+    /// cannot be read.
     pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage> {
         let kept_as = format!("kept/{run}/before");
         if let Some(first) = Note::read(run, state_dir).and_then(|note| note.spans.into_iter().next()) {

@@ -23,9 +23,7 @@ impl Workspace {
     /// Takes the lock of this work tree for a run that may edit it.
     ///
     /// The file lies in `state_dir` and is named by the root, so that linked worktrees do not wait for each other.
-    ///
-    /// # Errors
-    /// [`WorkspaceError::Locked`] if another run holds it; the state folder cannot be used.
+    /// Fails with [`WorkspaceError::Locked`] if another run holds it; the state folder cannot be used.
     pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
         let name = blake3::hash(&names::bytes(self.root())).to_hex();
         let path = state_dir.join(format!("tree-{}.lock", &name[..16]));

@@ -89,11 +89,8 @@ pub struct Workspace {
 
 impl Workspace {
     /// Finds the tree that `start` lies in: the git work tree around it, else the nearest folder upward with a
-    /// `.glee` folder, else `start` itself.
-    ///
-    /// # Errors
-    /// `start` cannot be read, lies in a bare repository or inside a `.git` folder, or git is missing or refuses the
-    /// repository.
+    /// `.glee` folder, else `start` itself. Fails when `start` cannot be read, lies in a bare repository or inside a
+    /// `.git` folder, or git is missing or refuses the repository.
     pub fn discover(start: &Path) -> Result<Self> {
         let start = start
             .canonicalize()

@@ -21,10 +21,8 @@ const ALL: Duration = Duration::from_secs(30);
 /// An answer larger than this is none, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Asks for advisories by their ids, the ones that those go by elsewhere included, and for all of some packages.
-///
-/// # Errors
-/// In one line, why there is no answer. That an id is unknown is an answer.
+/// Asks for advisories by their ids, the ones that those go by elsewhere included, and for all of some packages. The
+/// error says in one line why there is no answer; that an id is unknown is an answer.
 pub(super) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
     let api = Api::new(root);
     let mut found = Vec::new();

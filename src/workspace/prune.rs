@@ -95,10 +95,8 @@ impl Repository {
     }
 }
 
-/// Removes a folder with everything in it; returns the bytes that nobody else holds.
-///
-/// # Errors
-/// It cannot be read or removed; that it is not there is no error.
+/// Removes a folder with everything in it; returns the bytes that nobody else holds. Fails when it cannot be read or
+/// removed; that it is not there is no error.
 pub fn remove_folder(folder: &Path) -> io::Result<u64> {
     let freed = files_below(folder)?.iter().filter_map(|path| own_size(path)).sum();
     match std::fs::remove_dir_all(folder) {

@@ -127,11 +127,9 @@ impl Selection {
 }
 
 impl Workspace {
-    /// Selects what a review covers.
-    ///
-    /// # Errors
-    /// A path, revision or diff that cannot be read, a target that needs git outside git, or an empty target: they end
-    /// a command with exit code 2 and nothing written. A change of which nothing can be read ends it with 4.
+    /// Selects what a review covers. Fails for a path, revision or diff that cannot be read, a target that needs git
+    /// outside git, or an empty target: they end a command with exit code 2 and nothing written. A change of which
+    /// nothing can be read ends it with 4.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));

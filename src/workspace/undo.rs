@@ -89,11 +89,9 @@ type Changes = BTreeMap<Vec<u8>, Vec<(Option<Entry>, Option<Option<Entry>>)>>;
 type Contents = Vec<(Content, Option<Content>)>;
 
 impl Workspace {
-    /// Takes back what the coder of a run did.
-    ///
-    /// # Errors
-    /// What was kept is gone, the tree is not the run's, the state folder fails before anything is touched, or
-    /// [`WorkspaceError::NotRestored`] with every file that could not be written; all others are.
+    /// Takes back what the coder of a run did. Fails when what was kept is gone, the tree is not the run's, the state
+    /// folder fails before anything is touched, or [`WorkspaceError::NotRestored`] with every file that could not be
+    /// written; all others are.
     pub fn undo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let Opened { mut spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
@@ -194,11 +192,9 @@ impl Workspace {
         Deeds::read(run, state_dir).is_ok_and(|deeds| !deeds.undone.is_empty())
     }
 
-    /// Writes what was kept before the coder's first byte into a folder that is new or empty, and leaves the tree as it is.
-    /// Returns the number of files.
-    ///
-    /// # Errors
-    /// [`WorkspaceError::Occupied`] for a folder with something in it; else as [`Workspace::undo`].
+    /// Writes what was kept before the coder's first byte into a folder that is new or empty, and leaves the tree as
+    /// it is. Returns the number of files. Fails with [`WorkspaceError::Occupied`] for a folder with something in it;
+    /// else as [`Workspace::undo`].
     pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
         let unwritable =
             |source: std::io::Error| WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())]);

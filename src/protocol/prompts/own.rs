@@ -67,10 +67,8 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Checks that a template uses nothing but the bounded part of the language.
-///
-/// # Errors
-/// The first construct that it may not use.
+/// Checks that a template uses nothing but the bounded part of the language. The error is the first construct that it
+/// may not use.
 pub(super) fn check(source: &str) -> Result<(), Refused> {
     let mut rest = source;
     let line_of = |rest: &str| source[..source.len() - rest.len()].matches('\n').count() + 1;
