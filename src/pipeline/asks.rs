@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
-use crate::pipeline::merge;
+use crate::pipeline::recognition;
 use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
@@ -78,7 +78,7 @@ impl Desk<'_> {
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
         let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
         let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let rulings = merge::in_force(self.bindings, |file| paths.contains(file))
+        let rulings = recognition::in_force(self.bindings, |file| paths.contains(file))
             .map(|(binding, dispute, disposition)| RulingInForce {
                 dispute,
                 location: binding.location.clone(),

@@ -10,7 +10,8 @@ use crate::domain::{
 };
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
-use crate::pipeline::merge::{self, Bench, Raised};
+use crate::pipeline::merge::{Bench, Raised};
+use crate::pipeline::recognition;
 use crate::pipeline::state::State;
 use crate::rules::consensus::{self, Claim, Consensus, Debate, Defence, Examination, Level, Policy};
 use crate::rules::mandatory;
@@ -264,7 +265,9 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
     let mut findings = bench.findings(raised, claims, consensus);
     let mut next = state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0);
     let mut taken = BTreeSet::new();
-    let waiting = merge::Waiting::of(state);
+    let text_of = |path: &str| bench.text(path);
+    let repeated = recognition::repeated(state, &findings, &text_of);
+    let mut index = 0..;
     let mut by_source: HashMap<&str, Vec<FindingId>> = HashMap::new();
     for known in of_round(state, round) {
         for source in sources(known) {
@@ -272,10 +275,11 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
         }
     }
     findings.retain_mut(|finding| {
+        let is_repeated = index.next().is_some_and(|index| repeated.contains(&index));
         let known = sources(finding).filter_map(|source| by_source.get(source)).flatten().copied();
         if let Some(known) = known.filter(|id| !taken.contains(id)).min() {
             finding.id = known;
-        } else if is_new(finding) && !waiting.has(finding) {
+        } else if is_new(finding) && !is_repeated {
             next += 1;
             finding.id = FindingId(next);
         } else {
@@ -299,8 +303,8 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
     let summary = summary + &alone;
     let report = DebateMessage::Message { recipient: LEAD.to_owned(), content, summary };
     let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
-    let ruled =
-        merge::earlier(findings.iter().filter(|finding| !known.contains(&finding.id)), bindings, bench.lists);
+    let new = findings.iter().filter(|finding| !known.contains(&finding.id));
+    let ruled = recognition::earlier(new, bindings, bench.lists, &text_of);
     let notices = silent.iter().map(|name| EventKind::Notice { text: incomplete(name) }).collect::<Vec<_>>();
     let concluded = EventKind::DebateConcluded { round, findings, silent, report };
     let request_id = "debate-complete".to_owned();

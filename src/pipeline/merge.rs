@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::{Advisories, Settings};
 use crate::domain::{
-    Advised, AgentName, Anchor, Confidence, Corroboration, Disposition, DisputeNumber, Finding, FindingId,
-    Position, RawFinding, Role, Severity, Tag, Untrusted,
+    Advised, AgentName, Confidence, Corroboration, Finding, FindingId, Position, RawFinding, Role, Severity, Tag,
+    Untrusted,
 };
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::edits;
+use crate::pipeline::recognition;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::protocol::{claims, review};
-use crate::rules::consensus::identity::Profile;
 use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing};
 use crate::rules::{mandatory, reversal};
 use crate::workspace::blocks::Blocks;
@@ -62,8 +62,10 @@ impl Bench<'_> {
         let debate = self.debate();
         let consensus = consensus::merge(&claims, &debate, &self.paths(), self.lists.policy);
         let mut findings: Vec<Finding> = self.findings(&raised, &claims, &consensus);
-        let waiting = Waiting::of(self.state);
-        findings.retain(|finding| !waiting.has(finding));
+        let text_of = |path: &str| self.text(path);
+        let repeated = recognition::repeated(self.state, &findings, &text_of);
+        let mut index = 0..;
+        findings.retain(|_| !index.next().is_some_and(|index| repeated.contains(&index)));
         findings.sort_by(|a, b| {
             let key = |f: &Finding| (f.raw.file.is_none(), f.raw.file.clone(), f.raw.line, f.raw.severity.tag);
             key(a).cmp(&key(b))
@@ -72,7 +74,7 @@ impl Bench<'_> {
         for (number, finding) in (first..).zip(&mut findings) {
             finding.id = FindingId(number);
         }
-        let ruled = earlier(&findings, bindings, self.lists);
+        let ruled = recognition::earlier(&findings, bindings, self.lists, &text_of);
         std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
     }
 
@@ -186,7 +188,7 @@ impl Bench<'_> {
         }
     }
 
-    fn text(&self, path: &str) -> String {
+    pub(crate) fn text(&self, path: &str) -> String {
         let reviewed = self.sources.file(self.round, path).map(|source| source.text.clone());
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
@@ -370,48 +372,6 @@ fn corroboration(raised: &[Raised], claims: &[Claim], decision: &Decision, revie
     }
 }
 
-/// Whether two findings of a place that does not exist in the tree say the same.
-fn is_same(a: &Finding, b: &Finding) -> bool {
-    a.raw.file.is_some() && a.raw.file == b.raw.file && a.raw.line == b.raw.line && a.raw.title == b.raw.title
-}
-
-/// The findings of this run that the coder will be given again anyway.
-pub(crate) struct Waiting<'a> {
-    anchored: HashMap<(&'a str, &'a str), Vec<Profile<'a>>>,
-    all: HashMap<(Option<&'a str>, Option<u32>), Vec<&'a Finding>>,
-}
-
-impl<'a> Waiting<'a> {
-    pub(crate) fn of(state: &'a State) -> Self {
-        let mut waiting = Self { anchored: HashMap::new(), all: HashMap::new() };
-        let open = state
-            .findings
-            .iter()
-            .filter(|earlier| !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none());
-        for earlier in open {
-            waiting.all.entry((earlier.raw.file.as_deref(), earlier.raw.line)).or_default().push(earlier);
-            if let Some(anchor) = &earlier.anchor {
-                waiting.anchored.entry((&anchor.file, &anchor.block)).or_default().push(Profile::of(anchor));
-            }
-        }
-        waiting
-    }
-
-    /// Whether a finding of a later round repeats one of them.
-    pub(crate) fn has(&self, finding: &Finding) -> bool {
-        let at_its_place = self.all.get(&(finding.raw.file.as_deref(), finding.raw.line)).into_iter().flatten();
-        let unanchored = at_its_place
-            .filter(|earlier| earlier.anchor.is_none() || finding.anchor.is_none())
-            .any(|earlier| is_same(earlier, finding));
-        unanchored
-            || finding.anchor.as_ref().is_some_and(|anchor| {
-                let known = self.anchored.get(&(anchor.file.as_str(), anchor.block.as_str()));
-                let profile = Profile::of(anchor);
-                known.into_iter().flatten().any(|earlier| earlier.likeness(&profile).is_some())
-            })
-    }
-}
-
 /// The earlier finding of this run that a finding asks to undo.
 fn reversed(state: &State, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
@@ -432,230 +392,4 @@ fn reversed(state: &State, finding: &Finding) -> Option<FindingId> {
         };
         change.touched.iter().find(asked).copied()
     })
-}
-
-/// What earlier disputes say of some findings of a round.
-///
-/// A dispute binds one finding of a reviewer: a reviewer that names two problems means two, and a decision was on one.
-/// The surest pair is taken first, of equals the newest dispute.
-pub(crate) fn earlier<'a>(
-    findings: impl IntoIterator<Item = &'a Finding>,
-    bindings: &[Binding],
-    lists: &Lists,
-) -> Vec<EventKind> {
-    let findings: Vec<&Finding> = findings.into_iter().collect();
-    let mut by_block: HashMap<(&str, &str), Vec<Read<'_>>> = HashMap::new();
-    for binding in bindings {
-        let anchor = &binding.anchor;
-        by_block.entry((&anchor.file, &anchor.block)).or_default().push((binding, Profile::of(anchor)));
-    }
-    // Equal words are surer than any others, so these are taken before anything else is compared.
-    let mut by_text: HashMap<(&str, &str, &str), Vec<&Read<'_>>> = HashMap::new();
-    for known in by_block.values().flatten() {
-        let anchor = &known.0.anchor;
-        by_text.entry((&anchor.file, &anchor.block, &anchor.text)).or_default().push(known);
-    }
-    let mut bound = Bound { findings: &findings, by: BTreeMap::new(), taken: BTreeSet::new() };
-    let anchored = || findings.iter().enumerate().filter_map(|(at, finding)| Some((at, finding.anchor.as_ref()?)));
-    let mut pairs = Vec::new();
-    for (index, anchor) in anchored() {
-        let place = (anchor.file.as_str(), anchor.block.as_str(), anchor.text.as_str());
-        let same = by_text.get(&place).into_iter().flatten().copied();
-        pairs.extend(alike(index, anchor, same).filter(|pair| pair.0 >= 1.0));
-    }
-    bound.take(std::mem::take(&mut pairs));
-    for (index, anchor) in anchored().filter(|(index, _)| !bound.by.contains_key(index)) {
-        let near = by_block.get(&(anchor.file.as_str(), anchor.block.as_str())).into_iter().flatten();
-        let free = near.filter(|(binding, _)| bound.is_free(index, binding));
-        pairs.extend(alike(index, anchor, free).filter(|pair| pair.0 < 1.0));
-    }
-    bound.take(pairs);
-    bound.by.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, lists)).collect()
-}
-
-/// What a dispute binds, with its words read.
-type Read<'a> = (&'a Binding, Profile<'a>);
-
-/// How alike a finding and a dispute are, and which.
-type Pair<'a> = (f32, DisputeNumber, usize, &'a Binding);
-
-/// The disputes that a finding may be about.
-fn alike<'a>(
-    index: usize,
-    anchor: &Anchor,
-    known: impl Iterator<Item = &'a Read<'a>>,
-) -> impl Iterator<Item = Pair<'a>> {
-    let profile = Profile::of(anchor);
-    let pairs: Vec<Pair<'a>> = known
-        .filter_map(|(binding, other)| Some((other.likeness(&profile)?, binding.dispute, index, *binding)))
-        .collect();
-    pairs.into_iter()
-}
-
-struct Bound<'a> {
-    findings: &'a [&'a Finding],
-    by: BTreeMap<usize, &'a Binding>,
-    taken: BTreeSet<(DisputeNumber, &'a AgentName)>,
-}
-
-impl<'a> Bound<'a> {
-    fn is_free(&self, index: usize, binding: &Binding) -> bool {
-        !self.findings[index].raised_by.iter().any(|name| self.taken.contains(&(binding.dispute, name)))
-    }
-
-    /// Takes pairs, the surest first.
-    fn take(&mut self, mut pairs: Vec<Pair<'a>>) {
-        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
-        for (_, dispute, index, binding) in pairs {
-            if !self.by.contains_key(&index) && self.is_free(index, binding) {
-                self.by.insert(index, binding);
-                self.taken.extend(self.findings[index].raised_by.iter().map(|name| (dispute, name)));
-            }
-        }
-    }
-}
-
-/// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
-fn ruled(finding: FindingId, binding: &Binding, lists: &Lists) -> Option<EventKind> {
-    let (dispute, new_tag) = (binding.dispute, binding.new_tag);
-    let Some(disposition) = binding.disposition.clone() else {
-        return Some(EventKind::StillDisputed { finding, dispute });
-    };
-    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional);
-    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::AlreadyRuled {
-        finding,
-        dispute,
-        disposition,
-        new_tag,
-    })
-}
-
-/// The rulings that reviewers of these files are told of.
-pub(crate) fn in_force<'a>(
-    bindings: &'a [Binding],
-    files: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = (&'a Binding, DisputeNumber, Disposition)> + 'a {
-    // What is open under another tag is raised again.
-    let binds = move |binding: &&Binding| binding.new_tag.is_none() && files(&binding.anchor.file);
-    bindings.iter().filter(binds).filter_map(|binding| {
-        let disposition = binding.disposition.clone().filter(Disposition::closes)?;
-        Some((binding, binding.dispute, disposition))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::rules::consensus::identity;
-
-    const TITLES: [&str; 6] =
-        ["weak hash", "a weak hash is used", "weak md5 hash", "sql injection", "remove the lock", "add the lock"];
-
-    fn anchor((block, title, offset): (u8, usize, Option<u32>)) -> Anchor {
-        Anchor {
-            file: "a.py".into(),
-            block: format!("b{block}"),
-            category: "bug".into(),
-            text: TITLES[title].into(),
-            offset,
-            ..Anchor::default()
-        }
-    }
-
-    fn finding(number: usize, place: (u8, usize, Option<u32>), by: &[u8]) -> Finding {
-        Finding {
-            id: FindingId(u32::try_from(number).expect("few") + 1),
-            raw: RawFinding {
-                severity: Severity::known(Tag::Must),
-                title: TITLES[place.1].into(),
-                file: Some("a.py".into()),
-                line: place.2,
-                ..RawFinding::default()
-            },
-            mandatory: true,
-            raised_by: by.iter().map(|name| AgentName::from(name.to_string().as_str())).collect(),
-            round: 1,
-            anchor: Some(anchor(place)),
-            reverses: None,
-            consensus: None,
-        }
-    }
-
-    /// Every pair compared, the surest taken first.
-    fn naive(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
-        let mut pairs = Vec::new();
-        for (index, finding) in findings.iter().enumerate() {
-            for binding in bindings {
-                let likeness = identity::likeness(&binding.anchor, finding.anchor.as_ref().expect("each has one"));
-                pairs.extend(likeness.map(|likeness| (likeness, binding.dispute, index, binding)));
-            }
-        }
-        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
-        let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
-        for (_, dispute, index, binding) in pairs {
-            let by = &findings[index].raised_by;
-            if !bound.contains_key(&index) && !by.iter().any(|name| taken.contains(&(dispute, name))) {
-                bound.insert(index, binding);
-                taken.extend(by.iter().map(|name| (dispute, name)));
-            }
-        }
-        bound.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, &lists())).collect()
-    }
-
-    fn lists() -> Lists {
-        Lists { mandatory: vec!["MUST".to_owned()], optional: vec!["SHOULD".to_owned()], policy: Policy::Panel }
-    }
-
-    type Place = (u8, usize, Option<u32>);
-
-    fn place() -> impl Strategy<Value = Place> {
-        (0..2_u8, 0..TITLES.len(), proptest::option::of(0..6_u32))
-    }
-
-    proptest! {
-        #[test]
-        fn what_binds_is_what_comparing_every_pair_finds(
-            raised in proptest::collection::vec((place(), proptest::collection::vec(0..3_u8, 1..3)), 0..9),
-            disputes in proptest::collection::vec(place(), 0..9),
-        ) {
-            let findings: Vec<Finding> =
-                raised.iter().enumerate().map(|(number, (place, by))| finding(number, *place, by)).collect();
-            let bindings: Vec<Binding> = (1_u64..)
-                .zip(disputes)
-                .map(|(number, place)| Binding {
-                    dispute: DisputeNumber(number),
-                    run: crate::domain::RunId("r".into()),
-                    anchor: anchor(place),
-                    title: "".into(),
-                    location: None,
-                    disposition: Some(Disposition::Refuted),
-                    new_tag: None,
-                    rationale: "".into(),
-                })
-                .collect();
-            prop_assert_eq!(earlier(&findings, &bindings, &lists()), naive(&findings, &bindings));
-        }
-
-        #[test]
-        fn a_later_round_repeats_what_a_walk_through_all_findings_finds(
-            known in proptest::collection::vec((place(), any::<bool>()), 0..9), new in place(), anchored in any::<bool>(),
-        ) {
-            let made = |number, place, anchored| {
-                let mut made = finding(number, place, &[0]);
-                made.anchor = made.anchor.filter(|_| anchored);
-                made
-            };
-            let findings =
-                known.into_iter().enumerate().map(|(number, (place, anchored))| made(number, place, anchored));
-            let state = State { findings: findings.collect(), ..State::default() };
-            let new = made(99, new, anchored);
-            let walked = state.findings.iter().any(|earlier| match (&earlier.anchor, &new.anchor) {
-                (Some(a), Some(b)) => identity::likeness(a, b).is_some(),
-                _ => is_same(earlier, &new),
-            });
-            prop_assert_eq!(Waiting::of(&state).has(&new), walked);
-        }
-    }
 }

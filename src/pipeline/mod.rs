@@ -17,6 +17,7 @@ mod plan;
 pub mod ports;
 mod preview;
 mod prune;
+mod recognition;
 pub(crate) mod redaction;
 mod replay;
 pub(crate) mod resolve;

@@ -98,8 +98,8 @@ pub struct Blocks<'a> {
     path: &'a str,
     lines: Vec<&'a str>,
     index: Arc<Index>,
-    /// The hashes of all blocks.
-    all: OnceCell<HashSet<String>>,
+    /// The lines of all blocks, by their hashes.
+    all: OnceCell<HashMap<String, RangeInclusive<u32>>>,
     /// The identifiers of the blocks that something was said about.
     identifiers: RefCell<HashMap<(u32, u32), HashSet<&'a str>>>,
 }
@@ -159,16 +159,19 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Whether the block that an anchor names still stands in this text, wherever it has moved to.
-    pub fn holds(&self, anchor: &Anchor) -> bool {
-        self.all
-            .get_or_init(|| {
-                let whole = std::iter::once(1..=self.last());
-                let known = self.index.known.iter().flat_map(|block| [block.lines.clone(), block.reach.clone()]);
-                let rest = (0..self.index.paragraphs.len()).map(|index| self.around(index));
-                whole.chain(known).chain(rest).map(|block| self.hash(&block)).collect()
-            })
-            .contains(&anchor.block)
+    /// The lines of the block that an anchor names, wherever it has moved to in this text; `None` if it is not there.
+    pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
+        let all = self.all.get_or_init(|| {
+            let whole = std::iter::once(1..=self.last());
+            let known = self.index.known.iter().flat_map(|block| [block.lines.clone(), block.reach.clone()]);
+            let rest = (0..self.index.paragraphs.len()).map(|index| self.around(index));
+            let mut all = HashMap::new();
+            for block in whole.chain(known).chain(rest) {
+                all.entry(self.hash(&block)).or_insert(block);
+            }
+            all
+        });
+        all.get(&anchor.block).cloned()
     }
 
     fn last(&self) -> u32 {
@@ -485,12 +488,14 @@ mod tests {
         for path in ["x.rs", "x.unknown"] {
             let anchor = anchor(&finding("Use  `three`, now!", Some(6)), path, text);
             assert_eq!((anchor.category.as_str(), anchor.text.as_str()), ("bug", "use three now"));
-            assert!(Blocks::of(path, moved).holds(&anchor), "{path}");
-            assert!(!Blocks::of(path, edited).holds(&anchor), "{path}");
+            assert!(Blocks::of(path, moved).place(&anchor).is_some(), "{path}");
+            assert!(Blocks::of(path, edited).place(&anchor).is_none(), "{path}");
             assert_eq!(self::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
         }
         let whole = anchor(&finding("all of it", None), "x.rs", text);
-        assert!(Blocks::of("x.rs", text).holds(&whole) && !Blocks::of("x.rs", edited).holds(&whole));
+        assert!(
+            Blocks::of("x.rs", text).place(&whole).is_some() && Blocks::of("x.rs", edited).place(&whole).is_none()
+        );
     }
 
     #[cfg(feature = "astgrep")]
@@ -498,10 +503,10 @@ mod tests {
     fn a_finding_about_a_comment_notices_that_it_is_gone() {
         let text = "# TODO one\nx = 1\n# TODO two\n";
         let comment = anchor(&finding("Resolve this", Some(1)), "a.py", text);
-        assert!(Blocks::of("a.py", text).holds(&comment));
-        assert!(!Blocks::of("a.py", "x = 1\n# TODO two\n").holds(&comment));
+        assert!(Blocks::of("a.py", text).place(&comment).is_some());
+        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").place(&comment).is_none());
         let below = anchor(&finding("Name it", Some(2)), "a.py", text);
-        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").holds(&below), "the comment is not its matter");
+        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").place(&below).is_some(), "the comment is not its matter");
     }
 
     proptest::proptest! {

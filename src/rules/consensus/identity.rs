@@ -7,15 +7,25 @@
 
 use std::collections::BTreeSet;
 
-use super::words::{self, Vectors};
+use super::words::Vectors;
 use crate::domain::Anchor;
 
 /// How far apart two lines of one block may be for words alone to match.
-const NEAR: u32 = 3;
+pub const NEAR: u32 = 3;
 
-/// The least cosine of two titles that name the same kind of defect, and of two of which one names none.
-const SAME_KIND: f32 = 0.2;
-const NO_KIND: f32 = 0.5;
+/// The terms from which on a text says enough to be judged by its words alone.
+const LONG: usize = 6;
+
+/// The least cosine of two long texts, and of two short ones that name the same kind of defect. Measured on eight models
+/// that reviewed the same code several times: .2 binds 1 of 1,750 other findings, .25 misses 1% of the same ones.
+const SAME: f32 = 0.21;
+/// The least cosine of two short texts of which one names no kind of defect.
+const SHORT: f32 = 0.5;
+/// The least cosine of two long texts that each name a kind of defect that the other does not, of two that name none in
+/// common, and of two that name other identifiers. Short ones are different then.
+const APART: f32 = 0.3;
+const DISJOINT: f32 = 0.5;
+const OTHER_NAMES: f32 = 0.35;
 
 /// Kinds of defects, and how the words that name each begin.
 const KINDS: &[&[&str]] = &[
@@ -94,91 +104,87 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// How surely two anchors mean the same problem, 0 to 1; `None` where they do not, or where it is not certain.
-pub fn likeness(a: &Anchor, b: &Anchor) -> Option<f32> {
-    Profile::of(a).likeness(&Profile::of(b))
+/// Findings and rulings about one file, read once for any number of comparisons. A word that many of them have says less
+/// than one that few have.
+pub struct Wordings<'a> {
+    profiles: Vec<Profile<'a>>,
+    vectors: Vectors,
 }
 
-/// An anchor with what its words say, read once for any number of comparisons.
-#[derive(Clone, Debug)]
-pub struct Profile<'a> {
+/// An anchor with what its words say.
+struct Profile<'a> {
     anchor: &'a Anchor,
     /// The kinds of defects that it names, one bit each.
     kinds: u64,
     asks_for_less: bool,
     asks_for_more: bool,
-    /// The words by which texts are compared, sorted.
-    terms: Vec<String>,
+}
+
+impl<'a> Wordings<'a> {
+    pub fn of(anchors: impl IntoIterator<Item = &'a Anchor>) -> Self {
+        let profiles: Vec<Profile<'a>> = anchors.into_iter().map(Profile::of).collect();
+        let texts: Vec<[&str; 2]> = profiles.iter().map(|profile| [profile.anchor.text.as_str(), ""]).collect();
+        Self { vectors: Vectors::of(&texts), profiles }
+    }
+
+    /// How surely the anchors with two indexes mean the same problem, 0 to 1; `None` where they do not, or where it is not
+    /// certain. 1 is said of equal words alone. `distance` is that between their lines, if both are known.
+    pub fn likeness(&self, a: usize, b: usize, distance: Option<u32>) -> Option<f32> {
+        let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
+        if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
+            return None;
+        }
+        let (rule, other_rule) = (specific(ours.anchor), specific(theirs.anchor));
+        if ours.anchor.text == theirs.anchor.text && !ours.anchor.text.is_empty() {
+            // Equal words at two lines are two places of one kind of defect.
+            let same_place = distance.is_none_or(|distance| distance <= if rule.is_some() { 0 } else { NEAR });
+            return same_place.then_some(1.0);
+        }
+        if distance.is_some_and(|distance| distance > NEAR) {
+            return None;
+        }
+        let same_rule = rule.is_some() && rule == other_rule && distance == Some(0);
+        let is_long = [a, b].iter().all(|text| self.vectors.terms(*text).len() >= LONG);
+        let cosine = self.vectors.cosine(a, b);
+        (cosine >= ours.demanded(theirs, is_long, same_rule)?).then_some(cosine.min(0.999))
+    }
 }
 
 impl<'a> Profile<'a> {
-    pub fn of(anchor: &'a Anchor) -> Self {
+    fn of(anchor: &'a Anchor) -> Self {
         let says = |words: &[&str]| anchor.text.split(' ').any(|word| words.contains(&word));
-        let mut terms = Vec::new();
-        words::tokens(&anchor.text, &mut String::new(), &mut |term| terms.push(term.to_owned()));
-        terms.sort_unstable();
-        terms.dedup();
-        Self {
-            anchor,
-            kinds: kinds(&anchor.text),
-            asks_for_less: says(TOO_MUCH),
-            asks_for_more: says(TOO_LITTLE),
-            terms,
-        }
+        let (asks_for_less, asks_for_more) = (says(TOO_MUCH), says(TOO_LITTLE));
+        Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more }
     }
 
-    /// How surely two anchors mean the same problem, 0 to 1; `None` where they do not, or where it is not certain. 1 is
-    /// said of equal words alone.
-    pub fn likeness(&self, other: &Self) -> Option<f32> {
-        let (a, b) = (self.anchor, other.anchor);
-        if a.file != b.file || a.block != b.block || self.contradicts(other) {
-            return None;
-        }
-        let distance = match (a.offset, b.offset) {
-            (Some(a), Some(b)) => Some(a.abs_diff(b)),
-            // What was recorded before offsets were is compared by its words.
-            _ => None,
-        };
-        if a.text == b.text && !a.text.is_empty() {
-            // Equal words at two lines are two places of one kind of defect.
-            let same_place =
-                distance.is_none_or(|distance| distance <= if specific(a).is_some() { 0 } else { NEAR });
-            return same_place.then_some(1.0);
-        }
-        // Texts without a common word are not alike at all.
-        if distance.is_some_and(|distance| distance > NEAR) || !self.shares_a_term(other) {
-            return None;
-        }
-        let vectors = Vectors::of(&[[a.text.as_str(), ""], [b.text.as_str(), ""]]);
-        let cosine = vectors.cosine(0, 1);
-        let same_kind = self.kinds & other.kinds != 0;
-        let same_rule = specific(a).is_some() && specific(a) == specific(b) && distance == Some(0);
-        let demanded = if same_kind || same_rule { SAME_KIND } else { NO_KIND };
-        (cosine >= demanded).then_some(cosine.min(0.999))
+    /// The cosine from which on two texts mean the same; `None` where nothing that they have in common is enough.
+    fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
+        let (ours, theirs) = (self.kinds, other.kinds);
+        let (names, other_names) = (&self.anchor.names, &other.anchor.names);
+        let contradictions = [
+            (ours & !theirs != 0 && theirs & !ours != 0, APART),
+            (ours != 0 && theirs != 0 && ours & theirs == 0, DISJOINT),
+            (
+                !names.is_empty()
+                    && !other_names.is_empty()
+                    && names.iter().all(|name| !other_names.contains(name)),
+                OTHER_NAMES,
+            ),
+        ];
+        let contradictions = contradictions.into_iter().filter_map(|(holds, demanded)| holds.then_some(demanded));
+        let least = if is_long || same_rule || ours & theirs != 0 { SAME } else { SHORT };
+        let demanded = contradictions.clone().fold(least, f32::max);
+        (is_long || contradictions.count() == 0).then_some(demanded)
     }
 
-    /// Whether something that is said of one cannot be meant by the other.
-    fn contradicts(&self, other: &Self) -> bool {
-        let (a, b) = (self.anchor, other.anchor);
-        let other_name =
-            !a.names.is_empty() && !b.names.is_empty() && a.names.iter().all(|name| !b.names.contains(name));
-        let other_rule = matches!((specific(a), specific(b)), (Some(a), Some(b)) if a != b);
+    fn asks_the_opposite(&self, other: &Self) -> bool {
         let is_more = |profile: &Self| profile.asks_for_more && !profile.asks_for_less;
         let is_less = |profile: &Self| profile.asks_for_less && !profile.asks_for_more;
-        let opposite = is_less(self) && is_more(other) || is_less(other) && is_more(self);
-        are_apart(self.kinds, other.kinds) || other_name || other_rule || opposite
+        is_less(self) && is_more(other) || is_less(other) && is_more(self)
     }
 
-    fn shares_a_term(&self, other: &Self) -> bool {
-        let (mut ours, mut theirs) = (self.terms.as_slice(), other.terms.as_slice());
-        while let ([a, rest_a @ ..], [b, rest_b @ ..]) = (ours, theirs) {
-            match a.cmp(b) {
-                std::cmp::Ordering::Less => ours = rest_a,
-                std::cmp::Ordering::Greater => theirs = rest_b,
-                std::cmp::Ordering::Equal => return true,
-            }
-        }
-        false
+    fn names_another_rule(&self, other: &Self) -> bool {
+        matches!((specific(self.anchor), specific(other.anchor)), (Some(a), Some(b)) if a != b)
     }
 }
 
@@ -187,11 +193,6 @@ fn specific(anchor: &Anchor) -> Option<&str> {
     let is_identifier =
         |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));
     anchor.rule.as_deref().filter(|rule| is_identifier(rule))
-}
-
-/// Whether each of two titles names a kind of defect that the other does not.
-fn are_apart(a: u64, b: u64) -> bool {
-    a & !b != 0 && b & !a != 0
 }
 
 /// The kinds of defects that a title names, one bit each.
@@ -217,6 +218,12 @@ fn kinds(title: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As within a file where nothing else was found.
+    fn likeness(a: &Anchor, b: &Anchor) -> Option<f32> {
+        let distance = a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b));
+        Wordings::of([a, b]).likeness(0, 1, distance).filter(|_| a.file == b.file && a.block == b.block)
+    }
 
     const CODE: &str = "def login(user, password):\n    digest = md5(password + ADMIN_KEY)\n    rows = db.run(query(user))\n    \
                         token = cache[user]\n    return rows[0].digest == digest\n";

@@ -1,0 +1,324 @@
+//! Which findings of a round are known already: from an earlier round of the run, or from a dispute.
+//!
+//! Two of them are compared where their blocks still stand in the file as it is reviewed now: in one block by their lines
+//! within it, and where one block lies in the other by their lines in the file. What the words say is decided by
+//! [`Wordings`].
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+
+use crate::domain::{AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Severity, Tag};
+use crate::event::EventKind;
+use crate::journal::Binding;
+use crate::pipeline::merge::Lists;
+use crate::pipeline::state::State;
+use crate::rules::consensus::identity::{NEAR, Wordings};
+use crate::rules::mandatory;
+use crate::workspace::blocks::Blocks;
+
+/// The text of a file as it is reviewed now, by its path.
+pub(crate) type TextOf<'a> = &'a dyn Fn(&str) -> String;
+
+/// An anchor and where it is in the present text.
+struct Placed<'a> {
+    anchor: &'a Anchor,
+    block: Option<RangeInclusive<u32>>,
+}
+
+impl Placed<'_> {
+    fn line(&self) -> Option<u32> {
+        Some(self.block.as_ref()?.start() + self.anchor.offset?)
+    }
+
+    /// The distance between the lines of two anchors, if both are known; `None` where they are not of one block.
+    fn distance(&self, other: &Self) -> Option<Option<u32>> {
+        if self.anchor.block == other.anchor.block {
+            // What was recorded before offsets were is compared by its words.
+            return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
+        }
+        let (ours, theirs) = (self.line()?, other.line()?);
+        let is_within = self.block.as_ref()?.contains(&theirs) || other.block.as_ref()?.contains(&ours);
+        is_within.then(|| Some(ours.abs_diff(theirs)))
+    }
+}
+
+/// How surely something that is known and a finding mean the same, and the index of each.
+type Pair = (f32, usize, usize);
+
+/// The pairs that may mean the same. Only what is near in its block or in the file is compared.
+fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
+    let mut by_file: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for (index, anchor) in found.iter().enumerate() {
+        by_file.entry(&anchor.file).or_default().1.push(index);
+    }
+    for (index, anchor) in known.iter().enumerate() {
+        if let Some((known, _)) = by_file.get_mut(anchor.file.as_str()) {
+            known.push(index);
+        }
+    }
+    let mut pairs = Vec::new();
+    for (file, (old, new)) in by_file.iter().filter(|(_, (old, _))| !old.is_empty()) {
+        let text = text_of(file);
+        let blocks = Blocks::of(file, &text);
+        let anchors = || old.iter().map(|index| known[*index]).chain(new.iter().map(|index| found[*index]));
+        let placed: Vec<Placed<'_>> =
+            anchors().map(|anchor| Placed { anchor, block: blocks.place(anchor) }).collect();
+        let wordings = Wordings::of(anchors());
+        let mut in_block: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
+        let mut at_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, known) in placed[..old.len()].iter().enumerate() {
+            in_block.entry((&known.anchor.block, known.anchor.offset)).or_default().push(index);
+            known.line().into_iter().for_each(|line| at_line.entry(line).or_default().push(index));
+        }
+        for (index, finding) in (old.len()..).zip(&placed[old.len()..]) {
+            let block = finding.anchor.block.as_str();
+            let offsets = match finding.anchor.offset {
+                Some(offset) => Some(offset.saturating_sub(NEAR))..=Some(offset.saturating_add(NEAR)),
+                None => None..=Some(u32::MAX),
+            };
+            let same_block = in_block.range((block, *offsets.start())..=(block, *offsets.end()));
+            let undated = in_block.get(&(block, None)).filter(|_| finding.anchor.offset.is_some());
+            let near = finding.line().map(|line| line.saturating_sub(NEAR)..=line.saturating_add(NEAR));
+            let near = near.into_iter().flat_map(|lines| at_line.range(lines));
+            let near = near.flat_map(|(_, indexes)| indexes).filter(|known| placed[**known].anchor.block != block);
+            let candidates = same_block.flat_map(|(_, indexes)| indexes).chain(undated.into_iter().flatten());
+            pairs.extend(candidates.chain(near).filter_map(|known| {
+                let distance = placed[*known].distance(finding)?;
+                Some((wordings.likeness(*known, index, distance)?, old[*known], new[index - old.len()]))
+            }));
+        }
+    }
+    pairs
+}
+
+/// The indexes of the findings of a later round that repeat one of this run which the coder will be given again anyway.
+pub(crate) fn repeated(state: &State, findings: &[Finding], text_of: TextOf<'_>) -> BTreeSet<usize> {
+    let open: Vec<&Finding> = state
+        .findings
+        .iter()
+        .filter(|earlier| !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none())
+        .collect();
+    let (_, known) = anchored(open.iter().copied());
+    let (indexes, found) = anchored(findings);
+    let mut repeated: BTreeSet<usize> =
+        pairs(&known, &found, text_of).into_iter().map(|(_, _, finding)| indexes[finding]).collect();
+    // Of a place that does not exist in the tree, only the same words are the same.
+    let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
+    for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
+        at.entry((&earlier.raw.file, earlier.raw.line, earlier.raw.title.as_written())).or_default().push(earlier);
+    }
+    for (index, finding) in findings.iter().enumerate() {
+        let same = at.get(&(&finding.raw.file, finding.raw.line, finding.raw.title.as_written()));
+        let mut same = same.into_iter().flatten();
+        if same.any(|earlier| earlier.anchor.is_none() || finding.anchor.is_none()) {
+            repeated.insert(index);
+        }
+    }
+    repeated
+}
+
+/// The anchors of those findings that have one, each with its index among all.
+fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
+    let findings = findings.into_iter().enumerate();
+    findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
+}
+
+/// What earlier disputes say of some findings of a round.
+///
+/// A dispute binds one finding of a reviewer: a reviewer that names two problems means two, and a decision was on one.
+/// The surest pair is taken first, of equals the newest dispute.
+pub(crate) fn earlier<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    bindings: &[Binding],
+    lists: &Lists,
+    text_of: TextOf<'_>,
+) -> Vec<EventKind> {
+    let findings: Vec<&Finding> = findings.into_iter().collect();
+    let (indexes, found) = anchored(findings.iter().copied());
+    let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
+    let mut pairs = pairs(&known, &found, text_of);
+    let dispute = |pair: &Pair| bindings[pair.1].dispute;
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(dispute(b).cmp(&dispute(a))).then(a.2.cmp(&b.2)));
+    let mut bound: BTreeMap<usize, &Binding> = BTreeMap::new();
+    let mut taken: BTreeSet<(DisputeNumber, &AgentName)> = BTreeSet::new();
+    for (_, known, finding) in pairs {
+        let (index, binding) = (indexes[finding], &bindings[known]);
+        let by = || findings[index].raised_by.iter().map(|name| (binding.dispute, name));
+        if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
+            bound.insert(index, binding);
+            taken.extend(by());
+        }
+    }
+    bound.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, lists)).collect()
+}
+
+/// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
+fn ruled(finding: FindingId, binding: &Binding, lists: &Lists) -> Option<EventKind> {
+    let (dispute, new_tag) = (binding.dispute, binding.new_tag);
+    let Some(disposition) = binding.disposition.clone() else {
+        return Some(EventKind::StillDisputed { finding, dispute });
+    };
+    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional);
+    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::AlreadyRuled {
+        finding,
+        dispute,
+        disposition,
+        new_tag,
+    })
+}
+
+/// The rulings that reviewers of these files are told of.
+pub(crate) fn in_force<'a>(
+    bindings: &'a [Binding],
+    files: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = (&'a Binding, DisputeNumber, Disposition)> + 'a {
+    // What is open under another tag is raised again.
+    let binds = move |binding: &&Binding| binding.new_tag.is_none() && files(&binding.anchor.file);
+    bindings.iter().filter(binds).filter_map(|binding| {
+        let disposition = binding.disposition.clone().filter(Disposition::closes)?;
+        Some((binding, binding.dispute, disposition))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::RawFinding;
+    use crate::rules::consensus::Policy;
+
+    const TITLES: [&str; 6] =
+        ["weak hash", "a weak hash is used", "weak md5 hash", "sql injection", "remove the lock", "add the lock"];
+
+    fn anchor((block, title, offset): (u8, usize, Option<u32>)) -> Anchor {
+        Anchor {
+            file: "a.py".into(),
+            block: format!("b{block}"),
+            category: "bug".into(),
+            text: TITLES[title].into(),
+            offset,
+            ..Anchor::default()
+        }
+    }
+
+    fn finding(number: usize, place: (u8, usize, Option<u32>), by: &[u8]) -> Finding {
+        Finding {
+            id: FindingId(u32::try_from(number).expect("few") + 1),
+            raw: RawFinding {
+                severity: Severity::known(Tag::Must),
+                title: TITLES[place.1].into(),
+                file: Some("a.py".into()),
+                line: place.2,
+                ..RawFinding::default()
+            },
+            mandatory: true,
+            raised_by: by.iter().map(|name| AgentName::from(name.to_string().as_str())).collect(),
+            round: 1,
+            anchor: Some(anchor(place)),
+            reverses: None,
+            consensus: None,
+        }
+    }
+
+    /// Nothing of what is known stands in the file any more, so only what is in one block is compared.
+    fn no_text(_: &str) -> String {
+        String::new()
+    }
+
+    fn distance(a: &Anchor, b: &Anchor) -> Option<Option<u32>> {
+        (a.block == b.block).then(|| a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b)))
+    }
+
+    /// Every pair compared, the surest taken first.
+    fn naive(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
+        let anchors: Vec<&Anchor> = bindings
+            .iter()
+            .map(|binding| &binding.anchor)
+            .chain(findings.iter().filter_map(|finding| finding.anchor.as_ref()))
+            .collect();
+        let wordings = Wordings::of(anchors.iter().copied());
+        let mut pairs = Vec::new();
+        for (index, finding) in (0..).zip(anchors.iter().skip(bindings.len())) {
+            for (known, binding) in bindings.iter().enumerate() {
+                let distance = distance(&binding.anchor, finding);
+                let likeness =
+                    distance.and_then(|distance| wordings.likeness(known, bindings.len() + index, distance));
+                pairs.extend(likeness.map(|likeness| (likeness, binding.dispute, index, binding)));
+            }
+        }
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
+        let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
+        for (_, dispute, index, binding) in pairs {
+            let by = &findings[index].raised_by;
+            if !bound.contains_key(&index) && !by.iter().any(|name| taken.contains(&(dispute, name))) {
+                bound.insert(index, binding);
+                taken.extend(by.iter().map(|name| (dispute, name)));
+            }
+        }
+        bound.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, &lists())).collect()
+    }
+
+    fn lists() -> Lists {
+        Lists { mandatory: vec!["MUST".to_owned()], optional: vec!["SHOULD".to_owned()], policy: Policy::Panel }
+    }
+
+    type Place = (u8, usize, Option<u32>);
+
+    fn place() -> impl Strategy<Value = Place> {
+        (0..2_u8, 0..TITLES.len(), proptest::option::of(0..6_u32))
+    }
+
+    proptest! {
+        #[test]
+        fn what_binds_is_what_comparing_every_pair_finds(
+            raised in proptest::collection::vec((place(), proptest::collection::vec(0..3_u8, 1..3)), 0..9),
+            disputes in proptest::collection::vec(place(), 0..9),
+        ) {
+            let findings: Vec<Finding> =
+                raised.iter().enumerate().map(|(number, (place, by))| finding(number, *place, by)).collect();
+            let bindings: Vec<Binding> = (1_u64..)
+                .zip(disputes)
+                .map(|(number, place)| Binding {
+                    dispute: DisputeNumber(number),
+                    run: crate::domain::RunId("r".into()),
+                    anchor: anchor(place),
+                    title: "".into(),
+                    location: None,
+                    disposition: Some(Disposition::Refuted),
+                    new_tag: None,
+                    rationale: "".into(),
+                })
+                .collect();
+            prop_assert_eq!(earlier(&findings, &bindings, &lists(), &no_text), naive(&findings, &bindings));
+        }
+
+        #[test]
+        fn a_later_round_repeats_what_a_walk_through_all_findings_finds(
+            known in proptest::collection::vec((place(), any::<bool>()), 0..9), new in place(), anchored in any::<bool>(),
+        ) {
+            let made = |number, place, anchored| {
+                let mut made = finding(number, place, &[0]);
+                made.anchor = made.anchor.filter(|_| anchored);
+                made
+            };
+            let findings =
+                known.into_iter().enumerate().map(|(number, (place, anchored))| made(number, place, anchored));
+            let state = State { findings: findings.collect(), ..State::default() };
+            let new = made(99, new, anchored);
+            let anchors: Vec<&Anchor> = state.findings.iter().filter_map(|earlier| earlier.anchor.as_ref()).collect();
+            let wordings = Wordings::of(anchors.iter().copied().chain(&new.anchor));
+            let mut index = 0..;
+            let walked = state.findings.iter().any(|earlier| {
+                let index = earlier.anchor.as_ref().and_then(|_| index.next());
+                match (&earlier.anchor, &new.anchor) {
+                    (Some(a), Some(b)) => distance(a, b)
+                        .zip(index)
+                        .is_some_and(|(distance, index)| wordings.likeness(index, anchors.len(), distance).is_some()),
+                    _ => earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title,
+                }
+            });
+            prop_assert_eq!(repeated(&state, std::slice::from_ref(&new), &no_text).contains(&0), walked);
+        }
+    }
+}
