@@ -1,8 +1,8 @@
 //! Which findings of a round are known already: from an earlier round of the run, or from a dispute.
 //!
-//! Two of them are compared where their blocks still stand in the file as it is reviewed now: in one block by their lines
-//! within it, and where one block lies in the other by their lines in the file. What the words say is decided by
-//! [`Wordings`].
+//! Two of them are compared where their blocks still stand in the code as it is reviewed now, in this file or, moved, in
+//! another: in one block by their lines within it, and where one block lies in the other by their lines in the file. What
+//! the words say is decided by [`Wordings`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -47,19 +47,24 @@ type Pair = (f32, usize, usize);
 
 /// The pairs that may mean the same. Only what is near in its block or in the file is compared.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
-    let mut by_file: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
-        by_file.entry(&anchor.file).or_default().1.push(index);
-    }
-    for (index, anchor) in known.iter().enumerate() {
-        if let Some((known, _)) = by_file.get_mut(anchor.file.as_str()) {
-            known.push(index);
-        }
+        by_file.entry(&anchor.file).or_default().push(index);
     }
     let mut pairs = Vec::new();
-    for (file, (old, new)) in by_file.iter().filter(|(_, (old, _))| !old.is_empty()) {
+    for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
+        // What stands no more where it was has moved, with its file or without it; what still does was copied.
+        let has_moved = |anchor: &Anchor| {
+            blocks.place(anchor).is_some()
+                && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
+        };
+        let is_here = |index: &usize| known[*index].file == file || has_moved(known[*index]);
+        let old: Vec<usize> = (0..known.len()).filter(is_here).collect();
+        if old.is_empty() {
+            continue;
+        }
         let anchors = || old.iter().map(|index| known[*index]).chain(new.iter().map(|index| found[*index]));
         let placed: Vec<Placed<'_>> =
             anchors().map(|anchor| Placed { anchor, block: blocks.place(anchor) }).collect();
@@ -221,6 +226,70 @@ mod tests {
         }
     }
 
+    fn binding(number: u64, anchor: Anchor) -> Binding {
+        Binding {
+            dispute: DisputeNumber(number),
+            run: crate::domain::RunId("r".into()),
+            anchor,
+            title: "".into(),
+            location: None,
+            disposition: Some(Disposition::Refuted),
+            new_tag: None,
+            rationale: "".into(),
+        }
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Table {
+        code: BTreeMap<String, String>,
+        group: Vec<Group>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Group {
+        what: String,
+        same: bool,
+        now: Option<String>,
+        file: Option<String>,
+        pairs: Vec<(u32, String, u32, String)>,
+    }
+
+    #[test]
+    fn the_table_of_pairs() {
+        let table: Table =
+            toml::from_str(include_str!("../../tests/recognition/pairs.toml")).expect("the table is read");
+        let mut wrong = Vec::new();
+        for Group { what, same, now, file, pairs } in &table.group {
+            let before = table.code["before"].as_str();
+            let now = now.as_deref().map_or(before, |name| &table.code[name]);
+            let file = file.as_deref().unwrap_or("app.py");
+            let is_copied = file != "app.py" && now == before;
+            let text_of = |path: &str| match path {
+                _ if path == file => now.to_owned(),
+                "app.py" if is_copied => before.to_owned(),
+                _ => String::new(),
+            };
+            for (line, title, line_now, title_now) in pairs {
+                let finding = |path: &str, code: &str, line: u32, title: &str| {
+                    let mut finding = finding(0, (0, 0, Some(line)), &[0]);
+                    finding.raw.title = title.into();
+                    finding.anchor = Some(Blocks::of(path, code).anchor(&finding.raw));
+                    finding
+                };
+                let old = finding("app.py", before, *line, title);
+                let new = finding(file, now, *line_now, title_now);
+                let binding = binding(1, old.anchor.clone().expect("it has a place"));
+                let is_bound = !earlier([&new], &[binding], &lists(), &text_of).is_empty();
+                let state = State { findings: vec![old], ..State::default() };
+                let is_repeated = !repeated(&state, std::slice::from_ref(&new), &text_of).is_empty();
+                if is_bound != *same || is_repeated != *same {
+                    wrong.push(format!("{what}: {line} {title} | {line_now} {title_now}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
     /// Nothing of what is known stands in the file any more, so only what is in one block is compared.
     fn no_text(_: &str) -> String {
         String::new()
@@ -279,16 +348,7 @@ mod tests {
                 raised.iter().enumerate().map(|(number, (place, by))| finding(number, *place, by)).collect();
             let bindings: Vec<Binding> = (1_u64..)
                 .zip(disputes)
-                .map(|(number, place)| Binding {
-                    dispute: DisputeNumber(number),
-                    run: crate::domain::RunId("r".into()),
-                    anchor: anchor(place),
-                    title: "".into(),
-                    location: None,
-                    disposition: Some(Disposition::Refuted),
-                    new_tag: None,
-                    rationale: "".into(),
-                })
+                .map(|(number, place)| binding(number, anchor(place)))
                 .collect();
             prop_assert_eq!(earlier(&findings, &bindings, &lists(), &no_text), naive(&findings, &bindings));
         }

@@ -144,7 +144,7 @@ struct Versions<'a> {
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };
-    !file.before.as_ref().is_none_or(|before| before.place(anchor).is_some()) || file.now.place(anchor).is_none()
+    file.before.as_ref().is_some_and(|before| before.place(anchor).is_none()) || file.now.place(anchor).is_none()
 }
 
 pub(crate) fn last_tree(state: &State) -> Option<&String> {

@@ -134,7 +134,7 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
             }
         }
     });
-    let conversation = Conversation::new(role, root.to_owned(), "the prompt".to_owned());
+    let conversation = Conversation { role, root: root.to_owned(), prompt: "the prompt".to_owned() };
     tokio::time::timeout(Duration::from_secs(30), conversation.hold(ear, Box::new(to_agent), stop)).await.unwrap();
     agent.abort();
     let said = said.await.unwrap();
