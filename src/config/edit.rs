@@ -272,7 +272,10 @@ fn edited(value: &Value) -> Option<YamlValue> {
     Some(match value {
         Value::String(word) => YamlValue::from(word.as_str()),
         Value::Bool(switch) => YamlValue::from(*switch),
-        Value::Number(number) => YamlValue::from(number.as_i64()?),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => YamlValue::from(whole),
+            None => YamlValue::from(number.as_f64()?),
+        },
         Value::Array(items) => YamlValue::Sequence(items.iter().map(edited).collect::<Option<_>>()?),
         Value::Object(map) => {
             let entries = map.iter().map(|(key, value)| Some((key.clone(), edited(value)?)));
@@ -370,6 +373,7 @@ limits: {total: 30m, idle: 5m} # caps
             ("review.on_dispute.default", json!("human"), "default: judge       #", "default: human       #"),
             ("review.on_dispute.prompt_user", json!(false), "prompt_user: true ", "prompt_user: false "),
             ("version", json!(2), "version: 1\n", "version: 2\n"),
+            ("version", json!(2.5), "version: 1\n", "version: 2.5\n"),
             ("review.opinions.mandatory", json!(["MUST", "P0"]), "[MUST]   # one", "[MUST, P0]   # one"),
             ("review.opinions.mandatory", json!([]), "[MUST]   # one", "[]   # one"),
             ("agents.reader.command", json!("claude"), "'codex'", "'claude'"),
