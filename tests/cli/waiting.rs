@@ -62,6 +62,16 @@ fn spec_04_an_earlier_dispute_is_enforced_by_the_dialog_of_the_next_arbitration(
 }
 
 #[test]
+fn what_was_enforced_goes_to_the_coder_only_where_one_takes_part() {
+    let sandbox = left_open(ONE, None);
+    assert_eq!(sandbox.glee(&["disputes", "resolve", "1", "enforce"]).code, 0);
+    let alone = sandbox.glee(&["review", "app.py"]);
+    assert!(alone.stdout.contains("note: F1 was enforced in dispute #1\n"), "{alone}");
+    let fixed = sandbox.glee(&["review", "app.py", "--fix"]);
+    assert!(fixed.stdout.contains("enforced in dispute #1; it went straight to the coder\n"), "{fixed}");
+}
+
+#[test]
 fn spec_04_resume_keeps_to_the_route_of_the_run_and_takes_another() {
     let sandbox = project(ONE, Some(JUDGE));
     let human = ["review", "app.py", "--arbitrate", "--on-dispute", "human"];
