@@ -148,7 +148,8 @@ fn notices(state: &State) -> Vec<String> {
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
             // A review alone asks no coder.
-            let then = if state.agents(Role::Coder).next().is_some() { "; it went straight to the coder" } else { "" };
+            let then =
+                if state.agents(Role::Coder).next().is_some() { "; it went straight to the coder" } else { "" };
             notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
         }
     }

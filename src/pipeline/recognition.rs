@@ -105,8 +105,15 @@ pub(crate) fn repeated(state: &State, findings: &[Finding], text_of: TextOf<'_>)
         .collect();
     let (_, known) = anchored(open.iter().copied());
     let (indexes, found) = anchored(findings);
-    let mut repeated: BTreeSet<usize> =
-        pairs(&known, &found, text_of).into_iter().map(|(_, _, finding)| indexes[finding]).collect();
+    let mut pairs = pairs(&known, &found, text_of);
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    for (_, earlier, finding) in pairs {
+        // Two findings of one round are two problems, so only one of them repeats an earlier one.
+        if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
+            repeated.insert(indexes[finding]);
+        }
+    }
     // Of a place that does not exist in the tree, only the same words are the same.
     let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
     for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
@@ -288,6 +295,24 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn of_two_findings_one_repeats_an_earlier_one() {
+        let code = "def export(path):\n    handle = open(path, 'w')\n    handle.write('x')\n";
+        let made = |number, line, title: &str| {
+            let mut made = finding(number, (0, 0, Some(line)), &[0]);
+            made.raw.title = title.into();
+            made.anchor = Some(Blocks::of("a.py", code).anchor(&made.raw));
+            made
+        };
+        let other_words = "`handle` is opened but not closed; use a with statement for the file";
+        let earlier = vec![made(0, 2, "The file handle is never closed")];
+        let new = [made(1, 2, other_words), made(2, 3, "The file handle is never closed")];
+        let state = State { findings: earlier, ..State::default() };
+        let text_of = |_: &str| code.to_owned();
+        assert_eq!(repeated(&state, &new[..1], &text_of), BTreeSet::from([0]));
+        assert_eq!(repeated(&state, &new, &text_of), BTreeSet::from([1]), "the surer one");
     }
 
     /// Nothing of what is known stands in the file any more, so only what is in one block is compared.
