@@ -1,5 +1,5 @@
 //! What Glee adds to the time its agents take: a whole review by eight reviewers that each sleep one second, beside one
-//! bare `sleep 1`; runs with 100 and 1,000 disputes; and the start of the program, beside `true`.
+//! bare `sleep 1`; runs with 100 and 1,000 disputes; and the start of the program, compared with `true`.
 
 use std::fs;
 use std::path::Path;

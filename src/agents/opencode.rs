@@ -26,7 +26,7 @@ impl Adapter for Opencode {
             name: "opencode",
             login: "log in with `opencode auth login`",
             helps: &[&["run", "--help"]],
-            // Where its service breaks an answer off it begins the step anew, without a word and without an end.
+            // When its service aborts an answer, it repeats the step without a message and without a limit.
             marks: Marks { mute: Some(&[r#"{"type":"step_start""#]), vain: Some(r#""reason":"unknown""#) },
             effort: Some(Effort::as_str),
             loads: &[".opencode/plugin", ".opencode/plugins"],

@@ -72,7 +72,7 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// A program that is no agent: without sandbox, conversation and progress.
+    /// A program other than an agent: no sandbox, no conversation, no progress reports.
     pub(super) fn plain(
         invocation: &'a Invocation,
         limits: Limits,
@@ -248,7 +248,7 @@ impl Running {
                 }
                 word = told_to_stand(&mut stands) => match word {
                     Some(still) => if let Some(pipe) = &mut self.liveness {
-                        // A supervisor that is gone has nobody left to hold.
+                        // A supervisor that has exited has no process left to suspend.
                         drop(pipe.write_all(&[if still { supervise::STAND } else { supervise::GO_ON }]));
                     },
                     None => stands = None,

@@ -55,7 +55,7 @@ impl Hold {
     }
 }
 
-/// How an agent is held. Paths are kept as words, whose bytes JSON takes even where they are no text.
+/// The restrictions of an agent. Paths are strings of bytes, so that paths that are not UTF-8 fit into JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,

@@ -152,7 +152,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let telling = std::thread::spawn(move || {
         let copied = io::copy(&mut source, &mut speaker);
         is_told.store(true, Ordering::Release);
-        // It is told that nothing more will be said; a watch that is gone does not listen.
+        // Signals the end of the input; the error of a watch that has exited is ignored.
         drop(speaker.shutdown(Shutdown::Write));
         copied
     });

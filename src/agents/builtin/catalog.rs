@@ -153,7 +153,7 @@ struct Loading {
 }
 
 impl Loading {
-    /// Loads the rules with these ids, or all. Compiling is what takes time, so nobody compiles what is not asked.
+    /// Loads the rules with these ids, or all. Compiling a rule is slow, so only these are compiled.
     fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
