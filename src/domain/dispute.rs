@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, Response, Ruler, RulingRecord, Tag};
+use super::{Finding, FindingId, Response, Ruler, RulingRecord, RunId, Tag};
 
 /// The number of a dispute, counted from 1 within one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +15,24 @@ pub struct DisputeNumber(pub u64);
 impl fmt::Display for DisputeNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0.to_string())
+    }
+}
+
+/// The id of a dispute in all histories: 16 hexadecimal digits, derived from the run and the finding that it is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct DisputeId(pub String);
+
+impl DisputeId {
+    pub fn of(run: &RunId, finding: FindingId) -> Self {
+        let hash = blake3::hash(format!("dispute {run} {finding}").as_bytes()).to_hex();
+        Self(hash[..16].to_owned())
+    }
+}
+
+impl fmt::Display for DisputeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
     }
 }
 
