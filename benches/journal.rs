@@ -32,6 +32,7 @@ fn plan() -> EventKind {
         own: Vec::new(),
         staged: None,
         on_dispute: None,
+        rulings_at: None,
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }
@@ -93,7 +94,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             dispute: number,
             ruling: RulingRecord { ruling, by: by(), votes: Vec::new() },
         });
-        let settlement = Settlement { disposition, by: by(), reason: "".into() };
+        let settlement = Settlement { disposition, by: by(), reason: "".into(), until: None };
         events.push(EventKind::DisputeSettled { dispute: number, settlement });
     }
     events

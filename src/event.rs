@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     Action, Advised, Agent, AgentEvent, AgentName, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
     DisputeNumber, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution, ReviewRequest, Role, Route,
-    Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage,
-    WatchPlan, WatchStatus,
+    Ruler, RulingRecord, RulingRef, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted,
+    Usage, WatchPlan, WatchStatus,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +63,9 @@ pub struct Plan {
     /// The route that was named on the command line for every dispute (`--on-dispute`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_dispute: Option<Route>,
+    /// The commit whose `.glee/rulings` bind in the run; absent outside git and before the first commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rulings_at: Option<String>,
 }
 
 /// What is done about the index where what is staged is under review.
@@ -92,6 +96,9 @@ pub struct Settlement {
     pub disposition: Disposition,
     pub by: Ruler,
     pub reason: Untrusted,
+    /// The last day, in UTC, on which the ruling binds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Date>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,7 +174,7 @@ pub enum EventKind {
     /// A finding is covered by a ruling or disposition of an earlier dispute.
     AlreadyRuled {
         finding: FindingId,
-        dispute: DisputeNumber,
+        dispute: RulingRef,
         disposition: Disposition,
         /// The tag that the ruling gave it and that is optional in this run: the finding is open under it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,6 +231,16 @@ pub enum EventKind {
         dispute: DisputeNumber,
         #[serde(flatten)]
         settlement: Settlement,
+    },
+    /// A person revoked the ruling of a settled dispute (`glee disputes reopen`): the dispute waits again.
+    RulingRevoked {
+        dispute: DisputeNumber,
+        #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+        reason: Untrusted,
+    },
+    /// The ruling of a dispute binds no longer because its code is gone (`glee disputes prune`); the dispute stays settled.
+    RulingEnded {
+        dispute: DisputeNumber,
     },
     /// A command of `review.verify` has run on the coder's edits; `tail` is the end of what it printed.
     Verified {

@@ -99,5 +99,5 @@ pub(super) fn dispute() -> Task {
         discarded_by: None,
         disposition: None,
     };
-    Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new() }
+    Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new(), precedents: Vec::new() }
 }

@@ -1,17 +1,23 @@
-//! `glee disputes`: list, show, settle and verify disputes.
+//! `glee disputes`: list, show, settle, share and verify disputes.
 
+mod check;
 pub(crate) mod list;
+mod prune;
+mod reopen;
 mod resolve;
+mod share;
 mod show;
 mod verify;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::Globals;
-use super::error::CommandResult;
-use crate::domain::Disposition;
+use super::error::{CommandError, CommandResult};
+use super::{Globals, load, sitting};
+use crate::config::settings::MaxAge;
+use crate::domain::{Anchor, Disposition, DisputeNumber};
 use crate::draw::Look;
+use crate::journal::Journal;
 use crate::ui::screen;
 
 /// Arguments of `glee disputes`.
@@ -23,7 +29,8 @@ use crate::ui::screen;
   glee disputes --open
   glee disputes --ruling dismiss --reviewer codex --since 3d
   glee disputes show 7
-  glee disputes resolve 7 dismiss --as deferred --ref issue-12 --reason 'after the release'"
+  glee disputes resolve 7 dismiss --as deferred --ref issue-12 --reason 'after the release'
+  glee disputes share 7                 as a file that binds in other clones and in CI"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -38,6 +45,14 @@ enum Command {
     Show(show::Args),
     /// Settle an open dispute by your own ruling
     Resolve(resolve::Args),
+    /// Revoke the ruling of a settled dispute, which waits again then
+    Reopen(reopen::Args),
+    /// End the rulings whose code is gone
+    Prune(prune::Args),
+    /// Write rulings as files that bind in other clones and in CI
+    Share(share::Args),
+    /// Check the files of shared rulings
+    Check(check::Args),
     /// Check that nothing recorded was altered, removed or moved
     Verify(verify::Args),
 }
@@ -47,6 +62,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => list::run(&args.list, globals),
         Some(Command::Show(args)) => show::run(args, globals),
         Some(Command::Resolve(args)) => resolve::run(args, globals),
+        Some(Command::Reopen(args)) => reopen::run(args, globals),
+        Some(Command::Prune(args)) => prune::run(args, globals),
+        Some(Command::Share(args)) => share::run(args, globals),
+        Some(Command::Check(args)) => check::run(args, globals),
         Some(Command::Verify(args)) => verify::run(args, globals),
     }
 }
@@ -60,6 +79,22 @@ fn look(globals: &Globals) -> Look {
 /// Minutes in the user's time zone.
 fn when(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// The rulings of the history that bind and whose code is gone from the tree, by the number of their dispute.
+fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
+    let workspace = sitting::workspace(globals)?;
+    let mut bindings = journal.bindings()?;
+    bindings.retain(|binding| binding.disposition.is_some() && binding.ended.is_none());
+    let anchors: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
+    let gone = workspace.gone(&anchors)?;
+    let gone = bindings.iter().zip(gone).filter(|(_, gone)| *gone).filter_map(|(binding, _)| binding.number());
+    Ok(gone.collect())
+}
+
+/// How long rulings bind, as it is configured.
+fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {
+    Ok(load::settings(globals, Vec::new())?.1.settings.rulings.max_age)
 }
 
 /// How a dispute ended, with what it refers to.

@@ -3,15 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::Globals;
 use super::error::{CommandError, CommandResult};
 use super::input::Input;
 use super::sitting;
 use super::words::{FORMATS, ROUTES, one_of};
+use crate::config::rulings::is_shared;
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
 use crate::event::{Mode, Staged};
 use crate::pipeline;
+use crate::pipeline::rulings::SharedRulings;
 use crate::report::Format;
 use crate::ui::stream;
 use crate::workspace::{SelectOptions, Steering, Target, TargetSpec, Workspace};
@@ -180,13 +184,16 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
     let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)?;
+    plan.rulings_at = workspace.rulings_base(&spec)?;
+    let shared = SharedRulings::at(&workspace, plan.rulings_at.as_deref())?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
+    plan.own.extend(pipeline::rulings::edits(&spec, &target, &shared));
     plan.steered_by = base;
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
     let agents = sitting::programs(&plan.agents, &plan.backups, workspace.root())?;
     if args.dry_run {
-        return dry_run(args, globals, &workspace, &settings, &plan, &target);
+        return dry_run(args, globals, &workspace, &settings, (&plan, &target, &shared));
     }
     let sitting = sitting::Sitting { format: args.format, mode: args.mode(), chosen, globals };
     let run = pipeline::new_run();
@@ -224,7 +231,9 @@ fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
-    steering.edited.iter().chain(others).map(finding).collect()
+    // A shared ruling is a finding of its own.
+    let edited = steering.edited.iter().filter(|path| !is_shared(path));
+    edited.chain(others).map(finding).collect()
 }
 
 /// Prints what would be asked of whom.
@@ -233,13 +242,11 @@ fn dry_run(
     globals: &Globals,
     workspace: &Workspace,
     settings: &Settings,
-    plan: &crate::event::Plan,
-    target: &Target,
+    (plan, target, shared): (&crate::event::Plan, &Target, &SharedRulings),
 ) -> CommandResult {
-    let bindings = super::history::open_read(globals, workspace)?
-        .map(|journal| journal.bindings())
-        .transpose()?
-        .unwrap_or_default();
+    let journal = super::history::open_read(globals, workspace)?;
+    let (bindings, max_age) = (shared.bindings(), &settings.rulings.max_age);
+    let bindings = pipeline::rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
     let previews = pipeline::preview(workspace, plan, target, &bindings)?;
     stream::out(&super::dry_run::render(args.format, plan, settings, &previews))?;
     Ok(ExitReason::Clean)

@@ -110,7 +110,8 @@ fn stands(path: &Path, links: Links) -> Result<bool, FileError> {
     }
 }
 
-fn look(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
+/// What lies at a path; `None` if nothing does. Fails for a link where none may be.
+pub(super) fn look(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
     let found = match links {
         Links::Followed => fs::metadata(path),
         Links::Refused => fs::symlink_metadata(path),

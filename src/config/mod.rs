@@ -10,6 +10,7 @@ mod load;
 pub mod paths;
 pub mod renamed;
 mod resolve;
+pub mod rulings;
 pub mod schema;
 pub mod scripts;
 pub mod settings;

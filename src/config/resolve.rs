@@ -316,6 +316,13 @@ mod tests {
         review.rounds = 1
         review.skipped = note
         review.verify = []
+        rulings.max_age.accepted_risk = none
+        rulings.max_age.deferred = none
+        rulings.max_age.discarded = none
+        rulings.max_age.duplicate = none
+        rulings.max_age.enforced = none
+        rulings.max_age.not_mandatory = none
+        rulings.max_age.refuted = none
         sandbox = auto
         version = 1
         watch.agents = []

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::values::{
-    Adapter, As, Command, Commands, Count, Delay, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size, Tags,
-    Time, Url, Variables, Whole, Words,
+    Adapter, Age, As, Command, Commands, Count, Delay, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size,
+    Tags, Time, Url, Variables, Whole, Words,
 };
 use super::{renamed, schema};
-use crate::domain::{Agent, AgentName, Caps, Effort, Price as Dollars, Role, Route};
+use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
 
 /// Declares a section: its keys with what they hold, the form that it is written in unless it is its own, and the default.
@@ -58,6 +58,8 @@ section! {
         pub agents: Vec<Agent> = Vec::new(),
         /// How reviews are done.
         pub review: ReviewSettings = ReviewSettings::default(),
+        /// How long rulings bind.
+        pub rulings: Rulings = Rulings::default(),
         /// Where security advisories come from.
         pub advisories: Advisories = Advisories::default(),
         /// Hold reviewers and judges back from writing; required: never ask one that is not held.
@@ -320,6 +322,49 @@ impl From<Escalation> for Route {
         match escalation {
             Escalation::Human => Self::Human,
             Escalation::Discard => Self::Discard,
+        }
+    }
+}
+
+section! {
+    #[derive(Copy, Eq)]
+    pub struct Rulings {
+        /// How long after it was given a ruling binds, by its disposition.
+        pub max_age: MaxAge = MaxAge::default(),
+    }
+}
+
+section! {
+    #[derive(Copy, Eq)]
+    pub struct MaxAge {
+        /// Of findings that are to be implemented.
+        pub enforced: Option<Duration> as "As::<OrNone<Age>>" = None,
+        /// Of findings that are wrong.
+        pub refuted: Option<Duration> as "As::<OrNone<Age>>" = None,
+        /// Of findings that were discarded without a ruling.
+        pub discarded: Option<Duration> as "As::<OrNone<Age>>" = None,
+        /// Of risks that are taken knowingly.
+        pub accepted_risk: Option<Duration> as "As::<OrNone<Age>>" = None,
+        /// Of findings that are to be dealt with later.
+        pub deferred: Option<Duration> as "As::<OrNone<Age>>" = None,
+        /// Of findings that repeat others.
+        pub duplicate: Option<Duration> as "As::<OrNone<Age>>" = None,
+        /// Of findings that are right but not mandatory.
+        pub not_mandatory: Option<Duration> as "As::<OrNone<Age>>" = None,
+    }
+}
+
+impl MaxAge {
+    /// How long rulings with a disposition bind; `None` without a bound.
+    pub fn of(&self, disposition: &Disposition) -> Option<Duration> {
+        match disposition {
+            Disposition::Enforced => self.enforced,
+            Disposition::Refuted => self.refuted,
+            Disposition::Discarded => self.discarded,
+            Disposition::AcceptedRisk => self.accepted_risk,
+            Disposition::Deferred { .. } => self.deferred,
+            Disposition::Duplicate { .. } => self.duplicate,
+            Disposition::NotMandatory => self.not_mandatory,
         }
     }
 }

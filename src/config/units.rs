@@ -33,6 +33,32 @@ pub(super) fn duration_text(time: Duration) -> String {
     SpanPrinter::new().spacing(Spacing::None).unsigned_duration_to_string(&time)
 }
 
+const DAY: u64 = 24 * 60 * 60;
+
+/// The most days of an age.
+const MOST_DAYS: u64 = 36_500;
+
+/// Reads a whole number of days, as `90d`, or a duration; longer than nothing.
+pub(super) fn age(text: &str) -> Option<Duration> {
+    let days = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
+    let age = match days {
+        Some(days) => {
+            let days = days.parse::<u64>().ok().filter(|days| *days <= MOST_DAYS)?;
+            Duration::from_secs(days * DAY)
+        }
+        None => duration(text)?,
+    };
+    (!age.is_zero()).then_some(age)
+}
+
+/// An age as it is read: in days where it is a number of them.
+pub(super) fn age_text(age: Duration) -> String {
+    match age.as_secs() {
+        seconds if age.subsec_nanos() == 0 && seconds.is_multiple_of(DAY) => format!("{}d", seconds / DAY),
+        _ => duration_text(age),
+    }
+}
+
 /// Reads a whole number of bytes with a unit, in powers of 1024 (`KiB MiB GiB`) or of 1000 (`kB KB MB GB`).
 pub(super) fn size(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
@@ -107,6 +133,25 @@ mod tests {
             ("18446744073709551615GiB", None),
         ] {
             assert_eq!(size(text), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_ages() {
+        for (text, seconds, written) in [
+            ("90d", Some(90 * 86_400), "90d"),
+            ("36500d", Some(36_500 * 86_400), "36500d"),
+            ("36h", Some(129_600), "36h"),
+            ("24h", Some(86_400), "1d"),
+            ("0d", None, ""),
+            ("36501d", None, ""),
+            ("-1d", None, ""),
+            ("d", None, ""),
+            ("1d12h", None, ""),
+            ("99999999999999999999d", None, ""),
+        ] {
+            assert_eq!(age(text), seconds.map(Duration::from_secs), "{text}");
+            assert_eq!(age(text).map(age_text).unwrap_or_default(), written);
         }
     }
 }

@@ -301,6 +301,21 @@ form! {
 }
 
 form! {
+    /// A number of days, or a duration longer than nothing.
+    Age: Duration = "an age such as 90d or 12h",
+    {"type": "string", "pattern": "^([0-9]+d|([0-9]+(h|m|s|ms))+)$"},
+    |given| units::age(given.as_str()?);
+
+    fn write(value: &Duration) -> Value {
+        json!(units::age_text(*value))
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        given.is_number().then(|| format!("{given}d"))
+    }
+}
+
+form! {
     /// A number of bytes greater than 0.
     Size: u64 = "a size such as 512KiB or 64MiB",
     {"type": "string", "pattern": "^[0-9]+ *(B|[kK]B|MB|GB|KiB|MiB|GiB)$"},

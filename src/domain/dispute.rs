@@ -28,11 +28,42 @@ impl DisputeId {
         let hash = blake3::hash(format!("dispute {run} {finding}").as_bytes()).to_hex();
         Self(hash[..16].to_owned())
     }
+
+    /// Whether it has the form of an id.
+    pub fn is_valid(&self) -> bool {
+        self.0.len() == 16 && self.0.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    }
 }
 
 impl fmt::Display for DisputeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
+    }
+}
+
+/// Which ruling is meant: by the number of its dispute in this history, or, where it was made elsewhere and shared as a
+/// file, by the dispute's id.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RulingRef {
+    /// The number of the dispute.
+    Number(DisputeNumber),
+    /// The id of the dispute.
+    Shared(DisputeId),
+}
+
+impl From<DisputeNumber> for RulingRef {
+    fn from(number: DisputeNumber) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl fmt::Display for RulingRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Shared(id) => id.fmt(f),
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, Severity, Untrusted};
+use super::{
+    AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, RulingRef, Severity, Untrusted,
+};
 
 /// How sure a reviewer is, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -193,8 +195,8 @@ pub enum FindingState {
     },
     /// A ruling or disposition of an earlier dispute is in force for it.
     AlreadyRuled {
-        /// The earlier dispute.
-        dispute: DisputeNumber,
+        /// The earlier dispute: its number, or the id of one whose ruling is shared as a file.
+        dispute: RulingRef,
         /// How it was settled then.
         disposition: Disposition,
     },

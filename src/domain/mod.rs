@@ -17,6 +17,7 @@ mod peer;
 mod response;
 mod ruling;
 mod severity;
+mod shared;
 mod stage;
 mod untrusted;
 mod usage;
@@ -27,7 +28,7 @@ pub use advised::Advised;
 pub use agent::{Agent, AgentName, Effort, Role};
 pub use consensus::{Class, Corroboration, Position};
 pub use debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
-pub use dispute::{Disposition, Dispute, DisputeId, DisputeNumber, Objector, Route, Sides};
+pub use dispute::{Disposition, Dispute, DisputeId, DisputeNumber, Objector, Route, RulingRef, Sides};
 pub use failing::FailureKind;
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
 pub use location::{Location, meanings};
@@ -42,6 +43,7 @@ pub use peer::{
 pub use response::{Answer, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
+pub use shared::{RuledBy, SharedAnchor, SharedRuling};
 pub use stage::{
     Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler, StageAnswer,
     StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,

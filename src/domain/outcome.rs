@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
-    Severity, Usage,
+    AgentName, Caps, Dispute, FailureKind, Finding, FindingId, FindingState, Response, Role, RulingRef, Severity,
+    Usage,
 };
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
@@ -226,8 +226,8 @@ impl ExitReason {
 pub struct Lowered {
     /// The tag that it was raised with.
     pub was: Severity,
-    /// The dispute that the ruling settled.
-    pub dispute: DisputeNumber,
+    /// The dispute that the ruling settled: its number, or the id of one whose ruling is shared as a file.
+    pub dispute: RulingRef,
 }
 
 /// A finding with everything that became of it.

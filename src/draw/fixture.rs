@@ -154,6 +154,7 @@ pub(crate) fn started() -> EventKind {
         own: Vec::new(),
         staged: None,
         on_dispute: None,
+        rulings_at: None,
     };
     EventKind::RunStarted { plan: Box::new(plan) }
 }

@@ -2,6 +2,7 @@
 //!
 //! When a method returns, its events are on the disk; where the history cannot be written, it is as it was before.
 
+use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde_json::json;
@@ -88,31 +89,61 @@ impl Journal {
         })
     }
 
-    /// Settles an open dispute by a person's word, outside of a run at work. Fails when there is no such dispute, or
-    /// it is settled already.
+    /// Settles an open dispute by a person's word, outside of a run at work; the ruling binds up to the day `until`, in
+    /// UTC. Fails when there is no such dispute, or it is settled already.
     pub fn resolve(
         &mut self,
         number: DisputeNumber,
         disposition: Disposition,
         reason: String,
+        until: Option<Date>,
     ) -> Result<RunId, JournalError> {
         // Which run it is never changes; whether it is still open is asked again under the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
-            let sql = "SELECT disposition FROM dispute WHERE number = ?1";
-            let now: Option<Disposition> =
-                tail.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))?;
+            let now = tail.disposition(number)?;
             if now.is_some() {
                 return Ok(now);
             }
             let ruling =
                 RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
             tail.push(EventKind::RulingGiven { dispute: number, ruling })?;
-            let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into() };
+            let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until };
             tail.push(EventKind::DisputeSettled { dispute: number, settlement })?;
             Ok(None)
         })?;
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
+    }
+
+    /// Revokes the ruling of a settled dispute, which waits again then. Returns its run. Fails when there is no such
+    /// dispute, or it is open.
+    pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
+        let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
+        let was_settled = self.write(&run, |tail| {
+            let is_settled = tail.disposition(number)?.is_some();
+            if is_settled {
+                tail.push(EventKind::RulingRevoked { dispute: number, reason: reason.into() })?;
+            }
+            Ok(is_settled)
+        })?;
+        if was_settled { Ok(run) } else { Err(JournalError::NotSettled(number)) }
+    }
+
+    /// Ends the rulings of settled disputes, each of which is named with its run; one that waits again is left out.
+    /// Returns how many were ended.
+    pub fn end_rulings(&mut self, disputes: &[(DisputeNumber, RunId)]) -> Result<usize, JournalError> {
+        let Some((_, first)) = disputes.first() else { return Ok(0) };
+        self.write(first, |tail| {
+            let mut ended = 0;
+            for (number, run) in disputes {
+                if tail.disposition(*number)?.is_some() {
+                    tail.turn_to(run.clone())?;
+                    tail.push(EventKind::RulingEnded { dispute: *number })?;
+                    ended += 1;
+                }
+            }
+            Ok(ended)
+        })
     }
 
     fn write<T>(
@@ -150,6 +181,12 @@ impl<'a> Tail<'a> {
         self.seq = self.db.prepare_cached(last)?.query_row([&run.0], |row| row.get(0))?;
         self.run = run;
         Ok(())
+    }
+
+    /// How a dispute ended; `None` while it is open.
+    fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
+        let sql = "SELECT disposition FROM dispute WHERE number = ?1";
+        self.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))
     }
 
     fn push(&mut self, kind: EventKind) -> rusqlite::Result<Event> {

@@ -32,6 +32,8 @@ pub enum JournalError {
     UnknownDispute(DisputeNumber),
     #[error("dispute {number} is settled already: {}", disposition.as_str())]
     AlreadySettled { number: DisputeNumber, disposition: Disposition },
+    #[error("dispute {0} is open already")]
+    NotSettled(DisputeNumber),
 }
 
 impl Advice for JournalError {
@@ -52,7 +54,10 @@ impl Advice for JournalError {
             Self::UnknownRun(_) => Some("`glee runs` lists them; `last` is the newest".to_owned()),
             Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
             Self::UnknownDispute(_) => Some("`glee disputes` lists them".to_owned()),
-            Self::AlreadySettled { number, .. } => Some(format!("see `glee disputes show {number}`")),
+            Self::AlreadySettled { number, .. } => Some(format!(
+                "see `glee disputes show {number}`; to rule again, first `glee disputes reopen {number}`"
+            )),
+            Self::NotSettled(number) => Some(format!("settle it with `glee disputes resolve {number}`")),
         }
     }
 
@@ -61,7 +66,8 @@ impl Advice for JournalError {
             Self::UnknownRun(_)
             | Self::AmbiguousRun { .. }
             | Self::UnknownDispute(_)
-            | Self::AlreadySettled { .. } => ExitReason::Usage,
+            | Self::AlreadySettled { .. }
+            | Self::NotSettled(_) => ExitReason::Usage,
             Self::Open { .. }
             | Self::NotAFile { .. }
             | Self::Foreign { .. }

@@ -22,12 +22,13 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId, Tag,
-    Untrusted,
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingRef,
+    RulingWord, RunId, Tag, Untrusted,
 };
 use crate::event::{Mode, Settlement};
 
@@ -84,6 +85,12 @@ pub struct DisputeRow {
     pub ruled_by: Option<Ruler>,
     /// What became of the finding; absent while the dispute is open.
     pub disposition: Option<Disposition>,
+    /// The last day, in UTC, on which the ruling binds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Date>,
+    /// When the ruling was ended because its code was gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,13 +100,26 @@ pub struct DisputeRecord {
     pub settled_at: Option<Timestamp>,
     pub dispute: Dispute,
     pub settlement: Option<Settlement>,
+    /// When its last ruling was revoked, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reopened: Option<Reopened>,
+    /// When the ruling was ended because its code was gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reopened {
+    pub at: Timestamp,
+    pub reason: Untrusted,
 }
 
 /// What a dispute says about a place in the code, for later runs that come to the same place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
-    pub dispute: DisputeNumber,
+    pub dispute: RulingRef,
     pub run: RunId,
+    pub finding: FindingId,
     pub anchor: Anchor,
     pub title: Untrusted,
     /// The finding's location at that time.
@@ -109,6 +129,30 @@ pub struct Binding {
     /// The tag that the ruling gave the finding, where it was right but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
+    /// When the dispute was settled.
+    pub settled_at: Option<Timestamp>,
+    /// The last day, in UTC, on which it binds.
+    pub until: Option<Date>,
+    /// The day, in UTC, on which it was ended; [`until`](Self::until) and the settings may end it as well.
+    pub ended: Option<Date>,
+    /// Whether a security finding may be closed by it: every ruling of this history, and a shared one that a person
+    /// answers for.
+    pub is_vouched: bool,
+}
+
+impl Binding {
+    /// The id of the dispute in all histories.
+    pub fn id(&self) -> DisputeId {
+        DisputeId::of(&self.run, self.finding)
+    }
+
+    /// The number of the dispute in this history; `None` where it is known from a file alone.
+    pub fn number(&self) -> Option<DisputeNumber> {
+        match self.dispute {
+            RulingRef::Number(number) => Some(number),
+            RulingRef::Shared(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

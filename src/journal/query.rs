@@ -4,15 +4,19 @@ use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
 use super::view::{from_json, from_time, time};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use super::{
-    Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, RulingFilter, RunRow, StageRow,
+    Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, Reopened, RulingFilter, RunRow,
+    StageRow,
 };
 use crate::domain::{Disposition, DisputeNumber, Finding, FindingId, RulingWord, RunId};
 use crate::event::{Event, EventKind};
 
 /// Which of a run's events to read.
 const ALL: &str = "run = ?1";
-const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled')";
+const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
 
 impl Journal {
     /// The events of a run, in order; empty for an unknown run. Fails when the history cannot be read, or holds an
@@ -65,23 +69,31 @@ impl Journal {
     /// What all disputes with a known place in the code say about it, the oldest first: a later one on the same
     /// anchor outweighs an earlier one.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
+        let mut numbers = Vec::new();
         let mut bindings =
             self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
+                let ended: Option<Timestamp> = from_time(row, "ended")?;
+                numbers.push(number(row)?);
                 Ok(Binding {
-                    dispute: number(row)?,
+                    dispute: number(row)?.into(),
                     run: RunId(row.get("run")?),
+                    finding: FindingId(row.get("finding")?),
                     anchor: from_json(row, "anchor")?,
                     title: row.get::<_, String>("title")?.into(),
                     location: from_json(row, "location")?,
                     disposition: from_json(row, "disposition")?,
                     new_tag: None,
                     rationale: row.get::<_, String>("rationale")?.into(),
+                    settled_at: from_time(row, "settled")?,
+                    until: from_json(row, "until")?,
+                    ended: ended.map(|at| at.to_zoned(TimeZone::UTC).date()),
+                    is_vouched: true,
                 })
             })?;
-        for binding in &mut bindings {
+        for (binding, number) in bindings.iter_mut().zip(numbers) {
             if binding.disposition == Some(Disposition::NotMandatory) {
                 binding.new_tag =
-                    self.dispute(binding.dispute)?.and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
+                    self.dispute(number)?.and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
             }
         }
         Ok(bindings)
@@ -202,6 +214,8 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                     settled_at: None,
                     dispute: *dispute,
                     settlement: None,
+                    reopened: None,
+                    ended_at: None,
                 });
             }
             (EventKind::DisputesReopened { disputes, .. }, Some(record)) if disputes.contains(&number) => {
@@ -219,6 +233,19 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                 let is_discarded = settlement.disposition == Disposition::Discarded;
                 record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
                 record.settlement = Some(settlement);
+                record.ended_at = None;
+            }
+            (EventKind::RulingRevoked { dispute, reason }, Some(record)) if dispute == number => {
+                record.settled_at = None;
+                record.settlement = None;
+                record.ended_at = None;
+                record.dispute.disposition = None;
+                record.dispute.discarded_by = None;
+                record.dispute.route = None;
+                record.reopened = Some(Reopened { at, reason });
+            }
+            (EventKind::RulingEnded { dispute }, Some(record)) if dispute == number => {
+                record.ended_at = Some(at);
             }
             _ => {}
         }
@@ -245,6 +272,8 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
         ruling: ruling.as_deref().and_then(RulingWord::parse),
         ruled_by: from_json(row, "ruled_by")?,
         disposition: from_json(row, "disposition")?,
+        until: from_json(row, "until")?,
+        ended_at: from_time(row, "ended")?,
     })
 }
 

@@ -38,6 +38,7 @@ fn started(target: &str) -> EventKind {
             own: Vec::new(),
             staged: None,
             on_dispute: None,
+            rulings_at: None,
         }),
     }
 }
@@ -98,7 +99,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
 fn settled(dispute: u64, disposition: Disposition, by: Ruler) -> EventKind {
     EventKind::DisputeSettled {
         dispute: DisputeNumber(dispute),
-        settlement: Settlement { disposition, by, reason: "".into() },
+        settlement: Settlement { disposition, by, reason: "".into(), until: None },
     }
 }
 
@@ -191,15 +192,15 @@ fn views_answer_what_commands_ask() {
     let bindings = journal.bindings().unwrap();
     let said: Vec<_> = bindings
         .iter()
-        .map(|binding| (binding.dispute.0, binding.disposition.clone(), binding.rationale.as_written()))
+        .map(|binding| (binding.dispute.to_string(), binding.disposition.clone(), binding.rationale.as_written()))
         .collect();
     assert_eq!(
         said,
         [
-            (1, Some(Disposition::Enforced), "read the code"),
-            (2, Some(Disposition::Refuted), "read the code"),
-            (3, None, "read the code"),
-            (4, Some(Disposition::Discarded), ""),
+            ("1".to_owned(), Some(Disposition::Enforced), "read the code"),
+            ("2".to_owned(), Some(Disposition::Refuted), "read the code"),
+            ("3".to_owned(), None, "read the code"),
+            ("4".to_owned(), Some(Disposition::Discarded), ""),
         ]
     );
     assert_eq!(bindings[1].anchor, finding(2, Tag::High, &[]).anchor.unwrap());
@@ -259,22 +260,56 @@ fn a_person_settles_an_open_dispute_once() {
     let (_folder, _path, mut journal) = fresh();
     let run = sample(&mut journal);
     let later = Disposition::Deferred { reference: "issue 12".to_owned() };
-    assert_eq!(journal.resolve(DisputeNumber(3), later.clone(), "next month".to_owned()).unwrap(), run);
+    assert_eq!(journal.resolve(DisputeNumber(3), later.clone(), "next month".to_owned(), None).unwrap(), run);
     let record = journal.dispute(DisputeNumber(3)).unwrap().unwrap();
     let words: Vec<_> =
         record.dispute.rulings.iter().map(|record| (record.ruling.ruling, record.by.clone())).collect();
     assert_eq!(words, [(RulingWord::Escalate, judge()), (RulingWord::Dismiss, Ruler::Human)]);
     assert_eq!(
         record.settlement,
-        Some(Settlement { disposition: later, by: Ruler::Human, reason: "next month".into() })
+        Some(Settlement { disposition: later, by: Ruler::Human, reason: "next month".into(), until: None })
     );
 
     let before = journal.events(&run).unwrap().len();
-    let again = journal.resolve(DisputeNumber(3), Disposition::Enforced, String::new()).unwrap_err();
+    let again = journal.resolve(DisputeNumber(3), Disposition::Enforced, String::new(), None).unwrap_err();
     assert_eq!(again.to_string(), "dispute 3 is settled already: deferred");
-    let unknown = journal.resolve(DisputeNumber(9), Disposition::Enforced, String::new()).unwrap_err();
+    let unknown = journal.resolve(DisputeNumber(9), Disposition::Enforced, String::new(), None).unwrap_err();
     assert_eq!((unknown.to_string(), unknown.exit()), ("there is no dispute 9".to_owned(), ExitReason::Usage));
     assert_eq!(journal.events(&run).unwrap().len(), before);
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn a_ruling_is_revoked_ended_and_given_again() {
+    let (_folder, _path, mut journal) = fresh();
+    let run = sample(&mut journal);
+    let binding = |journal: &Journal, number: usize| journal.bindings().unwrap().remove(number - 1);
+
+    assert_eq!(journal.reopen(DisputeNumber(2), "the code changed".to_owned()).unwrap(), run);
+    assert_eq!(numbers(&journal, DisputeFilter { open_only: true, ..DisputeFilter::default() }), [3, 2]);
+    let row = journal.disputes(&DisputeFilter::default()).unwrap().remove(2);
+    assert_eq!((row.ruling, row.ruled_by, row.disposition, row.settled_at), (None, None, None, None));
+    assert_eq!(binding(&journal, 2).disposition, None);
+    let record = journal.dispute(DisputeNumber(2)).unwrap().unwrap();
+    assert_eq!((record.dispute.rulings.len(), record.settlement, record.settled_at), (1, None, None));
+    assert_eq!(record.reopened.unwrap().reason, "the code changed");
+    let events = journal.events(&run).unwrap().len();
+    let again = journal.reopen(DisputeNumber(2), String::new()).unwrap_err();
+    assert_eq!((again.to_string(), again.exit()), ("dispute 2 is open already".to_owned(), ExitReason::Usage));
+    assert_eq!(journal.reopen(DisputeNumber(9), String::new()).unwrap_err().to_string(), "there is no dispute 9");
+    assert_eq!(journal.events(&run).unwrap().len(), events);
+
+    let day = jiff::civil::date(2031, 5, 1);
+    journal.resolve(DisputeNumber(2), Disposition::AcceptedRisk, String::new(), Some(day)).unwrap();
+    assert_eq!((binding(&journal, 2).until, binding(&journal, 2).ended), (Some(day), None));
+
+    // A dispute that waits has no ruling to end.
+    let disputes = [2, 3, 4].map(|number| (DisputeNumber(number), run.clone()));
+    assert_eq!(journal.end_rulings(&disputes).unwrap(), 2);
+    assert!(binding(&journal, 2).ended.is_some() && binding(&journal, 3).ended.is_none());
+    assert!(journal.dispute(DisputeNumber(4)).unwrap().unwrap().ended_at.is_some());
+    journal.reopen(DisputeNumber(2), String::new()).unwrap();
+    assert_eq!((binding(&journal, 2).until, binding(&journal, 2).ended), (None, None));
     assert_eq!(journal.verify().unwrap().fault, None);
 }
 

@@ -55,15 +55,24 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         ),
         EventKind::DisputeSettled { dispute, settlement } => write(
             "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
-                 rationale = iif(?5 = '', rationale, ?5) WHERE number = ?1",
+                 rationale = iif(?5 = '', rationale, ?5), until = ?6, ended = NULL WHERE number = ?1",
             params![
                 dispute.0.cast_signed(),
                 time(*at),
                 json(&settlement.disposition),
                 json(&settlement.by),
-                settlement.reason.as_written()
+                settlement.reason.as_written(),
+                settlement.until.as_ref().map(json)
             ],
         ),
+        EventKind::RulingRevoked { dispute, .. } => write(
+            "UPDATE dispute SET settled = NULL, disposition = NULL, ruling = NULL, ruled_by = NULL, rationale = '',
+                 until = NULL, ended = NULL WHERE number = ?1",
+            params![dispute.0.cast_signed()],
+        ),
+        EventKind::RulingEnded { dispute } => {
+            write("UPDATE dispute SET ended = ?2 WHERE number = ?1", params![dispute.0.cast_signed(), time(*at)])
+        }
         EventKind::StageStarted { plan } => write(
             "INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)",
             params![run.0, plan.id, plan.stage, time(*at)],

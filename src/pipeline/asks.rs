@@ -13,7 +13,7 @@ use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
-use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task};
+use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, SourceFile, Task};
 use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
 
 pub(crate) struct Desk<'a> {
@@ -78,15 +78,7 @@ impl Desk<'_> {
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
         let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
         let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let rulings = recognition::in_force(self.bindings, |file| paths.contains(file))
-            .map(|(binding, dispute, disposition)| RulingInForce {
-                dispute,
-                location: binding.location.clone(),
-                title: binding.title.clone(),
-                disposition,
-                rationale: binding.rationale.clone(),
-            })
-            .collect();
+        let rulings = recognition::in_force(self.bindings, |file| paths.contains(file)).collect();
         let reviewer = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
         let focus = reviewer.map(|agent| agent.focus.clone()).unwrap_or_default();
         Task::Review { files, focus, rulings }
@@ -135,8 +127,8 @@ impl Desk<'_> {
             (Some(dispute), _) => {
                 Some(dispute.rulings.last().map(|record| record.ruling.rationale.clone()).unwrap_or_default())
             }
-            (None, Some((number, _))) => {
-                let binding = self.bindings.iter().find(|binding| binding.dispute == *number);
+            (None, Some((dispute, _))) => {
+                let binding = self.bindings.iter().find(|binding| binding.dispute == *dispute);
                 Some(binding.map(|binding| binding.rationale.clone()).unwrap_or_default())
             }
             (None, None) => None,
@@ -154,7 +146,9 @@ impl Desk<'_> {
             files.extend(cited.filter(|cited| files.iter().all(|file| file.path != cited.path)));
         }
         let written = self.written(&files);
-        Task::Judge { dispute: Box::new(dispute.clone()), files, written }
+        let others = self.bindings.iter().filter(|binding| binding.dispute != dispute.number.into());
+        let precedents = recognition::precedents(&dispute.finding, others);
+        Task::Judge { dispute: Box::new(dispute.clone()), files, written, precedents }
     }
 
     /// A file as the judge of a finding of this round is shown it: as it was when the round began, or, if it came since,

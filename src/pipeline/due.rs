@@ -380,12 +380,18 @@ pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::
     let dispute = state.disputes.get(&number)?;
     let ruled = state.last_ruling(dispute).and_then(|record| {
         let disposition = crate::rules::disputes::disposition(&record.ruling)?;
-        Some(Settlement { disposition, by: record.by.clone(), reason: record.ruling.rationale.clone() })
+        Some(Settlement {
+            disposition,
+            by: record.by.clone(),
+            reason: record.ruling.rationale.clone(),
+            until: None,
+        })
     });
     Some(ruled.unwrap_or_else(|| Settlement {
         disposition: Disposition::Discarded,
         by: if state.chosen.contains(&number) { Ruler::Human } else { Ruler::Policy },
         reason: Untrusted::default(),
+        until: None,
     }))
 }
 
@@ -467,6 +473,7 @@ mod tests {
                 own: Vec::new(),
                 staged: None,
                 on_dispute: None,
+                rulings_at: None,
             };
             let policy =
                 Policy { mode, recheck: true, rounds: 1, verify: 0, repairs: REPAIRS, escalate_to: Route::Human };
@@ -739,14 +746,14 @@ mod tests {
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
             .event(EventKind::AlreadyRuled {
                 finding: FindingId(1),
-                dispute: DisputeNumber(7),
+                dispute: DisputeNumber(7).into(),
                 disposition: Disposition::Refuted,
                 new_tag: None,
             })
             .event(EventKind::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
             .event(EventKind::AlreadyRuled {
                 finding: FindingId(3),
-                dispute: DisputeNumber(9),
+                dispute: DisputeNumber(9).into(),
                 disposition: Disposition::Enforced,
                 new_tag: None,
             });

@@ -10,6 +10,7 @@ use std::pin::Pin;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
@@ -26,7 +27,7 @@ use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{self, Trees};
-use crate::pipeline::{RunError, debate, merge, outcome, resolve};
+use crate::pipeline::{RunError, debate, merge, outcome, resolve, rulings};
 use crate::workspace::Since;
 
 pub(crate) struct Engine {
@@ -37,6 +38,10 @@ pub(crate) struct Engine {
     pub(crate) state: State,
     /// What earlier disputes say, as it stood when the round began.
     pub(crate) bindings: Vec<Binding>,
+    /// The rulings that are shared as files, as they stand at the base of the change.
+    pub(crate) shared: Vec<Binding>,
+    /// The files of shared rulings that do not bind, in a line, until that is told.
+    pub(crate) unread: Option<String>,
     pub(crate) decider: Option<Box<dyn Decider>>,
     /// The disputes that are settled, and nothing else is done; `None` where the run goes on as a whole.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
@@ -274,8 +279,13 @@ impl Engine {
         Ok(false)
     }
 
+    fn known_rulings(&self) -> Result<Vec<Binding>, RunError> {
+        let max_age = &self.runner.settings.rulings.max_age;
+        Ok(rulings::known(Some(&self.runner.journal), &self.shared, max_age, Timestamp::now())?)
+    }
+
     fn merge(&mut self, round: u32) -> Result<(), RunError> {
-        self.bindings = self.runner.journal.bindings()?;
+        self.bindings = self.known_rulings()?;
         let lists = self.lists();
         let bench = self.bench(round, &lists);
         let advised = bench.advise(&bench.unmerged(), &self.runner.settings.advisories);
@@ -333,7 +343,7 @@ impl Engine {
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         self.append(match dispute.disposition.take() {
-            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number, disposition, new_tag },
+            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number.into(), disposition, new_tag },
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
@@ -365,7 +375,7 @@ impl Engine {
             events.push(EventKind::Notice { text });
         }
         let shards = target.coverage();
-        self.bindings = self.runner.journal.bindings()?;
+        self.bindings = self.known_rulings()?;
         self.sources.keep(round, target.files).map_err(RunError::Sources)?;
         events.push(EventKind::RoundStarted { round, shards, skipped: target.skipped });
         self.append_all(events)

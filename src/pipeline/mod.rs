@@ -21,6 +21,7 @@ mod recognition;
 pub(crate) mod redaction;
 mod replay;
 pub(crate) mod resolve;
+pub mod rulings;
 pub(crate) mod runner;
 mod scripts;
 mod sources;
@@ -32,6 +33,8 @@ mod watch;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
 
 pub use plan::{PlanError, judges, plan};
 pub use preview::{Preview, preview};
@@ -46,6 +49,7 @@ use crate::pipeline::engine::Engine;
 pub use crate::pipeline::engine::Rest;
 use crate::pipeline::ports::Decider;
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::rulings::SharedRulings;
 use crate::pipeline::runner::Runner;
 pub use crate::pipeline::runner::Setup;
 use crate::pipeline::scripts::Scripts;
@@ -146,11 +150,13 @@ pub async fn start(
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }
+    let unread = engine.unread.take().map(|text| EventKind::Notice { text });
     let notices = watch.unfollowed().iter().map(|Unfollowed { folder, bound }| {
         let text = format!("`{folder}` is a repository of its own and is not watched: {bound}");
         EventKind::Notice { text }
     });
-    engine.append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices))?;
+    engine
+        .append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices).chain(unread))?;
     engine.runner.watch = watch;
     rest(engine).await
 }
@@ -217,7 +223,11 @@ pub fn recorded(
         let lists = merge::Lists { policy: Policy::Panel, ..merge::Lists::of(&state.settings) };
         let bench =
             merge::Bench { state: &state, round: state.round(), lists: &lists, sources: &sources, workspace };
-        let merged = bench.merge(&journal.bindings()?);
+        let commit = state.plan.as_ref().and_then(|plan| plan.rulings_at.as_deref());
+        // The commit may be gone by now.
+        let shared = SharedRulings::at(workspace, commit).unwrap_or_default().bindings();
+        let max_age = &state.settings.rulings.max_age;
+        let merged = bench.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
         merged.iter().for_each(|event| state.apply(event));
     }
     let trees = Trees { workspace, state_dir };
@@ -309,8 +319,13 @@ fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
 fn engine(setup: Setup, decider: Box<dyn Decider>, run: RunId, plan: &Plan) -> Result<Engine, RunError> {
     let folder = setup.journal.transcripts(&run)?;
     let templates = templates(&setup.workspace, plan, &folder)?;
+    let shared = SharedRulings::at(&setup.workspace, plan.rulings_at.as_deref())?;
+    let bindings = shared.bindings();
+    let max_age = &setup.settings.rulings.max_age;
     Ok(Engine {
-        bindings: setup.journal.bindings()?,
+        bindings: rulings::known(Some(&setup.journal), &bindings, max_age, Timestamp::now())?,
+        unread: shared.notice(),
+        shared: bindings,
         sources: Sources::new(&folder, setup.settings.redaction.into()),
         scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
         runner: Runner::new(setup, run, templates)?,

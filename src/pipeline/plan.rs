@@ -119,6 +119,7 @@ pub fn plan(
         own: Vec::new(),
         staged: None,
         on_dispute: None,
+        rulings_at: None,
     })
 }
 

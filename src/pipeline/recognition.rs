@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-use crate::domain::{AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Severity, Tag};
+use crate::domain::{AgentName, Anchor, Disposition, Finding, RulingRef, RunId, Severity, Tag};
 use crate::event::EventKind;
 use crate::journal::Binding;
 use crate::pipeline::merge::Lists;
 use crate::pipeline::state::State;
+use crate::protocol::request::RulingInForce;
 use crate::rules::consensus::identity::{NEAR, Wordings};
-use crate::rules::mandatory;
+use crate::rules::{mandatory, rulings};
 use crate::workspace::blocks::Blocks;
 
 /// The text of a file as it is reviewed now, by its path.
@@ -138,7 +139,8 @@ fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>,
 /// What earlier disputes say of some findings of a round.
 ///
 /// A dispute binds one finding of a reviewer: a reviewer that names two problems means two, and a decision was on one.
-/// The surest pair is taken first, of equals the newest dispute.
+/// The surest pair is taken first, of equals the newest dispute. A ruling that has ended binds nothing; where no other does,
+/// it is named.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -149,27 +151,52 @@ pub(crate) fn earlier<'a>(
     let (indexes, found) = anchored(findings.iter().copied());
     let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
     let mut pairs = pairs(&known, &found, text_of);
-    let dispute = |pair: &Pair| bindings[pair.1].dispute;
-    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(dispute(b).cmp(&dispute(a))).then(a.2.cmp(&b.2)));
+    let ended = |pair: &Pair| bindings[pair.1].ended.is_some();
+    pairs.sort_by(|a, b| {
+        let newest = || age(&bindings[b.1]).cmp(&age(&bindings[a.1]));
+        ended(a).cmp(&ended(b)).then(b.0.total_cmp(&a.0)).then_with(newest).then(a.2.cmp(&b.2))
+    });
     let mut bound: BTreeMap<usize, &Binding> = BTreeMap::new();
-    let mut taken: BTreeSet<(DisputeNumber, &AgentName)> = BTreeSet::new();
+    let mut taken: BTreeSet<(&RulingRef, &AgentName)> = BTreeSet::new();
     for (_, known, finding) in pairs {
         let (index, binding) = (indexes[finding], &bindings[known]);
-        let by = || findings[index].raised_by.iter().map(|name| (binding.dispute, name));
+        let by = || findings[index].raised_by.iter().map(|name| (&binding.dispute, name));
         if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
             bound.insert(index, binding);
             taken.extend(by());
         }
     }
-    bound.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, lists)).collect()
+    bound.into_iter().filter_map(|(index, binding)| ruled(findings[index], binding, lists)).collect()
+}
+
+/// What orders rulings from the oldest to the newest; what waits is newer than what was ruled.
+pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
+    (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
 }
 
 /// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
-fn ruled(finding: FindingId, binding: &Binding, lists: &Lists) -> Option<EventKind> {
-    let (dispute, new_tag) = (binding.dispute, binding.new_tag);
+fn ruled(found: &Finding, binding: &Binding, lists: &Lists) -> Option<EventKind> {
+    let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
+        let RulingRef::Number(dispute) = dispute else { return None };
         return Some(EventKind::StillDisputed { finding, dispute });
     };
+    if let Some(day) = binding.ended {
+        return Some(EventKind::Notice {
+            text: format!("{finding}: the ruling of dispute {dispute} ended on {day}"),
+        });
+    }
+    let raw = &found.raw;
+    let is_security = || {
+        rulings::needs_person(&disposition, raw.category.as_deref(), raw.rule.as_deref(), raw.title.as_written())
+    };
+    if !binding.is_vouched && is_security() {
+        let text = format!(
+            "{finding}: the shared ruling {dispute} does not bind: a security finding is closed only where a person \
+             answers for it"
+        );
+        return Some(EventKind::Notice { text });
+    }
     let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional);
     (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::AlreadyRuled {
         finding,
@@ -183,13 +210,85 @@ fn ruled(finding: FindingId, binding: &Binding, lists: &Lists) -> Option<EventKi
 pub(crate) fn in_force<'a>(
     bindings: &'a [Binding],
     files: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = (&'a Binding, DisputeNumber, Disposition)> + 'a {
+) -> impl Iterator<Item = RulingInForce> + 'a {
     // What is open under another tag is raised again.
-    let binds = move |binding: &&Binding| binding.new_tag.is_none() && files(&binding.anchor.file);
-    bindings.iter().filter(binds).filter_map(|binding| {
-        let disposition = binding.disposition.clone().filter(Disposition::closes)?;
-        Some((binding, binding.dispute, disposition))
+    let binds = move |binding: &&Binding| {
+        binding.new_tag.is_none() && binding.ended.is_none() && files(&binding.anchor.file)
+    };
+    let closes = |binding: &&Binding| binding.disposition.as_ref().is_some_and(Disposition::closes);
+    bindings.iter().filter(binds).filter(closes).filter_map(shown)
+}
+
+/// A ruling as agents are told of it; `None` while the dispute is open.
+fn shown(binding: &Binding) -> Option<RulingInForce> {
+    Some(RulingInForce {
+        dispute: binding.dispute.clone(),
+        location: binding.location.clone(),
+        title: binding.title.clone(),
+        disposition: binding.disposition.clone()?,
+        rationale: binding.rationale.clone(),
     })
+}
+
+/// The rulings that a later one on the same finding supersedes: the index of each, with that of the later one.
+///
+/// Findings of one run are different problems, so a ruling supersedes one ruling of each other run at most: the surest.
+pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
+    let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
+        blocks.entry((&binding.anchor.file, &binding.anchor.block)).or_default().push(index);
+    }
+    let mut superseded = BTreeMap::new();
+    for mut rulings in blocks.into_values().filter(|rulings| rulings.len() > 1) {
+        rulings.sort_by(|a, b| age(&bindings[*a]).cmp(&age(&bindings[*b])));
+        let wordings = Wordings::of(rulings.iter().map(|index| &bindings[*index].anchor));
+        for (later, at) in rulings.iter().enumerate() {
+            let mut surest: HashMap<&RunId, (f32, usize)> = HashMap::new();
+            for (earlier, before) in rulings[..later].iter().enumerate() {
+                let (new, old) = (&bindings[*at], &bindings[*before]);
+                if new.run == old.run || superseded.contains_key(before) {
+                    continue;
+                }
+                let distance = new.anchor.offset.zip(old.anchor.offset).map(|(a, b)| a.abs_diff(b));
+                let Some(sure) = wordings.likeness(earlier, later, distance) else { continue };
+                let known = surest.entry(&old.run).or_insert((sure, *before));
+                if sure > known.0 {
+                    *known = (sure, *before);
+                }
+            }
+            superseded.extend(surest.into_values().map(|(_, before)| (before, *at)));
+        }
+    }
+    superseded
+}
+
+/// The precedents that a judge is shown at most.
+const PRECEDENTS: usize = 3;
+
+/// The least cosine of the words of a precedent.
+const ALIKE: f32 = 0.3;
+
+/// Earlier rulings on the like in other code, the most alike first: same file or category, similar words.
+pub(crate) fn precedents<'a>(
+    finding: &Finding,
+    candidates: impl IntoIterator<Item = &'a Binding>,
+) -> Vec<RulingInForce> {
+    let Some(anchor) = &finding.anchor else { return Vec::new() };
+    let concerns = |other: &Anchor| other.file == anchor.file || other.category == anchor.category;
+    let candidates: Vec<&Binding> = candidates
+        .into_iter()
+        .filter(|binding| binding.disposition.is_some() && binding.ended.is_none())
+        .filter(|binding| binding.anchor.block != anchor.block && concerns(&binding.anchor))
+        .collect();
+    let wordings = Wordings::of(std::iter::once(anchor).chain(candidates.iter().map(|binding| &binding.anchor)));
+    let alike = (1..).zip(candidates).filter_map(|(index, binding)| {
+        let resemblance = wordings.resemblance(0, index).filter(|cosine| *cosine >= ALIKE)?;
+        Some((resemblance, binding))
+    });
+    let mut alike: Vec<(f32, &Binding)> = alike.collect();
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(b.1).cmp(&age(a.1))));
+    alike.truncate(PRECEDENTS);
+    alike.into_iter().filter_map(|(_, binding)| shown(binding)).collect()
 }
 
 #[cfg(test)]
@@ -197,7 +296,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::RawFinding;
+    use crate::domain::{DisputeNumber, FindingId, RawFinding};
     use crate::rules::consensus::Policy;
 
     const TITLES: [&str; 6] =
@@ -235,14 +334,19 @@ mod tests {
 
     fn binding(number: u64, anchor: Anchor) -> Binding {
         Binding {
-            dispute: DisputeNumber(number),
-            run: crate::domain::RunId("r".into()),
+            dispute: DisputeNumber(number).into(),
+            run: RunId("r".into()),
+            finding: FindingId(1),
             anchor,
             title: "".into(),
             location: None,
             disposition: Some(Disposition::Refuted),
             new_tag: None,
             rationale: "".into(),
+            settled_at: None,
+            until: None,
+            ended: None,
+            is_vouched: true,
         }
     }
 
@@ -338,7 +442,7 @@ mod tests {
                 let distance = distance(&binding.anchor, finding);
                 let likeness =
                     distance.and_then(|distance| wordings.likeness(known, bindings.len() + index, distance));
-                pairs.extend(likeness.map(|likeness| (likeness, binding.dispute, index, binding)));
+                pairs.extend(likeness.map(|likeness| (likeness, &binding.dispute, index, binding)));
             }
         }
         pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
@@ -350,7 +454,7 @@ mod tests {
                 taken.extend(by.iter().map(|name| (dispute, name)));
             }
         }
-        bound.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, &lists())).collect()
+        bound.into_iter().filter_map(|(index, binding)| ruled(&findings[index], binding, &lists())).collect()
     }
 
     fn lists() -> Lists {
@@ -361,6 +465,78 @@ mod tests {
 
     fn place() -> impl Strategy<Value = Place> {
         (0..2_u8, 0..TITLES.len(), proptest::option::of(0..6_u32))
+    }
+
+    fn settled(number: u64, run: &str, day: i8, anchor: Anchor) -> Binding {
+        let settled_at = jiff::civil::date(2026, 5, day).to_zoned(jiff::tz::TimeZone::UTC).expect("a day").timestamp();
+        Binding { run: RunId(run.into()), settled_at: Some(settled_at), ..binding(number, anchor) }
+    }
+
+    #[test]
+    fn a_later_ruling_on_the_same_finding_supersedes_one_of_each_other_run() {
+        let hash = |offset| anchor((0, 0, Some(offset)));
+        let bindings = [
+            settled(1, "a", 3, hash(1)),
+            settled(2, "b", 1, hash(2)),
+            settled(3, "b", 2, anchor((0, 1, Some(4)))),
+            settled(4, "a", 4, hash(1)),
+            settled(5, "c", 5, anchor((0, 3, Some(1)))),
+            settled(6, "c", 5, anchor((1, 0, Some(1)))),
+            Binding { disposition: None, settled_at: None, ..settled(7, "d", 6, hash(1)) },
+        ];
+        // 1 came before 2 by its number alone; 4 is of the run of 1; 5 and 6 are other problems; 7 waits.
+        assert_eq!(superseded(&bindings), BTreeMap::from([(1, 0), (2, 3)]));
+        assert_eq!(superseded(&[]), BTreeMap::new());
+    }
+
+    #[test]
+    fn what_has_ended_binds_nothing_and_is_named_where_nothing_else_binds() {
+        let found = [finding(0, (0, 0, Some(1)), &[0])];
+        let ended = Some(jiff::civil::date(2026, 6, 1));
+        let old = Binding { ended, ..binding(3, anchor((0, 0, Some(1)))) };
+        let text = "F1: the ruling of dispute 3 ended on 2026-06-01".to_owned();
+        let notice = vec![EventKind::Notice { text }];
+        assert_eq!(earlier(&found, std::slice::from_ref(&old), &lists(), &no_text), notice);
+        let other = binding(2, anchor((0, 1, Some(2))));
+        let events = earlier(&found, &[old.clone(), other], &lists(), &no_text);
+        assert!(matches!(&events[..], [EventKind::AlreadyRuled { dispute, .. }] if *dispute == DisputeNumber(2).into()));
+        assert_eq!(in_force(&[old], |_| true).count(), 0);
+    }
+
+    #[test]
+    fn a_shared_ruling_closes_a_security_finding_only_where_a_person_answers_for_it() {
+        let mut found = finding(0, (0, 0, Some(1)), &[0]);
+        found.raw.category = Some("security".to_owned());
+        let shared = Binding { is_vouched: false, ..binding(3, anchor((0, 0, Some(1)))) };
+        let said = |found: &Finding, binding: &Binding| {
+            earlier([found], std::slice::from_ref(binding), &lists(), &no_text).pop().expect("an event")
+        };
+        assert!(matches!(said(&found, &shared), EventKind::Notice { text } if text.contains("does not bind")));
+        let vouched = Binding { is_vouched: true, ..shared.clone() };
+        assert!(matches!(said(&found, &vouched), EventKind::AlreadyRuled { .. }));
+        let enforced = Binding { disposition: Some(Disposition::Enforced), ..shared.clone() };
+        assert!(matches!(said(&found, &enforced), EventKind::AlreadyRuled { .. }));
+        found.raw.category = None;
+        assert!(matches!(said(&found, &shared), EventKind::AlreadyRuled { .. }));
+    }
+
+    #[test]
+    fn precedents_are_of_other_code_and_alike() {
+        let found = finding(0, (0, 1, Some(1)), &[0]);
+        let candidates = [
+            settled(1, "a", 1, anchor((0, 1, Some(1)))),
+            settled(2, "a", 1, anchor((1, 3, Some(1)))),
+            settled(3, "a", 1, anchor((1, 1, Some(9)))),
+            settled(4, "b", 2, anchor((2, 1, Some(9)))),
+            Binding { disposition: None, ..settled(5, "b", 2, anchor((3, 1, Some(9)))) },
+            Binding { ended: Some(jiff::civil::date(2026, 6, 1)), ..settled(6, "b", 2, anchor((3, 1, Some(9)))) },
+            settled(7, "c", 3, Anchor { file: "b.py".into(), ..anchor((4, 1, None)) }),
+            settled(8, "c", 3, Anchor { file: "b.py".into(), category: "style".into(), ..anchor((4, 1, None)) }),
+            settled(9, "c", 4, anchor((5, 2, None))),
+        ];
+        let shown: Vec<String> = precedents(&found, &candidates).iter().map(|one| one.dispute.to_string()).collect();
+        assert_eq!(shown, ["7", "4", "3"], "the most alike, of equals the newest, three at most");
+        assert!(precedents(&Finding { anchor: None, ..found }, &candidates).is_empty());
     }
 
     proptest! {

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Response, Route, Ruler, RunId,
-    Tag,
+    Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Response, Route, Ruler,
+    RulingRef, RunId, Tag,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::journal::{Binding, Journal};
@@ -18,6 +18,7 @@ use crate::pipeline::asks::Desk;
 use crate::pipeline::due::{self, Policy, REPAIRS, Step};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::replay::same::Same;
+use crate::pipeline::rulings::{self, SharedRulings};
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::{Call, State};
 use crate::pipeline::trees::{self, Trees};
@@ -49,9 +50,11 @@ pub fn replay(
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
+    // The commit may be gone by now.
+    let shared = SharedRulings::at(workspace, plan.rulings_at.as_deref()).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
-        earlier: earlier(journal.bindings()?, &record, run),
+        earlier: earlier(rulings::all(Some(journal), &shared)?, &record, run),
         verdicts: verdicts(&events),
         record,
         state: State::default(),
@@ -91,15 +94,15 @@ pub fn replay(
 
 /// The disputes of earlier runs that this run came upon, as they stood then.
 fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> {
-    let ruled: BTreeMap<DisputeNumber, &Disposition> =
-        record.ruled.values().map(|(number, disposition)| (*number, disposition)).collect();
-    let lowered: BTreeMap<DisputeNumber, Option<Tag>> = record
+    let ruled: BTreeMap<&RulingRef, &Disposition> =
+        record.ruled.values().map(|(dispute, disposition)| (dispute, disposition)).collect();
+    let lowered: BTreeMap<&RulingRef, Option<Tag>> = record
         .lowered
         .iter()
-        .filter_map(|(id, lowered)| Some((lowered.dispute, record.finding(*id)?.raw.severity.tag)))
+        .filter_map(|(id, lowered)| Some((&lowered.dispute, record.finding(*id)?.raw.severity.tag)))
         .collect();
-    let open: BTreeSet<DisputeNumber> =
-        record.still_disputed.values().chain(record.carried.keys()).copied().collect();
+    let open: BTreeSet<RulingRef> =
+        record.still_disputed.values().chain(record.carried.keys()).map(|number| (*number).into()).collect();
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
@@ -109,7 +112,7 @@ fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> 
                 (None, None) if open.contains(&binding.dispute) => (None, None),
                 (None, None) => return None,
             };
-            Some(Binding { disposition, new_tag, ..binding })
+            Some(Binding { disposition, new_tag, ended: None, is_vouched: true, ..binding })
         })
         .collect()
 }
@@ -445,14 +448,19 @@ impl Replay<'_> {
     fn bindings(&self) -> Vec<Binding> {
         let own = self.state.disputes.values().filter_map(|dispute| {
             Some(Binding {
-                dispute: dispute.number,
+                dispute: dispute.number.into(),
                 run: self.run.clone(),
+                finding: dispute.finding.id,
                 anchor: dispute.finding.anchor.clone()?,
                 title: dispute.finding.raw.title.clone(),
                 location: dispute.finding.raw.location(),
                 disposition: dispute.disposition.clone(),
                 new_tag: dispute.new_tag(),
                 rationale: dispute.rulings.last().map(|last| last.ruling.rationale.clone()).unwrap_or_default(),
+                settled_at: None,
+                until: None,
+                ended: None,
+                is_vouched: true,
             })
         });
         self.earlier.iter().cloned().chain(own).collect()

@@ -8,7 +8,7 @@ use crate::config::settings::{Settings, Validate};
 use crate::domain::{
     Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
     FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
-    RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
+    RulingRecord, RulingRef, RunId, Severity, Skip, Spent, Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -60,7 +60,7 @@ pub(crate) struct State {
     /// Whose last answer in a debate, for which purpose, leaves a finding out; also who gave none.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
-    pub(crate) ruled: BTreeMap<FindingId, (DisputeNumber, Disposition)>,
+    pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
@@ -170,7 +170,7 @@ impl State {
                             self.findings[known] = finding.clone();
                             // A ruling outlasts the debate.
                             if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
-                                self.retag(finding.id, tag, lowered.dispute);
+                                self.retag(finding.id, tag, lowered.dispute.clone());
                             }
                         }
                         None => self.findings.push(finding.clone()),
@@ -194,11 +194,11 @@ impl State {
             | EventKind::IssueClosed { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
                 self.still_disputed.remove(finding);
-                self.retag(*finding, *tag, *dispute);
+                self.retag(*finding, *tag, dispute.clone());
             }
             EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None } => {
                 self.still_disputed.remove(finding);
-                self.ruled.insert(*finding, (*dispute, disposition.clone()));
+                self.ruled.insert(*finding, (dispute.clone(), disposition.clone()));
             }
             EventKind::StillDisputed { finding, dispute } => {
                 self.still_disputed.insert(*finding, *dispute);
@@ -222,17 +222,18 @@ impl State {
                 self.disputes.insert(dispute.number, (**dispute).clone());
             }
             EventKind::DisputesReopened { disputes, judges } => {
-                for number in disputes {
-                    let Some(dispute) = self.disputes.get_mut(number) else { continue };
-                    dispute.route = None;
-                    self.ruled_before.insert(*number, dispute.rulings.len());
-                    self.reopened.insert(*number);
-                    self.chosen.remove(number);
-                    // A judge that is asked again answers again.
-                    self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: *number });
-                }
+                disputes.iter().for_each(|number| self.reopen(*number));
                 self.called_judges.extend(judges.iter().cloned());
             }
+            EventKind::RulingRevoked { dispute: number, .. } => {
+                self.reopen(*number);
+                let Some(dispute) = self.disputes.get_mut(number) else { return };
+                dispute.disposition = None;
+                dispute.discarded_by = None;
+                let id = dispute.finding.id;
+                self.raise(id, &(*number).into());
+            }
+            EventKind::RulingEnded { .. } => {}
             EventKind::DisputeCarriedOn { dispute, from } => {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
@@ -278,14 +279,34 @@ impl State {
         }
     }
 
+    /// Brings a dispute before whoever decides again.
+    fn reopen(&mut self, number: DisputeNumber) {
+        let Some(dispute) = self.disputes.get_mut(&number) else { return };
+        dispute.route = None;
+        self.ruled_before.insert(number, dispute.rulings.len());
+        self.reopened.insert(number);
+        self.chosen.remove(&number);
+        // A judge that is asked again answers again.
+        self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
+    }
+
+    /// Gives a finding back the tag that the ruling of a dispute took from it.
+    fn raise(&mut self, id: FindingId, by: &RulingRef) {
+        let Some(lowered) = self.lowered.remove(&id).filter(|lowered| lowered.dispute == *by) else { return };
+        let Some(index) = self.place(id) else { return };
+        let finding = &mut self.findings[index];
+        finding.mandatory = true;
+        finding.raw.severity = lowered.was;
+    }
+
     /// Gives the finding of a dispute the tag of the ruling that settled it: right, but not mandatory.
     fn lower(&mut self, number: DisputeNumber) {
         let Some(dispute) = self.disputes.get(&number) else { return };
         let Some(tag) = dispute.new_tag() else { return };
-        self.retag(dispute.finding.id, tag, number);
+        self.retag(dispute.finding.id, tag, number.into());
     }
 
-    fn retag(&mut self, id: FindingId, tag: Tag, dispute: DisputeNumber) {
+    fn retag(&mut self, id: FindingId, tag: Tag, dispute: RulingRef) {
         let Some(index) = self.place(id) else { return };
         let finding = &mut self.findings[index];
         finding.mandatory = false;
@@ -603,13 +624,13 @@ impl State {
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },
-                Some(disposition) => FindingState::AlreadyRuled { dispute: *dispute, disposition },
+                Some(disposition) => FindingState::AlreadyRuled { dispute: (*dispute).into(), disposition },
             };
         }
         if let Some((dispute, disposition)) = self.ruled.get(&id)
             && (disposition.closes() || !self.says_implemented(id))
         {
-            return FindingState::AlreadyRuled { dispute: *dispute, disposition: disposition.clone() };
+            return FindingState::AlreadyRuled { dispute: dispute.clone(), disposition: disposition.clone() };
         }
         if let Some(dispute) = self.dispute_of(id) {
             let number = dispute.number;

@@ -139,8 +139,8 @@ fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
     let (number, finding) = (outcome.disputes[0].number, &outcome.findings[0]);
     assert_eq!((outcome.exit, &finding.state), (ExitReason::Clean, &FindingState::Open));
     assert_eq!((finding.finding.mandatory, finding.finding.raw.severity.tag), (false, Some(Tag::Should)));
-    let lowered = finding.lowered.as_ref().map(|lowered| (lowered.was.tag, lowered.dispute));
-    assert_eq!(lowered, Some((Some(Tag::Must), number)));
+    let lowered = finding.lowered.as_ref().map(|lowered| (lowered.was.tag, lowered.dispute.clone()));
+    assert_eq!(lowered, Some((Some(Tag::Must), number.into())));
     assert_eq!(outcome.disputes[0].finding.raw.severity.tag, Some(Tag::Must), "the record of the dispute stays");
 
     // In a later run as well, and it is still raised and asked about.
@@ -150,8 +150,8 @@ fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
     assert_eq!((outcome.exit, outcome.disputes.len()), (ExitReason::Clean, 0), "an optional one is not disputed");
     assert_eq!((finding.finding.mandatory, finding.finding.raw.severity.tag), (false, Some(Tag::Should)));
     assert!(!matches!(finding.state, FindingState::AlreadyRuled { .. }), "{:?}", finding.state);
-    let lowered = finding.lowered.as_ref().map(|lowered| (lowered.was.tag, lowered.dispute));
-    assert_eq!(lowered, Some((Some(Tag::Must), number)), "by the dispute of the first run");
+    let lowered = finding.lowered.as_ref().map(|lowered| (lowered.was.tag, lowered.dispute.clone()));
+    assert_eq!(lowered, Some((Some(Tag::Must), number.into())), "by the dispute of the first run");
     let Task::Review { rulings, .. } = &again.runner.seen()[0].request.task else { panic!("a review comes first") };
     assert!(rulings.is_empty(), "nobody is told that it is settled: {rulings:?}");
     let reviewed = bench.review(Mode::Review, lower("SHOULD"));
@@ -178,10 +178,10 @@ fn a_dismissal_binds_until_the_anchored_code_changes() {
     assert_eq!(first.ended.outcome.exit, ExitReason::Clean);
 
     let again = bench.review(Mode::Arbitrate, dismiss());
-    assert!(matches!(again.states()[0].1, FindingState::AlreadyRuled { dispute, .. } if dispute == number));
+    assert!(matches!(&again.states()[0].1, FindingState::AlreadyRuled { dispute, .. } if *dispute == number.into()));
     assert!(again.heard.questions.is_empty(), "it is not asked again");
     let Task::Review { rulings, .. } = &again.runner.seen()[0].request.task else { panic!("a review comes first") };
-    assert_eq!(rulings[0].dispute, number, "reviewers are told of the ruling");
+    assert_eq!(rulings[0].dispute, number.into(), "reviewers are told of the ruling");
 
     bench.write(&CODE.replace("md5(data)", "md5(data + salt)"));
     let changed = bench.review(Mode::Arbitrate, dismiss());

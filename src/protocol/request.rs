@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Opinion, Question,
-    ReviewRequest, Role, Untrusted,
+    AgentName, Challenge, Disposition, Dispute, Finding, FindingId, Location, Opinion, Question, ReviewRequest,
+    Role, RulingRef, Untrusted,
 };
 
 /// A file, or a part of one, that an agent is shown.
@@ -50,11 +50,12 @@ pub struct CoderWritten {
     pub lines: Vec<(u32, u32)>,
 }
 
-/// A ruling in force that reviewers are told of, so that they do not raise the same again.
+/// A ruling that reviewers are told of because it is in force, so that they do not raise the same again, or that a judge is
+/// shown as a precedent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingInForce {
-    /// The dispute it settled.
-    pub dispute: DisputeNumber,
+    /// The dispute it settled: its number, or the id of one whose ruling is shared as a file.
+    pub dispute: RulingRef,
     /// Where.
     pub location: Option<Location>,
     /// The finding's title.
@@ -178,6 +179,9 @@ pub enum Task {
         /// What the coder wrote in this run; it is no evidence by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
+        /// Earlier rulings on the like in other code; they are evidence, and bind nobody here.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        precedents: Vec<RulingInForce>,
     },
     /// Say whether the coder's changes resolve the findings you raised (role reviewer).
     Recheck {

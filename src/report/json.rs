@@ -42,7 +42,7 @@ mod tests {
             settled(raised, state, Some((Answer::Disagree, "no"))),
             settled(
                 finding(2, Tag::Low, "", "B"),
-                FindingState::AlreadyRuled { dispute: DisputeNumber(1), disposition: Disposition::Refuted },
+                FindingState::AlreadyRuled { dispute: DisputeNumber(1).into(), disposition: Disposition::Refuted },
                 None,
             ),
         ];

@@ -10,6 +10,7 @@ pub mod mandatory;
 pub mod panel;
 pub mod peers;
 pub mod reversal;
+pub mod rulings;
 pub mod selection;
 pub(crate) mod side_by_side;
 pub mod stages;

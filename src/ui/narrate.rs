@@ -127,6 +127,8 @@ impl Narrator {
             | EventKind::BeforeImage { .. }
             | EventKind::AdvisoriesAsked { .. }
             | EventKind::DisputesReopened { .. }
+            | EventKind::RulingRevoked { .. }
+            | EventKind::RulingEnded { .. }
             | EventKind::ReviewRequested { .. } => Vec::new(),
             EventKind::StillDisputed { finding, dispute } => {
                 vec![faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
@@ -460,7 +462,7 @@ mod tests {
             EventKind::FindingsMerged { round: 1, findings: vec![weak.clone(), url] },
             EventKind::AlreadyRuled {
                 finding: FindingId(2),
-                dispute: DisputeNumber(1),
+                dispute: DisputeNumber(1).into(),
                 disposition: Disposition::AcceptedRisk,
                 new_tag: None,
             },
@@ -487,6 +489,7 @@ mod tests {
                     disposition: Disposition::Enforced,
                     by: Ruler::Judge { name: "referee".into() },
                     reason: "".into(),
+                    until: None,
                 },
             },
             finished(call("rules", Purpose::Recheck { round: 1 }), CallAnswer::Recheck { checks }),

@@ -64,7 +64,8 @@ impl Engine {
         let (Some(judge), Some(disputed)) = (judge, self.state.disputes.get(&number)) else { return Ok(None) };
         let again = cycle::again(&disputed.answers, &id);
         let files = self.files_for(disputed);
-        let task = Task::Judge { dispute: Box::new(disputed.dispute.clone()), files, written: Vec::new() };
+        let dispute = Box::new(disputed.dispute.clone());
+        let task = Task::Judge { dispute, files, written: Vec::new(), precedents: Vec::new() };
         self.put(id, &judge, task, again).map(Some)
     }
 
@@ -129,7 +130,7 @@ impl Engine {
         let ruling = RulingRecord { ruling, by: by.clone(), votes: Vec::new() };
         self.append(EventKind::RulingGiven { dispute: number, ruling })?;
         if let Some(disposition) = disposition {
-            let settlement = Settlement { disposition, by, reason };
+            let settlement = Settlement { disposition, by, reason, until: None };
             self.append(EventKind::DisputeSettled { dispute: number, settlement })?;
         }
         Ok(())

@@ -147,11 +147,10 @@ impl<'a> Blocks<'a> {
             None => 1..=self.last(),
         };
         let title = finding.title.as_written();
-        let category = finding.rule.as_deref().or(finding.category.as_deref()).unwrap_or(NO_CATEGORY);
         Anchor {
             file: self.path.to_owned(),
             block: self.hash(&block),
-            category: category.to_lowercase(),
+            category: category(finding.rule.as_deref(), finding.category.as_deref()),
             text: words(title),
             offset: finding.line.map(|line| line.saturating_sub(*block.start())),
             rule: finding.rule.as_ref().map(|rule| rule.to_lowercase()),
@@ -213,6 +212,11 @@ impl<'a> Blocks<'a> {
     }
 }
 
+/// The defect class of an anchor: the rule, else the category that the reviewer named, in lower case.
+pub fn category(rule: Option<&str>, category: Option<&str>) -> String {
+    rule.or(category).unwrap_or(NO_CATEGORY).to_lowercase()
+}
+
 fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
     let mut paragraphs: Vec<Paragraph> = Vec::new();
     for (number, line) in (1_u32..).zip(lines) {
@@ -263,7 +267,7 @@ pub fn excerpt(text: &str, line: u32, end_line: Option<u32>, around: u32) -> Opt
 }
 
 /// A title as lower-case words and single blanks.
-fn words(title: &str) -> String {
+pub fn words(title: &str) -> String {
     let words = title.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }

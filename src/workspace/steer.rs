@@ -30,14 +30,7 @@ impl Workspace {
     /// What steers Glee at the base of a change; `None` for a target that is no change.
     pub fn steering_of(&self, spec: &TargetSpec) -> Result<Option<Steering>> {
         let Some(git) = &self.repository else { return Ok(None) };
-        let base = match spec {
-            TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => git.head.clone(),
-            TargetSpec::Base(revision) => Some(git.fork_point(revision)?),
-            TargetSpec::Commit(revision) => git.commit(&format!("{}^", git.commit(revision)?)).ok(),
-            TargetSpec::Range(range) => Some(git.range(range)?.0),
-            TargetSpec::Paths(_) => None,
-        };
-        let Some(base) = base else { return Ok(None) };
+        let Some(base) = git.base_of(spec)? else { return Ok(None) };
         self.steering_at(&base).map(Some)
     }
 
@@ -90,6 +83,22 @@ impl Steering {
 }
 
 impl Repository {
+    /// The commit that a change is based on; `None` for a target that is no change, and where there is no such commit.
+    pub(super) fn base_of(&self, spec: &TargetSpec) -> Result<Option<String>> {
+        Ok(match spec {
+            TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => self.head.clone(),
+            TargetSpec::Base(revision) => Some(self.fork_point(revision)?),
+            TargetSpec::Commit(revision) => self.commit(&format!("{}^", self.commit(revision)?)).ok(),
+            TargetSpec::Range(range) => Some(self.range(range)?.0),
+            TargetSpec::Paths(_) => None,
+        })
+    }
+
+    /// The paths that git knows or does not ignore, each ended by a NUL.
+    pub(super) fn listed(&self) -> Result<Vec<u8>> {
+        self.call(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()
+    }
+
     fn steering_files(&self, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut objects = self.objects(None)?;
         let mut files = BTreeMap::new();
@@ -103,7 +112,7 @@ impl Repository {
 
     /// The `.gleeignore` files of the tree that git does not ignore.
     fn ignore_files(&self) -> Result<BTreeSet<String>> {
-        let listed = self.call(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
+        let listed = self.listed()?;
         let paths = listed.split(|byte| *byte == 0).map(names::shown);
         Ok(paths.filter(|path| path.rsplit('/').next() == Some(ignores::GLEE)).collect())
     }

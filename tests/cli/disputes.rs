@@ -36,6 +36,7 @@ fn plan() -> Plan {
         own: Vec::new(),
         staged: None,
         on_dispute: None,
+        rulings_at: None,
     }
 }
 
@@ -97,7 +98,7 @@ fn sandbox() -> Sandbox {
             votes: Vec::new(),
         },
     };
-    let settlement = Settlement { disposition: Disposition::Refuted, by: judge(), reason: "".into() };
+    let settlement = Settlement { disposition: Disposition::Refuted, by: judge(), reason: "".into(), until: None };
     let settled = EventKind::DisputeSettled { dispute: DisputeNumber(1), settlement };
     journal
         .append_all(&run, [ruled(1, RulingWord::Dismiss), settled, ruled(2, RulingWord::Escalate)])
@@ -215,7 +216,10 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         )
     );
     let output = sandbox.glee(&["disputes", "resolve", "2", "enforce"]);
-    assert_eq!(output.stderr, "error: dispute 2 is settled already: deferred\nhint: see `glee disputes show 2`\n");
+    assert_eq!(
+        output.stderr,
+        "error: dispute 2 is settled already: deferred\nhint: see `glee disputes show 2`; to rule again, first `glee disputes reopen 2`\n"
+    );
     assert_eq!(output.code, 2);
 
     let journal = Journal::open_read(&database(&sandbox)).expect("a history").expect("a history");
@@ -237,7 +241,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             coder_evidence: None,
         };
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
-        let settlement = Settlement { disposition, by: by.clone(), reason: rationale.into() };
+        let settlement = Settlement { disposition, by: by.clone(), reason: rationale.into(), until: None };
         [
             EventKind::RulingGiven { dispute, ruling: RulingRecord { ruling, by, votes: Vec::new() } },
             EventKind::DisputeSettled { dispute, settlement },

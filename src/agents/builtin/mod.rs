@@ -153,7 +153,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         | Task::Work { .. }
         | Task::Peer { .. } => return Err(BuiltinError::Plans),
         Task::Respond { items, .. } => fixer::respond(items, root)?,
-        Task::Judge { dispute, files, written } => referee::judge(dispute, files, written, root),
+        Task::Judge { dispute, files, written, .. } => referee::judge(dispute, files, written, root),
     };
     serde_json::to_string_pretty(&answer::Answer { nonce: &request.nonce, body }).map_err(BuiltinError::Answer)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{look, outcome, when};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::words::{Words, one_of};
-use crate::cli::{Globals, history};
+use crate::cli::{Globals, history, sitting};
 use crate::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
 use crate::draw::{self, Look, Tone};
 use crate::event::Mode;
@@ -28,6 +28,9 @@ pub(super) struct Filters {
     /// Only disputes that wait for somebody to settle them
     #[arg(long)]
     open: bool,
+    /// Only rulings whose code is found nowhere in the tree
+    #[arg(long)]
+    gone: bool,
     /// Only disputes that ended so
     #[arg(long, value_parser = one_of(ENDED), value_name = "RULING")]
     ruling: Option<RulingFilter>,
@@ -64,24 +67,30 @@ struct Listing<'a> {
 pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     // One more than asked for says whether there are older ones.
     let filter = DisputeFilter {
-        recent: Some(args.recent.saturating_add(1)),
+        recent: if args.gone { None } else { Some(args.recent.saturating_add(1)) },
         open_only: args.open,
         ruling: args.ruling,
         reviewer: args.reviewer.clone(),
         since: args.since,
     };
     let (mut rows, damage) = history::read_here(globals, |journal| journal.disputes(&filter))?.unwrap_or_default();
+    if args.gone && !rows.is_empty() {
+        let workspace = sitting::workspace(globals)?;
+        let journal = history::open_read(globals, &workspace)?;
+        let gone = journal.map(|journal| super::gone(globals, &journal)).transpose()?.unwrap_or_default();
+        rows.retain(|row| gone.contains(&row.number));
+    }
     let older = rows.len() > args.recent as usize;
     rows.truncate(args.recent as usize);
     if args.json {
         stream::out(&pretty(&Listing { schema: 1, disputes: &rows }))?;
     } else if rows.is_empty() {
-        let filtered = DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
+        let filtered = args.gone || DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
         stream::out(if filtered { "No dispute is like that.\n" } else { nothing(globals)? })?;
     } else {
         stream::out(&table(&rows, look(globals)))?;
         if !globals.quiet {
-            stream::err(&next_steps(&rows, older, args.recent));
+            stream::err(&next_steps(&rows, older, args));
         }
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
@@ -118,7 +127,7 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     read().ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
-fn table(rows: &[DisputeRow], look: Look) -> String {
+pub(super) fn table(rows: &[DisputeRow], look: Look) -> String {
     let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| look.paint(Tone::Faint, head));
     let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows.iter().map(|row| cells(row, look))).collect();
     draw::table(&rows, &[0])
@@ -150,8 +159,15 @@ fn cells(row: &DisputeRow, look: Look) -> [String; 6] {
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
-/// The ruling in words, and what it says where the word alone does not.
+/// The ruling in words, what it says where the word alone does not, and whether it binds no longer.
 fn ruling(row: &DisputeRow) -> (Tone, String) {
+    let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
+    let ended = last.is_some() || row.ended_at.is_some();
+    let (tone, words) = word(row);
+    if ended { (Tone::Faint, format!("{words} (ended)")) } else { (tone, words) }
+}
+
+fn word(row: &DisputeRow) -> (Tone, String) {
     match (row.ruling, &row.disposition) {
         (Some(RulingWord::Escalate), None) => (Tone::Warn, "ESCALATE, open".to_owned()),
         (_, None) => (Tone::Warn, "open".to_owned()),
@@ -161,10 +177,14 @@ fn ruling(row: &DisputeRow) -> (Tone, String) {
     }
 }
 
-fn next_steps(rows: &[DisputeRow], older: bool, recent: u32) -> String {
+fn next_steps(rows: &[DisputeRow], older: bool, args: &Filters) -> String {
     let mut text = String::new();
+    let gone = if args.gone { " --gone" } else { "" };
     if older {
-        text.push_str(&format!("Older ones: `glee disputes --recent {}`\n", recent.saturating_mul(5)));
+        text.push_str(&format!("Older ones: `glee disputes{gone} --recent {}`\n", args.recent.saturating_mul(5)));
+    }
+    if args.gone {
+        text.push_str("To end these rulings: `glee disputes prune`\n");
     }
     if let Some(open) = rows.iter().find(|row| row.disposition.is_none()) {
         let number = open.number;
@@ -198,6 +218,8 @@ mod tests {
             ruling: None,
             ruled_by: None,
             disposition: None,
+            until: None,
+            ended_at: None,
         }
     }
 

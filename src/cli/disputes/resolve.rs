@@ -4,6 +4,9 @@
 //! disputes alone: what is enforced is implemented when the run is carried on.
 
 use clap::ValueEnum;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 
 use super::outcome;
 use crate::cli::error::{CommandError, CommandResult};
@@ -25,6 +28,7 @@ use crate::ui::stream;
   glee disputes resolve 7 enforce
   glee disputes resolve 7 dismiss --reason 'the value is a constant'
   glee disputes resolve 7 dismiss --as deferred --ref issue-12
+  glee disputes resolve 7 dismiss --as accepted-risk --until 90d
   glee disputes resolve --all          one after the other
 
 Exit codes: 0 settled, 3 it still waits for a person.")]
@@ -50,6 +54,9 @@ pub(super) struct Args {
     /// Where a deferred finding is tracked, or what a duplicate repeats
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
+    /// The last day (UTC) on which a dismissal binds: a date (2026-11-01), or an age from today (90d)
+    #[arg(long, value_name = "DATE", value_parser = last_day)]
+    until: Option<Date>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -87,6 +94,10 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Word::Discard | Word::Enforce | Word::Dismiss) => disposition(args, word)?,
         Some(Word::Judge) | None => None,
     };
+    if args.until.is_some() && word != Some(Word::Dismiss) {
+        return Err(CommandError::usage("`--until` goes with `dismiss`")
+            .hint("for example `glee disputes resolve 7 dismiss --as accepted-risk --until 90d`"));
+    }
     if own.is_none() && (args.disposition.is_some() || args.reference.is_some() || !args.reason.is_empty()) {
         return Err(CommandError::usage("`--reason`, `--as` and `--ref` go with a ruling of your own")
             .hint("for example `glee disputes resolve 7 dismiss --reason 'the value is a constant'`"));
@@ -99,7 +110,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match own {
         Some(disposition) => {
             for (number, _) in &disputes {
-                rule(globals, *number, &disposition, &args.reason)?;
+                rule(globals, *number, &disposition, args)?;
             }
             Ok(ExitReason::Clean)
         }
@@ -134,17 +145,19 @@ fn rule(
     globals: &Globals,
     number: DisputeNumber,
     disposition: &Disposition,
-    reason: &str,
+    args: &Args,
 ) -> Result<(), CommandError> {
     let ended = printable::line(&outcome(disposition));
-    let run = history::open_here(globals)?.resolve(number, disposition.clone(), reason.to_owned())?;
+    let mut journal = history::open_here(globals)?;
+    let run = journal.resolve(number, disposition.clone(), args.reason.clone(), args.until)?;
     let word = match disposition {
         Disposition::Enforced => "ENFORCE by you, ",
         Disposition::Discarded => "",
         _ => "DISMISS by you, ",
     };
     let by = if word.is_empty() { " by you" } else { "" };
-    stream::out(&format!("Dispute {number}: {word}{ended}{by}.\n"))?;
+    let until = args.until.map(|day| format!(" until {day}")).unwrap_or_default();
+    stream::out(&format!("Dispute {number}: {word}{ended}{by}{until}.\n"))?;
     next(globals, &run, *disposition == Disposition::Enforced);
     Ok(())
 }
@@ -214,6 +227,17 @@ fn told(dispute: &Dispute) -> String {
         (None, None) => "it still waits".to_owned(),
     };
     format!("Dispute {number}: {}.\n", printable::line(&ruled))
+}
+
+/// Reads the last day of a ruling, today or later.
+fn last_day(text: &str) -> Result<Date, String> {
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
+    let day = text.parse::<Date>().ok().or_else(|| today.checked_add(age()?).ok());
+    match day.ok_or("not a date (2026-11-01) or an age from today (90d)")? {
+        day if day < today => Err(format!("{day} has passed")),
+        day => Ok(day),
+    }
 }
 
 /// What a person's own word makes of the finding; `None` where it is no ruling of a person.

@@ -4,10 +4,12 @@ use serde::Serialize;
 
 use super::{look, outcome, when};
 use crate::cli::error::CommandResult;
-use crate::cli::{Globals, history};
-use crate::domain::{DisputeNumber, ExitReason, Finding, RulingRecord, Untrusted};
+use crate::cli::{Globals, history, sitting};
+use crate::config::rulings;
+use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, RulingRecord, RulingRef, Untrusted};
 use crate::draw::{self, Look, Tone};
 use crate::journal::{DisputeRecord, JournalError};
+use crate::pipeline::rulings::succession;
 use crate::protocol::printable;
 use crate::report::json::pretty;
 use crate::ui::stream;
@@ -29,20 +31,35 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct Shown<'a> {
     schema: u32,
+    /// Its id in all histories.
+    id: DisputeId,
     #[serde(flatten)]
     record: &'a DisputeRecord,
+    /// The disputes whose rulings on the same finding this one's supersedes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    supersedes: Vec<RulingRef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<RulingRef>,
 }
 
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let number = DisputeNumber(args.number);
-    let (record, damage) = history::read_here(globals, |journal| journal.dispute(number))?.unwrap_or_default();
-    let Some(record) = record else {
+    let read = history::read_here(globals, |journal| {
+        let record = journal.dispute(number)?;
+        Ok(record.zip(Some(succession(&journal.bindings()?, &number.into()))))
+    });
+    let (found, damage) = read?.unwrap_or_default();
+    let Some((record, (supersedes, superseded_by))) = found else {
         return Err(damage.unwrap_or_else(|| JournalError::UnknownDispute(number).into()));
     };
+    let id = DisputeId::of(&record.run, record.dispute.finding.id);
+    let shown = Shown { schema: 1, id, record: &record, supersedes, superseded_by };
     if args.json {
-        stream::out(&pretty(&Shown { schema: 1, record: &record }))?;
+        stream::out(&pretty(&shown))?;
     } else {
-        stream::out(&Page::of(&record, look(globals)))?;
+        let path = sitting::workspace(globals).ok().map(|workspace| rulings::path(workspace.root(), &shown.id));
+        let is_shared = path.is_some_and(|path| path.exists());
+        stream::out(&Page::of(&shown, is_shared, look(globals)))?;
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
@@ -53,7 +70,8 @@ struct Page {
 }
 
 impl Page {
-    fn of(record: &DisputeRecord, look: Look) -> String {
+    fn of(shown: &Shown<'_>, is_shared: bool, look: Look) -> String {
+        let record = shown.record;
         let mut page = Self { look: Look { width: look.width.min(WIDEST), ..look }, text: String::new() };
         page.head(record);
         page.finding(&record.dispute.finding);
@@ -70,6 +88,7 @@ impl Page {
             page.ruling(ruling);
         }
         page.end(record);
+        page.life(shown, is_shared);
         page.text
     }
 
@@ -132,6 +151,28 @@ impl Page {
                 self.line(&format!("Settle it: `glee disputes resolve {number}`, or in a word: `judge`, `discard`, `enforce`, `dismiss`"));
             }
         }
+    }
+
+    /// What became of the ruling since.
+    fn life(&mut self, shown: &Shown<'_>, is_shared: bool) {
+        let DisputeRecord { settlement, reopened, ended_at, .. } = shown.record;
+        let (number, id) = (shown.record.dispute.number, &shown.id);
+        let mut lines = Vec::new();
+        if let Some(reopened) = reopened {
+            let why = if reopened.reason.is_blank() { "" } else { ": " };
+            let label = format!("Reopened {}{why}", when(reopened.at));
+            lines.push(printable::line(&reopened.reason.labelled(&label)));
+        }
+        let until = settlement.as_ref().and_then(|settlement| settlement.until);
+        lines.extend(until.map(|day| format!("Binds until {day}")));
+        lines.extend(ended_at.map(|at| format!("Ended {}: its code was gone", when(at))));
+        lines.extend(shown.supersedes.iter().map(|other| format!("Dispute {number} supersedes {other}")));
+        lines.extend(shown.superseded_by.iter().map(|other| format!("Dispute {number} is superseded by {other}")));
+        lines.extend(is_shared.then(|| format!("Shared as {}/{id}.yml", rulings::FOLDER)));
+        if !lines.is_empty() {
+            self.text.push('\n');
+        }
+        lines.iter().for_each(|line| self.line(line));
     }
 
     fn section(&mut self, title: &str) {

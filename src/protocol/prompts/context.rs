@@ -58,7 +58,7 @@ pub(super) fn context(request: &Request) -> Context {
     match &request.task {
         Task::Review { files, focus, rulings } => {
             values.insert("focus", json!(fence.lines("focus", focus.iter().map(printable::line))));
-            values.insert("rulings", json!(fence.rulings(rulings)));
+            values.insert("rulings", json!(fence.rulings("rulings", rulings)));
             values.insert("files", fence.files(files));
         }
         Task::Examine { files, findings } => {
@@ -85,12 +85,13 @@ pub(super) fn context(request: &Request) -> Context {
             );
             values.insert("ids", json!(ids(items.iter().map(|item| item.finding.id))));
         }
-        Task::Judge { dispute, files, written } => {
+        Task::Judge { dispute, files, written, precedents } => {
             values.insert("dispute", json!(dispute.number.0));
             values.insert("finding", fence.finding(&dispute.finding, None));
             values.insert("objection", json!(fence.objection(dispute)));
             values.insert("earlier", json!(fence.earlier(&dispute.rulings)));
             values.insert("written", json!(fence.written(written)));
+            values.insert("precedents", json!(fence.rulings("precedents", precedents)));
             values.insert("files", fence.files(files));
         }
         Task::Recheck { changes, files } => {
@@ -229,14 +230,14 @@ impl Fence<'_> {
         if lines.is_empty() { String::new() } else { self.around(what, &lines.join("\n")) }
     }
 
-    fn rulings(&self, rulings: &[RulingInForce]) -> String {
+    fn rulings(&self, what: &str, rulings: &[RulingInForce]) -> String {
         let line = |ruling: &RulingInForce| {
             let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
             let why = if ruling.rationale.is_empty() { "no reason given" } else { ruling.rationale.as_written() };
             let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
             printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
         };
-        self.lines("rulings", rulings.iter().map(line))
+        self.lines(what, rulings.iter().map(line))
     }
 
     /// What the coder wrote in this run, one file a line.

@@ -85,7 +85,7 @@ fn review_task() -> Task {
         ],
         focus: vec!["security".to_owned(), "performance".to_owned()],
         rulings: vec![RulingInForce {
-            dispute: DisputeNumber(3),
+            dispute: DisputeNumber(3).into(),
             location: Some(Location::line("src/web.py", 9)),
             title: "Check the token".into(),
             disposition: Disposition::Refuted,
@@ -111,6 +111,7 @@ fn judge() -> Task {
         dispute: Box::new(dispute()),
         files: vec![source("src/db.py", "def find(name):\n    pass\n")],
         written: Vec::new(),
+        precedents: Vec::new(),
     }
 }
 
@@ -170,9 +171,16 @@ fn earlier_rulings_reach_the_judge() {
         by: Ruler::Policy,
         votes: Vec::new(),
     });
-    let text =
-        render(&request(Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new() }), None)
-            .unwrap();
+    let text = render(
+        &request(Task::Judge {
+            dispute: Box::new(dispute),
+            files: Vec::new(),
+            written: Vec::new(),
+            precedents: Vec::new(),
+        }),
+        None,
+    )
+    .unwrap();
     assert!(text.contains("\n: ESCALATE: names.py was not shown\n"), "{text}");
     assert!(text.contains("neither the finding nor the evidence names a file"), "{text}");
 }

@@ -40,7 +40,7 @@ fn spec_10_a_lowered_finding_says_what_it_was() {
     let mut lowered =
         settled(finding(1, Tag::Should, "shop/orders.py:4", "SQL is built from `user`"), FindingState::Open, None);
     lowered.finding.mandatory = false;
-    lowered.lowered = Some(Lowered { was: Severity::known(Tag::Must), dispute: DisputeNumber(3) });
+    lowered.lowered = Some(Lowered { was: Severity::known(Tag::Must), dispute: DisputeNumber(3).into() });
     outcome.findings.push(lowered);
     let text = short(&outcome);
     assert!(text.contains("now SHOULD, was MUST, by dispute 3"), "{text}");
@@ -124,7 +124,7 @@ fn arbitrated() -> Outcome {
         ),
         settled(
             finding(7, Tag::High, "shop/orders.py:1", "hashlib is slow"),
-            FindingState::AlreadyRuled { dispute: DisputeNumber(1), disposition: Disposition::AcceptedRisk },
+            FindingState::AlreadyRuled { dispute: DisputeNumber(1).into(), disposition: Disposition::AcceptedRisk },
             None,
         ),
     ];

@@ -157,6 +157,14 @@ impl<'a> Wordings<'a> {
         }
         (cosine >= ours.demanded(theirs, is_long, same_rule)?).then_some(cosine.min(0.999))
     }
+
+    /// How much the words of two anchors in different code are alike, 0 to 1; `None` where they ask for opposites or name
+    /// other rules.
+    pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
+        let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
+        let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
+        (!contradict).then(|| self.vectors.cosine(a, b))
+    }
 }
 
 impl<'a> Profile<'a> {

@@ -1,0 +1,83 @@
+//! How long a ruling binds, and which rulings a person has to answer for.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::domain::{Disposition, SharedRuling};
+use crate::rules::consensus::{self, Category};
+
+/// The day, in UTC, on which a ruling ended, where it has: it binds up to its last day, and until it is as old as such
+/// rulings may be.
+pub fn ended(
+    settled_at: Option<Timestamp>,
+    until: Option<Date>,
+    max_age: Option<Duration>,
+    now: Timestamp,
+) -> Option<Date> {
+    let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
+    let after_last = until.filter(|last| *last < day(now));
+    let too_old = settled_at.zip(max_age).and_then(|(at, age)| at.checked_add(age).ok()).filter(|end| *end <= now);
+    [after_last, too_old.map(day)].into_iter().flatten().min()
+}
+
+/// Whether a ruling that closes a finding binds only where a person answers for it: the finding is about security.
+pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
+    disposition.closes() && consensus::category(category, rule, title) == Category::Security
+}
+
+/// As [`needs_person`], of a shared ruling.
+pub fn needs_person_of(ruling: &SharedRuling) -> bool {
+    let (category, rule) = (ruling.category.as_deref(), ruling.rule.as_deref());
+    needs_person(&ruling.disposition, category, rule, ruling.title.as_written())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    #[test]
+    fn the_table_of_ends() {
+        let day = Duration::from_secs(86_400);
+        let settled = Some(at("2026-05-01T12:00:00Z"));
+        for (until, age, now, expected) in [
+            (None, None, "2099-01-01T00:00:00Z", None),
+            (Some(date(2026, 6, 1)), None, "2026-06-01T23:59:59Z", None),
+            (Some(date(2026, 6, 1)), None, "2026-06-02T00:00:00Z", Some(date(2026, 6, 1))),
+            (None, Some(90 * day), "2026-07-30T11:59:59Z", None),
+            (None, Some(90 * day), "2026-07-30T12:00:00Z", Some(date(2026, 7, 30))),
+            (Some(date(2026, 6, 1)), Some(90 * day), "2026-12-01T00:00:00Z", Some(date(2026, 6, 1))),
+            (Some(date(2027, 6, 1)), Some(90 * day), "2027-12-01T00:00:00Z", Some(date(2026, 7, 30))),
+            (Some(Date::MAX), Some(Duration::MAX), "2027-12-01T00:00:00Z", None),
+        ] {
+            assert_eq!(ended(settled, until, age, at(now)), expected, "{until:?} {age:?} {now}");
+        }
+        assert_eq!(ended(None, None, Some(day), at("2099-01-01T00:00:00Z")), None, "an open dispute has no age");
+    }
+
+    #[test]
+    fn a_person_answers_for_what_closes_a_security_finding() {
+        for (disposition, category, rule, title, expected) in [
+            (Disposition::Refuted, Some("security"), None, "x", true),
+            (Disposition::AcceptedRisk, Some("sql-injection"), None, "x", true),
+            (Disposition::Discarded, None, Some("cwe-89"), "x", true),
+            (Disposition::NotMandatory, None, None, "SQL injection in the query", true),
+            (Disposition::Enforced, Some("security"), None, "x", false),
+            (Disposition::Refuted, Some("bug"), None, "a leak", false),
+        ] {
+            assert_eq!(
+                needs_person(&disposition, category, rule, title),
+                expected,
+                "{category:?} {rule:?} {title}"
+            );
+        }
+    }
+}
