@@ -187,7 +187,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.rulings_at = workspace.rulings_base(&spec)?;
     let shared = SharedRulings::at(&workspace, plan.rulings_at.as_deref())?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
-    plan.own.extend(pipeline::rulings::edits(&spec, &target, &shared));
+    plan.own.extend(pipeline::rulings::edits(&workspace, &spec, &target, &shared)?);
     plan.steered_by = base;
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;

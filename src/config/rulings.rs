@@ -234,7 +234,35 @@ mod tests {
     #[test]
     fn a_ruling_is_a_small_file_that_diffs_well() {
         let text = write(&ruling()).expect("a ruling");
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text.replace(&ruling().id.0, "[ID]"), @r#"
+        # A ruling shared with everybody who reviews this repository. Check: `glee disputes check`
+        version: 1
+        id: [ID]
+        run: 0190aaaa-0000-7000-8000-00000000abcd
+        finding: F3
+        file: src/db.py
+        line: 42
+        tag: MUST
+        title: "Close the handle: it leaks"
+        category: bug
+        anchor:
+          block: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+          offset: 2
+          names: [handle]
+        ruling: DISMISS
+        disposition:
+          as: refuted
+        rationale: |-
+          The caller closes it.
+          See main.
+        citations:
+          - src/main.py:3
+        by:
+          judge: referee
+          model: m-1
+        date: 2026-05-01T12:00:00Z
+        until: 2027-01-01
+        "#);
         assert_eq!(read(&name(&ruling()), text.as_bytes()), Ok(ruling()));
     }
 

@@ -468,7 +468,8 @@ mod tests {
     }
 
     fn settled(number: u64, run: &str, day: i8, anchor: Anchor) -> Binding {
-        let settled_at = jiff::civil::date(2026, 5, day).to_zoned(jiff::tz::TimeZone::UTC).expect("a day").timestamp();
+        let settled_at =
+            jiff::civil::date(2026, 5, day).to_zoned(jiff::tz::TimeZone::UTC).expect("a day").timestamp();
         Binding { run: RunId(run.into()), settled_at: Some(settled_at), ..binding(number, anchor) }
     }
 
@@ -499,7 +500,9 @@ mod tests {
         assert_eq!(earlier(&found, std::slice::from_ref(&old), &lists(), &no_text), notice);
         let other = binding(2, anchor((0, 1, Some(2))));
         let events = earlier(&found, &[old.clone(), other], &lists(), &no_text);
-        assert!(matches!(&events[..], [EventKind::AlreadyRuled { dispute, .. }] if *dispute == DisputeNumber(2).into()));
+        assert!(
+            matches!(&events[..], [EventKind::AlreadyRuled { dispute, .. }] if *dispute == DisputeNumber(2).into())
+        );
         assert_eq!(in_force(&[old], |_| true).count(), 0);
     }
 
@@ -534,7 +537,8 @@ mod tests {
             settled(8, "c", 3, Anchor { file: "b.py".into(), category: "style".into(), ..anchor((4, 1, None)) }),
             settled(9, "c", 4, anchor((5, 2, None))),
         ];
-        let shown: Vec<String> = precedents(&found, &candidates).iter().map(|one| one.dispute.to_string()).collect();
+        let shown: Vec<String> =
+            precedents(&found, &candidates).iter().map(|one| one.dispute.to_string()).collect();
         assert_eq!(shown, ["7", "4", "3"], "the most alike, of equals the newest, three at most");
         assert!(precedents(&Finding { anchor: None, ..found }, &candidates).is_empty());
     }

@@ -182,24 +182,47 @@ pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Opti
     (earlier.collect(), later)
 }
 
-/// What Glee itself has to say of a change that adds, alters or removes shared rulings; `base` are those that bind.
-pub fn edits(spec: &TargetSpec, target: &Target, base: &SharedRulings) -> Vec<RawFinding> {
+/// The bytes of a changed file, or why it cannot be read.
+type New = Result<Vec<u8>, String>;
+
+/// What Glee itself has to say of a change that adds, alters or removes shared rulings; `base` are those that bind. Fails
+/// when git cannot read the change.
+pub fn edits(
+    workspace: &Workspace,
+    spec: &TargetSpec,
+    target: &Target,
+    base: &SharedRulings,
+) -> Result<Vec<RawFinding>, RunError> {
     if matches!(spec, TargetSpec::Paths(_)) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let reviewed = target.files.iter().map(|file| (file.path.as_str(), (!file.is_deleted()).then_some(&file.text)));
-    let left_out = target.skipped.iter().map(|skip| (skip.file.as_str(), None));
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
-    let mut edited: BTreeMap<&str, Option<&String>> = left_out.filter(|(path, _)| is_ruling(path)).collect();
-    edited.extend(reviewed.filter(|(path, _)| is_ruling(path)));
-    edited.into_iter().map(|(path, text)| edit(path, text.map(String::as_str), base)).collect()
+    let left_out: BTreeSet<&str> =
+        target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
+    // What is hidden from reviewers is not hidden from people.
+    let mut now: BTreeMap<String, New> = BTreeMap::new();
+    if !left_out.is_empty() {
+        let files = match (spec, &target.commit) {
+            (TargetSpec::Commit(_) | TargetSpec::Range(_), Some(commit)) => workspace.rulings_at(commit)?,
+            (TargetSpec::Diff { .. }, _) => Vec::new(),
+            _ => workspace.rulings_here(),
+        };
+        now.extend(files.into_iter().map(|(name, bytes)| (name, bytes.map_err(str::to_owned))));
+    }
+    let hidden = left_out.iter().map(|path| (*path, now.get(name_of(path)).cloned()));
+    let shown = target.files.iter().filter(|file| is_ruling(&file.path)).map(|file| {
+        let new = (!file.is_deleted()).then(|| Ok(file.text.clone().into_bytes()));
+        (file.path.as_str(), new)
+    });
+    let edited: BTreeMap<&str, Option<New>> = hidden.chain(shown).collect();
+    Ok(edited.into_iter().map(|(path, new)| edit(path, new, base)).collect())
 }
 
-fn edit(path: &str, text: Option<&str>, base: &SharedRulings) -> RawFinding {
+fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
     let name = name_of(path);
     let before = base.rulings.iter().find(|ruling| format!("{}.yml", ruling.id) == name);
-    let is_broken = base.problems.iter().any(|(broken, ..)| broken == name);
-    let did = match (text, before.is_some() || is_broken) {
+    let is_known = before.is_some() || base.problems.iter().any(|(broken, ..)| broken == name);
+    let did = match (&new, is_known) {
         (Some(_), false) => "adds",
         (Some(_), true) => "alters",
         (None, true) => "removes or replaces",
@@ -207,19 +230,18 @@ fn edit(path: &str, text: Option<&str>, base: &SharedRulings) -> RawFinding {
     };
     let mut said =
         String::from("It does not count in this review, which goes by the rulings at the base of the change.");
-    match text.map(|text| read(name, text.as_bytes())) {
+    let is_there = new.is_some();
+    let read = |bytes: Vec<u8>| {
+        read(name, &bytes).map_err(|problem| format!("line {}: {}", problem.line, problem.message))
+    };
+    match new.map(|new| new.and_then(read)) {
         Some(Ok(ruling)) => said.push_str(&format!("\nOnce it is merged, this ruling binds: {}", told(&ruling))),
-        Some(Err(problem)) => {
-            said.push_str(&format!("\nThe file would not bind: line {}: {}", problem.line, problem.message));
-        }
+        Some(Err(why)) => said.push_str(&format!("\nThe file would not bind: {why}")),
         None => {}
     }
     if let Some(before) = before {
-        let then = if text.is_some() {
-            "It replaces this ruling"
-        } else {
-            "Once it is merged, this ruling binds no longer"
-        };
+        let then =
+            if is_there { "It replaces this ruling" } else { "Once it is merged, this ruling binds no longer" };
         said.push_str(&format!("\n{then}: {}", told(before)));
     }
     RawFinding {

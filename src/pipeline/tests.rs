@@ -178,7 +178,9 @@ fn a_dismissal_binds_until_the_anchored_code_changes() {
     assert_eq!(first.ended.outcome.exit, ExitReason::Clean);
 
     let again = bench.review(Mode::Arbitrate, dismiss());
-    assert!(matches!(&again.states()[0].1, FindingState::AlreadyRuled { dispute, .. } if *dispute == number.into()));
+    assert!(
+        matches!(&again.states()[0].1, FindingState::AlreadyRuled { dispute, .. } if *dispute == number.into())
+    );
     assert!(again.heard.questions.is_empty(), "it is not asked again");
     let Task::Review { rulings, .. } = &again.runner.seen()[0].request.task else { panic!("a review comes first") };
     assert_eq!(rulings[0].dispute, number.into(), "reviewers are told of the ruling");

@@ -23,9 +23,12 @@ pub fn ended(
     [after_last, too_old.map(day)].into_iter().flatten().min()
 }
 
-/// Whether a ruling that closes a finding binds only where a person answers for it: the finding is about security.
+/// Whether a ruling that closes a finding binds only where a person answers for it: the category, the rule or the title
+/// says that the finding is about security.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
-    disposition.closes() && consensus::category(category, rule, title) == Category::Security
+    let signs = [(category, None, ""), (None, rule, ""), (None, None, title)];
+    let is_security = |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
+    disposition.closes() && signs.into_iter().any(is_security)
 }
 
 /// As [`needs_person`], of a shared ruling.
@@ -69,7 +72,8 @@ mod tests {
             (Disposition::Refuted, Some("security"), None, "x", true),
             (Disposition::AcceptedRisk, Some("sql-injection"), None, "x", true),
             (Disposition::Discarded, None, Some("cwe-89"), "x", true),
-            (Disposition::NotMandatory, None, None, "SQL injection in the query", true),
+            (Disposition::Refuted, Some("bug"), Some("cwe-89"), "x", true),
+            (Disposition::NotMandatory, Some("bug"), None, "SQL injection in the query", true),
             (Disposition::Enforced, Some("security"), None, "x", false),
             (Disposition::Refuted, Some("bug"), None, "a leak", false),
         ] {
