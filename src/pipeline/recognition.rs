@@ -445,7 +445,7 @@ mod tests {
                 pairs.extend(likeness.map(|likeness| (likeness, &binding.dispute, index, binding)));
             }
         }
-        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(a.1)).then(a.2.cmp(&b.2)));
         let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
         for (_, dispute, index, binding) in pairs {
             let by = &findings[index].raised_by;
