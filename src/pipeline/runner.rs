@@ -109,7 +109,7 @@ impl Runner {
     ) -> Result<(EventKind, Call), RunError> {
         let agent = call::equipped(&self.settings, agent);
         let place = (&self.settings, &*self.workspace, &*self.templates);
-        let (request, prompt, started) = call::request(place, id, &agent, task, again)?;
+        let (request, prompt, started) = call::request(&self.run, place, id, &agent, task, again)?;
         let call = Call {
             id: id.clone(),
             agents: self.agents.clone(),

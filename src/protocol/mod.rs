@@ -7,6 +7,7 @@ mod clean;
 pub mod debate;
 mod json;
 mod markdown;
+pub(crate) mod nonce;
 pub mod peer;
 mod place;
 pub mod printable;

@@ -1,7 +1,8 @@
 //! What a prompt's template can say: the request as values, every word of others inside a fence.
 //!
-//! A fence carries the nonce of the call, which nobody outside of it knew when the words were written; should they hold
-//! it all the same, it is taken out. So nothing inside can end its fence, and a template cannot show data without one.
+//! A fence carries the mark of the run, which nobody outside of it knew when the words were written; an agent of the same
+//! run that knows it gains nothing, since the mark is removed from all words of others. So nothing inside can end its
+//! fence, and a template cannot show data without one.
 //! Every line inside begins with its number or a colon: an agent that repeats its whole prompt has not said any of it,
 //! because tags, closing lines, JSON and code fences count only where a line begins with them.
 
@@ -10,11 +11,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
-use crate::protocol::printable;
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
     Task,
 };
+use crate::protocol::{nonce, printable};
 use crate::rules::stages;
 
 /// The names a template may use.
@@ -46,7 +47,7 @@ pub(super) fn closing(request: &Request) -> String {
 }
 
 pub(super) fn context(request: &Request) -> Context {
-    let fence = Fence { nonce: &request.nonce };
+    let fence = Fence { mark: nonce::mark(&request.nonce) };
     let mut values = Context::from([
         ("again", json!(request.again.as_deref().map(|why| fence.line(why)).unwrap_or_default())),
         ("agent", json!(fence.line(&request.agent.0))),
@@ -166,13 +167,13 @@ const LONG_GAP: usize = 40;
 
 /// Puts the words of others between markers.
 struct Fence<'a> {
-    nonce: &'a str,
+    mark: &'a str,
 }
 
 impl Fence<'_> {
-    /// One line of others' words for use outside of a fence: control characters escaped, the nonce taken out.
+    /// One line of others' words for use outside of a fence: control characters escaped, the mark removed.
     fn line(&self, text: &str) -> String {
-        self.without_nonce(&printable::line(text))
+        self.without_mark(&printable::line(text))
     }
 
     /// Words of others, each line behind a colon.
@@ -201,13 +202,13 @@ impl Fence<'_> {
     }
 
     fn between(&self, what: &str, lines: String) -> String {
-        let Self { nonce } = self;
-        let (what, lines) = (self.line(what), self.without_nonce(&lines));
-        format!("<<<GLEE-DATA nonce={nonce} {what}\n{lines}>>>GLEE-DATA-END nonce={nonce}")
+        let Self { mark } = self;
+        let (what, lines) = (self.line(what), self.without_mark(&lines));
+        format!("<<<GLEE-DATA mark={mark} {what}\n{lines}>>>GLEE-DATA-END mark={mark}")
     }
 
-    fn without_nonce(&self, text: &str) -> String {
-        if self.nonce.is_empty() { text.to_owned() } else { text.replace(self.nonce, "[nonce]") }
+    fn without_mark(&self, text: &str) -> String {
+        if self.mark.is_empty() { text.to_owned() } else { text.replace(self.mark, "[mark]") }
     }
 
     fn files(&self, files: &[SourceFile]) -> Value {
@@ -312,7 +313,7 @@ impl Fence<'_> {
         Context::from([
             ("id", json!(self.line(&about.id))),
             ("stage", json!(self.line(&about.stage))),
-            ("instructions", json!(self.without_nonce(&about.instructions))),
+            ("instructions", json!(self.without_mark(&about.instructions))),
             ("prompt", json!(self.around("request", &about.prompt))),
             ("fields", json!(fields)),
         ])
