@@ -222,12 +222,13 @@ pub(crate) fn request(
     task: Task,
     again: Option<String>,
 ) -> Result<(Request, String, EventKind), PromptError> {
+    let nonce = nonce::of_call(run);
     let request = Request {
         version: Request::VERSION,
-        nonce: nonce::of_call(run),
+        task: nonce::without_mark(task, &nonce),
+        nonce,
         agent: agent.name.clone(),
         root: workspace.root().to_string_lossy().into_owned(),
-        task,
         again,
     };
     let request = Redaction::from(settings.redaction).request(agent, request);
