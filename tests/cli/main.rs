@@ -4,6 +4,7 @@ mod agents;
 mod config;
 mod consensus;
 mod contradiction;
+mod contributing;
 mod debate;
 mod dialog;
 mod disputes;
