@@ -123,6 +123,8 @@ pub struct ReplyFinding {
     /// Concrete evidence, one piece a line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// The ruling in force that the reviewer insists against, as the request shows it (`D12`).
+    pub insists_on: Option<String>,
 }
 
 /// A reviewer's words on the findings of others: one for every finding of the request.

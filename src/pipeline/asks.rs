@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use jiff::Timestamp;
 
-use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, meanings};
+use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, RulingRef, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::recognition;
@@ -77,10 +77,10 @@ impl Desk<'_> {
         let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
         let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
-        let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let rulings = recognition::in_force(self.bindings, |file| paths.contains(file))
-            .map(|(binding, dispute, disposition)| RulingInForce {
-                dispute,
+        let rulings = recognition::in_force(self.bindings, &files)
+            .map(|(binding, disposition)| RulingInForce {
+                id: binding.reference(),
+                dispute: binding.dispute,
                 location: binding.location.clone(),
                 title: binding.title.clone(),
                 disposition,
@@ -218,9 +218,10 @@ impl Desk<'_> {
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {
-        Task::Review { files, .. } => {
+        Task::Review { files, rulings, .. } => {
+            let shown: Vec<RulingRef> = rulings.iter().map(|ruling| ruling.id.clone()).collect();
             let paths = review::Paths::new(files.iter().map(|file| file.path.as_str()));
-            let read = review::parse_of(answer, nonce, &paths)?;
+            let read = review::parse_of(answer, nonce, &paths, &shown)?;
             CallAnswer::Review {
                 status: read.status,
                 findings: read.findings,

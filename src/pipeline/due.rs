@@ -542,6 +542,7 @@ mod tests {
                 objector: crate::domain::Objector::Coder,
                 discarded_by: None,
                 disposition: None,
+                earlier: Vec::new(),
             };
             self.event(EventKind::DisputeOpened { dispute: Box::new(dispute) })
         }
@@ -742,6 +743,7 @@ mod tests {
                 dispute: DisputeNumber(7),
                 disposition: Disposition::Refuted,
                 new_tag: None,
+                insisted: false,
             })
             .event(EventKind::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
             .event(EventKind::AlreadyRuled {
@@ -749,6 +751,7 @@ mod tests {
                 dispute: DisputeNumber(9),
                 disposition: Disposition::Enforced,
                 new_tag: None,
+                insisted: false,
             });
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
         play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })

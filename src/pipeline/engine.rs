@@ -20,6 +20,7 @@ use crate::pipeline::asks::Desk;
 use crate::pipeline::call::{self, Called};
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::engine::docket::Docket;
+use crate::pipeline::past::Past;
 use crate::pipeline::ports::{Choice, Decider, PersonWord};
 use crate::pipeline::runner::Runner;
 use crate::pipeline::scripts::Scripts;
@@ -306,7 +307,9 @@ impl Engine {
     }
 
     fn bench<'a>(&'a self, round: u32, lists: &'a merge::Lists) -> merge::Bench<'a> {
-        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.runner.workspace }
+        let past = Some(Past { journal: &self.runner.journal, trees: self.trees() });
+        let (state, sources, workspace) = (&self.state, &self.sources, &self.runner.workspace);
+        merge::Bench { state, round, lists, sources, workspace, past }
     }
 
     fn open_disputes(&mut self) -> Result<(), RunError> {
@@ -333,7 +336,9 @@ impl Engine {
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         self.append(match dispute.disposition.take() {
-            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number, disposition, new_tag },
+            Some(disposition) => {
+                EventKind::AlreadyRuled { finding, dispute: number, disposition, new_tag, insisted: false }
+            }
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;

@@ -105,6 +105,8 @@ pub(crate) fn outcome(
             state: state.finding_state(finding),
             response: state.responses.get(&finding.id).cloned(),
             lowered: state.lowered.get(&finding.id).cloned(),
+            insisted: state.insisted.contains(&finding.id),
+            earlier: state.related.get(&finding.id).cloned().unwrap_or_default(),
         })
         .collect();
     Some(Outcome {

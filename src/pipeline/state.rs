@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
 use crate::domain::{
-    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
+    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason,
     FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
     RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
 };
@@ -62,6 +62,10 @@ pub(crate) struct State {
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (DisputeNumber, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
+    /// Findings whose reviewer insists against the ruling that binds them, without new evidence.
+    pub(crate) insisted: BTreeSet<FindingId>,
+    /// Earlier disputes that findings relate to and that do not bind them.
+    pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
@@ -194,13 +198,22 @@ impl State {
             | EventKind::IssueClosed { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
                 self.still_disputed.remove(finding);
+                self.related.remove(finding);
                 self.retag(*finding, *tag, *dispute);
             }
-            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None } => {
+            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted } => {
                 self.still_disputed.remove(finding);
+                self.related.remove(finding);
+                if *insisted {
+                    self.insisted.insert(*finding);
+                }
                 self.ruled.insert(*finding, (*dispute, disposition.clone()));
             }
+            EventKind::RelatedDispute { finding, earlier } => {
+                self.related.entry(*finding).or_default().push((**earlier).clone());
+            }
             EventKind::StillDisputed { finding, dispute } => {
+                self.related.remove(finding);
                 self.still_disputed.insert(*finding, *dispute);
             }
             EventKind::BeforeImage { kept_as, tree } => {

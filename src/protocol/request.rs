@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, Challenge, Disposition, Dispute, DisputeNumber, Finding, FindingId, Location, Opinion, Question,
-    ReviewRequest, Role, Untrusted,
+    ReviewRequest, Role, RulingRef, Untrusted,
 };
 
 /// A file, or a part of one, that an agent is shown.
@@ -53,6 +53,8 @@ pub struct CoderWritten {
 /// A ruling in force that reviewers are told of, so that they do not raise the same again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingInForce {
+    /// How a reviewer that insists refers to it.
+    pub id: RulingRef,
     /// The dispute it settled.
     pub dispute: DisputeNumber,
     /// Where.

@@ -112,6 +112,12 @@ impl Narrator {
             EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if verbose => {
                 vec![faint(format!("  {finding} is [{tag}] now, by dispute {dispute}"))]
             }
+            EventKind::AlreadyRuled { finding, dispute, insisted: true, .. } => {
+                vec![format!("  {finding}: insisted on dispute {dispute} without new evidence")]
+            }
+            EventKind::RelatedDispute { finding, earlier } => {
+                vec![format!("  {finding}: {}", printable::line(&earlier.sentence()))]
+            }
             EventKind::AlreadyRuled { finding, dispute, disposition, .. } if verbose => {
                 vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
             }
@@ -463,6 +469,7 @@ mod tests {
                 dispute: DisputeNumber(1),
                 disposition: Disposition::AcceptedRisk,
                 new_tag: None,
+                insisted: false,
             },
             EventKind::BeforeImage { kept_as: "refs/glee/run/x/before".to_owned(), tree: "4b".to_owned() },
             start(respond.clone(), Role::Coder),

@@ -14,6 +14,7 @@ mod parse;
 mod process;
 mod repairs;
 mod review;
+mod rulings;
 mod runs;
 mod shop;
 mod steering;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
+use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::printable;
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
@@ -90,6 +90,7 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("finding", fence.finding(&dispute.finding, None));
             values.insert("objection", json!(fence.objection(dispute)));
             values.insert("earlier", json!(fence.earlier(&dispute.rulings)));
+            values.insert("related", json!(fence.related(&dispute.earlier)));
             values.insert("written", json!(fence.written(written)));
             values.insert("files", fence.files(files));
         }
@@ -234,7 +235,7 @@ impl Fence<'_> {
             let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
             let why = if ruling.rationale.is_empty() { "no reason given" } else { ruling.rationale.as_written() };
             let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
-            printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
+            printable::line(&format!("{}: {place}{title}: {word}: {why}", ruling.id))
         };
         self.lines("rulings", rulings.iter().map(line))
     }
@@ -343,6 +344,18 @@ impl Fence<'_> {
             add(&mut text, &format!("{name}: "), reason);
         }
         self.around(what, &text)
+    }
+
+    fn related(&self, disputes: &[EarlierDispute]) -> String {
+        let mut text = String::new();
+        for earlier in disputes {
+            add(&mut text, "", &earlier.sentence());
+            add(&mut text, "Decided then: ", &earlier.decided());
+            if let Some(diff) = earlier.diff() {
+                add(&mut text, "", diff);
+            }
+        }
+        if text.is_empty() { text } else { self.around("earlier disputes", text.trim_start()) }
     }
 
     fn earlier(&self, rulings: &[RulingRecord]) -> String {

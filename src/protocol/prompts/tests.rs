@@ -7,8 +7,8 @@ use rstest::rstest;
 use super::*;
 use crate::domain::{
     AgentName, Answer, AnswerStatus, Challenge, Disposition, Dispute, DisputeNumber, ExaminationWord, Examined,
-    Finding, FindingId, Grounds, Location, RawFinding, Response, Ruler, Ruling, RulingRecord, RulingWord, Severity,
-    Tag,
+    Finding, FindingId, Grounds, Location, RawFinding, Response, Ruler, Ruling, RulingRecord, RulingRef, RulingWord,
+    Severity, Tag,
 };
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, RulingInForce, SourceFile};
 use crate::protocol::{debate, recheck, response, review, ruling};
@@ -45,6 +45,7 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
             confidence: None,
             evidence: vec!["src/web.py:9".into()],
             rule: None,
+            insists_on: None,
         },
         mandatory,
         raised_by: vec![AgentName::from("codex-reviewer"), AgentName::from("rules")],
@@ -70,6 +71,7 @@ fn dispute() -> Dispute {
         objector: crate::domain::Objector::Coder,
         discarded_by: None,
         disposition: None,
+        earlier: Vec::new(),
     }
 }
 
@@ -85,6 +87,7 @@ fn review_task() -> Task {
         ],
         focus: vec!["security".to_owned(), "performance".to_owned()],
         rulings: vec![RulingInForce {
+            id: RulingRef::Number(DisputeNumber(3)),
             dispute: DisputeNumber(3),
             location: Some(Location::line("src/web.py", 9)),
             title: "Check the token".into(),
