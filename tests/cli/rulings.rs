@@ -124,7 +124,7 @@ fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
     assert!(output.stderr.contains("F1: insisted on dispute 1 without new evidence\n"), "{output}");
     assert_eq!(outcome["proof"]["calls"], 1, "neither the coder nor the judge is asked");
     let text = sandbox.glee(&["review", "app.py", "--arbitrate"]).stdout;
-    assert!(text.contains("refuted in dispute 1; insisted without new evidence"), "{text}");
+    assert!(text.contains("insisted: on dispute 1 without new evidence"), "{text}");
     assert!(text.contains("Insisted (1)"), "{text}");
     // The citations of the first dispute, and the place itself, are no new evidence.
     let known = "[MUST] app.py:5 (D1) Escape it\n  See app.py:1, app.py:5 and nowhere.py:3, tests/no.py::test_x.\n";
@@ -244,7 +244,7 @@ fn where_the_old_code_is_gone_the_change_is_said_without_it() {
     let sandbox = project();
     sandbox.write("app.py", APP.replace("select *", "select n"));
     review(&sandbox, INJECTION);
-    let pruned = sandbox.glee(&["runs", "prune", "--older-than", "0s", "--yes"]);
+    let pruned = sandbox.glee(&["runs", "prune", "--before", "0s"]);
     sandbox.write("app.py", APP.replace("select *", "select m"));
     let (output, outcome) = review(&sandbox, INJECTION);
     let earlier = &outcome["findings"][0]["earlier"][0];
