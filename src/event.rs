@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     Action, Advised, Agent, AgentEvent, AgentName, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution, ReviewRequest, Role, Route,
-    Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage,
-    WatchPlan, WatchStatus,
+    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution,
+    ReviewRequest, Role, Route, Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told,
+    Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

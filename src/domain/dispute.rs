@@ -142,8 +142,9 @@ impl EarlierDispute {
     pub fn sentence(&self) -> Untrusted {
         let number = self.dispute;
         match &self.relation {
-            Relation::Reopens { evidence } => Untrusted::joined(evidence, ", ")
-                .labelled(&format!("reopens dispute {number} with new evidence: ")),
+            Relation::Reopens { evidence } => {
+                Untrusted::joined(evidence, ", ").labelled(&format!("reopens dispute {number} with new evidence: "))
+            }
             Relation::CodeChanged { .. } => {
                 format!("dispute {number} was about this; the code has changed since").into()
             }

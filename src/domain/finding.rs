@@ -8,7 +8,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, RulingRef, Severity, Untrusted};
+use super::{
+    AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, RulingRef, Severity, Untrusted,
+};
 
 /// How sure a reviewer is, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

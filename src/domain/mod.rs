@@ -41,7 +41,7 @@ pub use peer::{
     Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest, Trigger,
     Verdict, WatchPlan, WatchStatus,
 };
-pub use response::{Answer, Recheck, Response};
+pub use response::{Answer, Comparison, Recheck, Response};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
 pub use stage::{

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Caps, Dispute, DisputeNumber, EarlierDispute, FailureKind, Finding, FindingId, FindingState, Response, Role,
-    Severity, Usage,
+    AgentName, Caps, Dispute, DisputeNumber, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
+    Response, Role, Severity, Usage,
 };
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.

@@ -26,8 +26,8 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingRef, RulingWord, RunId,
-    Tag, Untrusted,
+    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingRef, RulingWord,
+    RunId, Tag, Untrusted,
 };
 use crate::event::{Mode, Settlement};
 

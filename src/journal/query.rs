@@ -85,7 +85,9 @@ impl Journal {
                     disposition: from_json(row, "disposition")?,
                     new_tag: None,
                     rationale: row.get::<_, String>("rationale")?.into(),
-                    reopens: row.get::<_, Option<i64>>("reopens")?.map(|number| DisputeNumber(number.unsigned_abs())),
+                    reopens: row
+                        .get::<_, Option<i64>>("reopens")?
+                        .map(|number| DisputeNumber(number.unsigned_abs())),
                 })
             })?;
         for binding in &mut bindings {

@@ -13,8 +13,10 @@ use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
-use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task};
-use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
+use crate::protocol::request::{
+    Challenged, Change, FailedCheck, Item, Pair, Request, RulingInForce, SourceFile, Task,
+};
+use crate::protocol::{compare, debate, peer, recheck, response, review, ruling, stage};
 
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a State,
@@ -40,6 +42,7 @@ impl Desk<'_> {
                 self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
             }
             Purpose::Recheck { .. } => self.recheck(call),
+            Purpose::Compare { round } => self.compare(*round),
             Purpose::Stage { .. } | Purpose::Work | Purpose::Peer { .. } => {
                 unreachable!("nothing of another run is due in a review")
             }
@@ -63,6 +66,7 @@ impl Desk<'_> {
             ),
             CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
             CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
@@ -178,6 +182,17 @@ impl Desk<'_> {
         }
     }
 
+    fn compare(&self, round: u32) -> Task {
+        let uncertain = self.state.uncertain(round);
+        let pairs: Vec<Pair> = uncertain
+            .map(|(finding, earlier)| Pair {
+                finding: Finding { consensus: None, ..finding.clone() },
+                earlier: earlier.clone(),
+            })
+            .collect();
+        Task::Compare { files: self.files_of(round, pairs.iter().map(|pair| &pair.finding)), pairs }
+    }
+
     fn recheck(&self, call: &CallId) -> Task {
         let ids = self.state.recheck_items(&call.agent);
         let findings: Vec<&Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).collect();
@@ -265,6 +280,14 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
                 CallAnswer::Recheck { checks: read.entries }
+            }
+        }
+        Task::Compare { .. } => {
+            let read = compare::parse(answer, nonce, &request.task.findings())?;
+            if read.entries.is_empty() || !read.complete {
+                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+            } else {
+                CallAnswer::Compare { comparisons: read.entries }
             }
         }
         task @ (Task::Stage { .. }

@@ -20,6 +20,10 @@ pub(crate) enum Step {
     Merge {
         round: u32,
     },
+    /// Bind the findings of a round of which a judge says that they repeat an earlier dispute.
+    Recognise {
+        round: u32,
+    },
     DebateRound {
         round: u32,
         debate_round: u32,
@@ -62,6 +66,7 @@ impl Step {
             | Self::Ask(CallId { purpose: Purpose::Judge { dispute }, .. }) => Some(*dispute),
             Self::Ask(_)
             | Self::Merge { .. }
+            | Self::Recognise { .. }
             | Self::DebateRound { .. }
             | Self::Conclude { .. }
             | Self::Keep
@@ -80,6 +85,8 @@ impl Step {
 pub(crate) struct Policy {
     pub(crate) mode: Mode,
     pub(crate) recheck: bool,
+    /// Whether a judge is asked about findings that may repeat an earlier dispute.
+    pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
     /// How often the coder is called again in a round because one of them fails.
@@ -99,6 +106,7 @@ pub(crate) fn due(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumbe
     let stages = [
         reviews(state, round),
         merge(state, round),
+        compare(state, policy, round),
         debate(state, round),
         coder(state, policy, round),
         disputes(state, policy, parked),
@@ -142,6 +150,34 @@ fn ask(state: &State, agent: &AgentName, purpose: Purpose, again: impl Fn(&Call)
 
 fn merge(state: &State, round: u32) -> Vec<Step> {
     if state.unmerged().next().is_some() { vec![Step::Merge { round }] } else { Vec::new() }
+}
+
+/// One question about all findings of a round that may repeat an earlier dispute, to the first judge that is no embedded
+/// one. An answer that cannot be read twice means that none does.
+fn compare(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    if state.recognised(round).next().is_some() {
+        return vec![Step::Recognise { round }];
+    }
+    if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none() {
+        return Vec::new();
+    }
+    let judge = state.judges().find(|judge| !judge.is_embedded());
+    let invalid = |call: &Call| matches!(call.answer, CallAnswer::Invalid { .. });
+    judge.and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid)).into_iter().collect()
+}
+
+/// What binds the findings of a round of which a judge says that they repeat an earlier dispute.
+pub(crate) fn recognised(state: &State, round: u32) -> Vec<EventKind> {
+    let bound = state.recognised(round).map(|(finding, earlier)| {
+        let (finding, dispute) = (finding.id, earlier.dispute);
+        match earlier.disposition.clone() {
+            None => EventKind::StillDisputed { finding, dispute },
+            Some(disposition) => {
+                EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted: false }
+            }
+        }
+    });
+    bound.collect()
 }
 
 /// Rounds 2 and 3 of a debate, each side by side, then what it comes to.
@@ -468,8 +504,15 @@ mod tests {
                 staged: None,
                 on_dispute: None,
             };
-            let policy =
-                Policy { mode, recheck: true, rounds: 1, verify: 0, repairs: REPAIRS, escalate_to: Route::Human };
+            let policy = Policy {
+                mode,
+                recheck: true,
+                compare: true,
+                rounds: 1,
+                verify: 0,
+                repairs: REPAIRS,
+                escalate_to: Route::Human,
+            };
             let mut play = Self { state: State::default(), policy, parked: BTreeSet::new() };
             play.event(EventKind::RunStarted { plan: Box::new(plan) });
             play

@@ -13,7 +13,9 @@ use futures_util::stream::FuturesUnordered;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
-use crate::domain::{Agent, DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RulingWord, RunId};
+use crate::domain::{
+    Agent, DisputeNumber, ExitReason, FindingId, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
+};
 use crate::event::{CallId, EventKind};
 use crate::journal::{Binding, JournalError};
 use crate::pipeline::asks::Desk;
@@ -138,6 +140,7 @@ impl Engine {
         Policy {
             mode: self.state.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
+            compare: review.judge.compare && review.on_dispute.default == Route::Judge,
             rounds: review.rounds,
             verify: review.verify.len(),
             repairs: due::REPAIRS,
@@ -163,6 +166,7 @@ impl Engine {
             Step::AskPerson(dispute) => return Ok(self.ask_person(step, *dispute)),
             Step::Verify { round } => return self.verify(step, *round).map(Some),
             Step::Merge { round } => self.merge(*round)?,
+            Step::Recognise { round } => self.append_all(due::recognised(&self.state, *round))?,
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
                 self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message })?;

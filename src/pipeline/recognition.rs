@@ -190,7 +190,7 @@ pub(crate) fn earlier<'a>(
         .filter(|(_, binding, index)| {
             let finding = findings[*index];
             let is_taken = finding.raised_by.iter().any(|name| taken.contains(&(binding.dispute, name)));
-            finding.mandatory && !bound.contains_key(index) && !is_taken
+            finding.mandatory && !bound.contains_key(index) && !is_taken && binding.new_tag.is_none()
         })
         .map(|(likeness, binding, index)| relations::Unsure { likeness, binding, finding: findings[index] })
         .collect();
@@ -237,7 +237,10 @@ pub(crate) fn in_force<'a>(
         // What is open under another tag is raised again.
         let disposition = binding.disposition.clone().filter(|word| word.closes() && binding.new_tag.is_none())?;
         let is_own = blocks.iter().filter(|(path, _)| *path == binding.anchor.file);
-        is_own.into_iter().any(|(_, blocks)| blocks.place(&binding.anchor).is_some()).then_some((binding, disposition))
+        is_own
+            .into_iter()
+            .any(|(_, blocks)| blocks.place(&binding.anchor).is_some())
+            .then_some((binding, disposition))
     });
     in_force.collect::<Vec<_>>().into_iter()
 }

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeNumber, EarlierDispute, Finding, FindingId, RawFinding, Relation, Untrusted,
+    Anchor, Disposition, Dispute, DisputeNumber, EarlierDispute, Finding, FindingId, RawFinding, Relation,
+    Untrusted,
 };
 use crate::event::EventKind;
 use crate::journal::Binding;
@@ -217,7 +218,8 @@ pub(crate) fn changed<'a>(
         let text = (round.text_of)(file);
         let blocks = Blocks::of(file, &text);
         let is_gone = |path: &str| path == file || (round.text_of)(path).is_empty();
-        let settled = bindings.iter().filter(|binding| binding.disposition.is_some() && is_gone(&binding.anchor.file));
+        let settled =
+            bindings.iter().filter(|binding| binding.disposition.is_some() && is_gone(&binding.anchor.file));
         let old: Vec<&Binding> = settled.filter(|known| blocks.place(&known.anchor).is_none()).copied().collect();
         if old.is_empty() {
             continue;

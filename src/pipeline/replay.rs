@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Outcome, Response, Route, Ruler, RunId,
-    Tag,
+    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Outcome, Response, Route,
+    Ruler, RunId, Tag,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::journal::{Binding, Journal};
@@ -220,6 +220,7 @@ impl Replay<'_> {
         Policy {
             mode: self.record.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
+            compare: self.record.calls.keys().any(|id| matches!(id.purpose, Purpose::Compare { .. })),
             rounds: review.rounds.min(self.record.round()),
             verify: review.verify.len().min(self.verdicts.len()),
             repairs: count_of_repairs(&self.record).min(REPAIRS),
@@ -239,6 +240,7 @@ impl Replay<'_> {
                 let lists = self.lists();
                 self.bench(*round, &lists).merge(&self.bindings())
             }
+            Step::Recognise { round } => due::recognised(&self.state, *round),
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
                 vec![EventKind::DebateRound { round: *round, debate_round: *debate_round, message }]
@@ -324,6 +326,7 @@ impl Replay<'_> {
             Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
+            Purpose::Compare { .. } => "to compare findings with earlier disputes".to_owned(),
             Purpose::Stage { .. } => "about a stage".to_owned(),
             Purpose::Work | Purpose::Peer { .. } => "in a watch".to_owned(),
         };
@@ -351,6 +354,9 @@ impl Replay<'_> {
                 *responses = self.each(responses, |response| &mut response.finding);
             }
             CallAnswer::Recheck { checks } => *checks = self.each(checks, |check| &mut check.finding),
+            CallAnswer::Compare { comparisons } => {
+                *comparisons = self.each(comparisons, |comparison| &mut comparison.finding);
+            }
             CallAnswer::Judge { ruling } => {
                 ruling.duplicate_of = self.now(ruling.duplicate_of).first().and_then(|now| now.first()).copied();
             }

@@ -163,6 +163,7 @@ pub(crate) fn counted(
             | CallAnswer::Defend { .. }
             | CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. },

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
 use crate::domain::{
-    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason,
-    FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
-    RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
+    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, EarlierDispute,
+    ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Relation, Response,
+    Role, Route, RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -353,6 +353,7 @@ impl State {
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }
@@ -434,6 +435,36 @@ impl State {
         } else {
             FindingState::Unchecked
         }
+    }
+
+    /// The findings of a round of which it is uncertain whether they repeat an earlier dispute, each with that.
+    pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let may_repeat = |id: FindingId| {
+            let related = self.related.get(&id).into_iter().flatten();
+            // What is open under another tag is raised again.
+            related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
+        };
+        let of_round = self.findings.iter().filter(move |finding| finding.round == round);
+        // Once the coder has answered, a dispute is about what it said.
+        let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
+        let of_round = of_round.filter(move |finding| is_new(&finding.id));
+        of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
+    }
+
+    /// Those of them of which a judge says that they do.
+    pub(crate) fn recognised(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let same: BTreeSet<FindingId> = self
+            .calls
+            .iter()
+            .filter(|(id, _)| id.purpose == Purpose::Compare { round })
+            .flat_map(|(_, call)| match &call.answer {
+                CallAnswer::Compare { comparisons } => comparisons.as_slice(),
+                _ => &[],
+            })
+            .filter(|comparison| comparison.same)
+            .map(|comparison| comparison.finding)
+            .collect();
+        self.uncertain(round).filter(move |(finding, _)| same.contains(&finding.id))
     }
 
     /// The current round, counted from 1.
@@ -530,6 +561,7 @@ impl State {
                 | Purpose::Defend { .. }
                 | Purpose::Judge { .. }
                 | Purpose::Recheck { .. }
+                | Purpose::Compare { .. }
                 | Purpose::Stage { .. }
                 | Purpose::Work
                 | Purpose::Peer { .. } => false,

@@ -54,6 +54,7 @@ impl Narrator {
             Purpose::Repair { .. } => "repairing what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
             Purpose::Recheck { .. } => "checking the changes".to_owned(),
+            Purpose::Compare { .. } => "comparing findings with earlier disputes".to_owned(),
             Purpose::Stage { part } => match part {
                 Part::Position => "answering".to_owned(),
                 Part::Aggregate => "synthesising the answers".to_owned(),
@@ -338,6 +339,11 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
             let resolved = checks.iter().filter(|check| check.resolved).count();
             let what = format!("{resolved} of {} resolved", draw::count(checks.len(), "finding"));
             if resolved == checks.len() { done(what) } else { (Glyph::Attention, Tone::Warn, what) }
+        }
+        CallAnswer::Compare { comparisons } => {
+            let same = comparisons.iter().filter(|comparison| comparison.same).count();
+            let findings = draw::count(comparisons.len(), "finding");
+            done(format!("{same} of {findings} repeat earlier disputes"))
         }
         CallAnswer::Stage { said } => stages::said(said),
         CallAnswer::Work { said } => done(printable::line(said)),

@@ -118,7 +118,11 @@ impl Workspace {
     pub fn read_at_commit(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
         let mut objects = self.repository.as_ref()?.objects(None).ok()?;
         let is_plain = !path.contains(['\n', '\0']);
-        objects.read_file(&format!("{}:{path}", object_id(commit.as_bytes()).filter(|_| is_plain)?)).ok()?.bytes().ok()
+        objects
+            .read_file(&format!("{}:{path}", object_id(commit.as_bytes()).filter(|_| is_plain)?))
+            .ok()?
+            .bytes()
+            .ok()
     }
 
     /// The files of a recorded tree, given by its id or by what it is kept as.

@@ -120,7 +120,10 @@ fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
     assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
     let finding = &outcome["findings"][0];
     assert_eq!((&finding["insisted"], &finding["insists_on"]), (&true.into(), &"D1".into()));
-    assert_eq!((&finding["title"], &finding["confidence"]), (&"Escape everything that users type".into(), &80.into()));
+    assert_eq!(
+        (&finding["title"], &finding["confidence"]),
+        (&"Escape everything that users type".into(), &80.into())
+    );
     assert!(output.stderr.contains("F1: insisted on dispute 1 without new evidence\n"), "{output}");
     assert_eq!(outcome["proof"]["calls"], 1, "neither the coder nor the judge is asked");
     let text = sandbox.glee(&["review", "app.py", "--arbitrate"]).stdout;
@@ -148,7 +151,10 @@ fn a_reviewer_that_always_names_the_id_is_always_recognised() {
     sandbox.program("rev", INSISTS);
     let output = sandbox.glee(&ARBITRATE);
     let outcome = json(&output.stdout);
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into(), "F2 already_ruled 2".into()]));
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 already_ruled 1".into(), "F2 already_ruled 2".into()])
+    );
     assert!(outcome["findings"].as_array().expect("a list").iter().all(|finding| finding["insisted"] == true));
 }
 
@@ -244,11 +250,15 @@ fn where_the_old_code_is_gone_the_change_is_said_without_it() {
     let sandbox = project();
     sandbox.write("app.py", APP.replace("select *", "select n"));
     review(&sandbox, INJECTION);
-    let pruned = sandbox.glee(&["runs", "prune", "--before", "0s"]);
+    let pruned = sandbox.glee(&["runs", "prune", "--before", "2999-01-01"]);
     sandbox.write("app.py", APP.replace("select *", "select m"));
     let (output, outcome) = review(&sandbox, INJECTION);
     let earlier = &outcome["findings"][0]["earlier"][0];
-    assert_eq!((&earlier["relation"], &earlier["diff"]), (&"code_changed".into(), &Value::Null), "{pruned}{output}");
+    assert_eq!(
+        (&earlier["relation"], &earlier["diff"]),
+        (&"code_changed".into(), &Value::Null),
+        "{pruned}{output}"
+    );
 }
 
 /// Rewrites the commits so that the content stays as it is; the ruling holds.
@@ -313,4 +323,70 @@ fn an_undo_changes_nothing_for_what_it_brings_back() {
     assert_eq!((undone.code, sandbox.read("store.py")), (0, STORE.to_owned()), "{undone}");
     sandbox.program("pen", CODER);
     holds("an undo", &sandbox);
+}
+
+/// Two texts of which it is uncertain whether they mean the same, at one place.
+const UNSURE: [&str; 2] = [
+    "[MUST] app.py:9 fetch_score is never removed from the lru_cache, so it always returns the same stale result for a \
+     given slug forever, defeating the TTL cache logic in get_cached.\n",
+    "[MUST] app.py:9 lru_cache wraps an async function so it caches unawaited coroutine objects, causing all subsequent \
+     calls for the same slug to await an already consumed coroutine and raise a RuntimeError\n",
+];
+
+/// Says what the file of its name says of every finding to compare, and counts how often it is asked.
+const COMPARES: &str = r#"#!/bin/sh
+if [ "$GLEE_TASK" = compare ]; then
+  cat > /dev/null
+  n=0
+  for id in $GLEE_FINDINGS; do n=$((n + 1)); echo "[$id] $(cat "$0.txt"): so it seems"; done
+  echo "GLEE-COMPARE-END nonce=$GLEE_NONCE answers=$n"
+  exit 0
+fi
+cat > /dev/null
+echo "It is meant so, see app.py:1."
+echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=DISMISS"
+"#;
+
+#[test]
+fn the_judge_says_which_uncertain_findings_repeat_a_dispute() {
+    for (word, expected, calls) in [
+        ("SAME", "F1 already_ruled 1", 2),
+        ("DIFFERENT", "F1 dismissed 2", 4),
+        // It is asked once more, and then both are different.
+        ("PERHAPS", "F1 dismissed 2", 5),
+    ] {
+        let sandbox = project();
+        sandbox.program("scales", COMPARES);
+        says(&sandbox, "scales", word);
+        review(&sandbox, UNSURE[0]);
+        let (output, outcome) = review(&sandbox, UNSURE[1]);
+        assert_eq!(states(&outcome), [expected], "{word}: {output}");
+        let asked = outcome["proof"]["calls"].as_u64().expect("a number");
+        assert_eq!(asked, calls, "{word}: the reviewer, the judge on the pair, and only then coder and judge");
+        let again = sandbox.glee(&["runs", "replay", "last"]);
+        assert!(!again.stderr.contains("not recorded"), "{word}: {again}");
+    }
+}
+
+#[test]
+fn without_a_judge_to_ask_both_are_shown_side_by_side() {
+    let sandbox = project();
+    sandbox.program("scales", COMPARES);
+    review(&sandbox, UNSURE[0]);
+    says(&sandbox, "rev", UNSURE[1]);
+    for args in [&["review", "app.py", "--format", "json"][..], &["review", "app.py"]] {
+        let output = sandbox.glee(args);
+        assert_eq!(output.code, 1, "{output}");
+        assert!(output.stderr.contains("F1: may repeat dispute 1: fetch_score is never removed"), "{output}");
+        let shown =
+            if args.len() > 2 { "\"relation\": \"may_repeat\"" } else { "may repeat dispute 1: fetch_score" };
+        assert!(output.stdout.contains(shown), "{output}");
+    }
+    // Nobody is asked where the configuration says so.
+    assert_eq!(sandbox.glee(&["config", "set", "review.judge.compare", "false"]).code, 0);
+    let (output, outcome) = review(&sandbox, UNSURE[1]);
+    assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");
+    assert_eq!(outcome["proof"]["calls"], 3, "{output}");
+    let shown = sandbox.glee(&["disputes", "show", "2"]).stdout;
+    assert!(shown.contains("may repeat dispute 1"), "{shown}");
 }

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::printable;
 use crate::protocol::request::{
-    Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
-    Task,
+    Challenged, Change, CoderWritten, FailedCheck, Pair, Request, RulingInForce, SourceFile, StagePosition,
+    StageSubject, Task,
 };
 use crate::rules::stages;
 
@@ -32,6 +32,7 @@ pub(super) fn closing(request: &Request) -> String {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
         }
         Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
+        Task::Compare { .. } => format!("GLEE-COMPARE-END nonce={nonce} answers=<n>"),
         Task::Work { .. } => format!("GLEE-WORK-END nonce={nonce} answers=<n>"),
         Task::Stage { .. } => format!("GLEE-STAGE-END nonce={nonce} answers=<n>"),
         // What is only answered as an object is told from others by this member.
@@ -97,6 +98,11 @@ pub(super) fn context(request: &Request) -> Context {
         Task::Recheck { changes, files } => {
             values.insert("changes", changes.iter().map(|change| fence.change(change)).collect());
             values.insert("ids", json!(ids(changes.iter().map(|change| change.finding.id))));
+            values.insert("files", fence.files(files));
+        }
+        Task::Compare { pairs, files } => {
+            values.insert("pairs", pairs.iter().map(|pair| fence.pair(pair)).collect());
+            values.insert("ids", json!(ids(pairs.iter().map(|pair| pair.finding.id))));
             values.insert("files", fence.files(files));
         }
         Task::Stage { about, input, resolved } => {
@@ -344,6 +350,15 @@ impl Fence<'_> {
             add(&mut text, &format!("{name}: "), reason);
         }
         self.around(what, &text)
+    }
+
+    fn pair(&self, Pair { finding, earlier }: &Pair) -> Value {
+        let mut text = earlier.title.as_written().to_owned();
+        add(&mut text, "Decided: ", &earlier.decided());
+        let mut value = self.finding(finding, None);
+        value["dispute"] = json!(earlier.dispute.0);
+        value["earlier"] = json!(self.around(&format!("dispute={}", earlier.dispute), &text));
+        value
     }
 
     fn related(&self, disputes: &[EarlierDispute]) -> String {

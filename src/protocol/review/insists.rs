@@ -26,7 +26,8 @@ pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
             continue;
         }
         let ruling = named(&parts[at])?.clone();
-        let rest: Vec<&str> = parts.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, part)| *part).collect();
+        let rest: Vec<&str> =
+            parts.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, part)| *part).collect();
         let rest = rest.join(", ");
         let bracket = if rest.is_empty() { String::new() } else { format!(" {open}{rest}{close}") };
         return Some((format!("{before}{bracket}{behind}"), ruling));
@@ -51,7 +52,10 @@ mod tests {
             (" src/db.py:5 (D12) Bind it", Some((" src/db.py:5 Bind it", "D12"))),
             (" (D12) src/db.py:5 Bind it", Some((" src/db.py:5 Bind it", "D12"))),
             (" a.py:5 Bind it (d12)", Some((" a.py:5 Bind it", "D12"))),
-            (" a.py:5 Bind it (confidence 80, D12, security)", Some((" a.py:5 Bind it (confidence 80, security)", "D12"))),
+            (
+                " a.py:5 Bind it (confidence 80, D12, security)",
+                Some((" a.py:5 Bind it (confidence 80, security)", "D12")),
+            ),
             (" a.py:5 [D12] Bind `f(x)`", Some((" a.py:5 Bind `f(x)`", "D12"))),
             ("| a.py:5 | (D12) Bind it |", Some(("| a.py:5 | Bind it |", "D12"))),
             (" (D3f9a0c12) Bind it", Some((" Bind it", "D3f9a0c12"))),

@@ -251,9 +251,11 @@ fn state(look: Look, finding: &SettledFinding, run: Run<'_>) -> Option<Note> {
             ("enforced", Tone::Bad, format!("by dispute {dispute}, not implemented yet"))
         }
         FindingState::Dismissed { dispute } => ("dismissed", Tone::Good, format!("by dispute {dispute}")),
-        FindingState::AlreadyRuled { dispute, disposition } if finding.insisted => {
-            ("insisted", Tone::Minor, format!("on dispute {dispute} without new evidence: {}", disposition.as_str()))
-        }
+        FindingState::AlreadyRuled { dispute, disposition } if finding.insisted => (
+            "insisted",
+            Tone::Minor,
+            format!("on dispute {dispute} without new evidence: {}", disposition.as_str()),
+        ),
         FindingState::AlreadyRuled { dispute, disposition } => {
             ("already ruled", Tone::Minor, format!("{} in dispute {dispute}", disposition.as_str()))
         }
