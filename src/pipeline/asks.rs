@@ -81,7 +81,12 @@ impl Desk<'_> {
         let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
         let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
-        let rulings = recognition::in_force(self.bindings, &files)
+        let text_of = |path: &str| {
+            let reviewed = self.sources.file(round, path).map(|source| source.text.clone());
+            reviewed.or_else(|| self.trees.workspace.read(path)).unwrap_or_default()
+        };
+        let rulings = recognition::in_force(self.bindings, &files, &text_of)
+            .into_iter()
             .map(|(binding, disposition)| RulingInForce {
                 id: binding.reference(),
                 dispute: binding.dispute,

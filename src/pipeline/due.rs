@@ -430,8 +430,8 @@ mod tests {
     use super::*;
     use crate::agents::samples;
     use crate::domain::{
-        Agent, Anchor, Answer, Coverage, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord, Severity,
-        Tag,
+        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck, Relation,
+        Response, Ruling, RulingRecord, Severity, Tag,
     };
     use crate::event::Plan;
 
@@ -652,6 +652,67 @@ mod tests {
         assert_eq!(play.due(), [Step::Merge { round: 1 }]);
         play.event(EventKind::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
         assert_eq!(play.due(), [Step::Finish], "a review changes nothing");
+    }
+
+    fn may_repeat(id: u32, dispute: u64, disposition: Option<Disposition>) -> EventKind {
+        let earlier = EarlierDispute {
+            dispute: DisputeNumber(dispute),
+            relation: Relation::MayRepeat,
+            title: "an earlier one".into(),
+            disposition,
+            new_tag: None,
+            rationale: "".into(),
+        };
+        EventKind::RelatedDispute { finding: FindingId(id), earlier: Box::new(earlier) }
+    }
+
+    #[test]
+    fn the_judge_is_asked_once_about_all_that_may_repeat_a_dispute() {
+        let compare = |attempt| call("j", Purpose::Compare { round: 1 }, attempt);
+        let words = |said: &[(u32, bool)]| CallAnswer::Compare {
+            comparisons: said
+                .iter()
+                .map(|(id, same)| Comparison { finding: FindingId(*id), same: *same, reason: "".into() })
+                .collect(),
+        };
+        let begun = |mode| {
+            let mut play = Play::new(mode);
+            play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
+                .event(may_repeat(1, 7, Some(Disposition::Refuted)))
+                .event(may_repeat(2, 8, None))
+                .event(may_repeat(3, 9, Some(Disposition::Refuted)));
+            play
+        };
+        assert_eq!(begun(Mode::Review).due(), [Step::Finish]);
+        assert_eq!(begun(Mode::Fix).due(), [Step::Keep]);
+        let mut off = begun(Mode::Arbitrate);
+        off.policy.compare = false;
+        assert_eq!(off.due(), [Step::Keep]);
+
+        let mut play = begun(Mode::Arbitrate);
+        assert_eq!(play.due(), [Step::Ask(compare(1))]);
+        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() });
+        assert_eq!(play.due(), [Step::Ask(compare(2))]);
+        play.answered(compare(2), words(&[(1, true), (2, true), (3, false)]));
+        assert_eq!(play.due(), [Step::Recognise { round: 1 }]);
+        let bound = recognised(&play.state, 1);
+        bound.into_iter().for_each(|event| drop(play.event(event)));
+        assert_eq!(play.due(), [Step::Keep], "F3 goes to the coder");
+        assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
+        let ruled = FindingState::AlreadyRuled { dispute: DisputeNumber(7), disposition: Disposition::Refuted };
+        assert_eq!(
+            (play.state_of(1), play.state_of(2)),
+            (ruled, FindingState::Disputed { dispute: DisputeNumber(8) })
+        );
+
+        // Twice no answer: all are different. So they are where the judge fails, and it is not asked again.
+        let mut play = begun(Mode::Arbitrate);
+        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
+            .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });
+        assert_eq!(play.due(), [Step::Keep]);
+        let mut play = begun(Mode::Arbitrate);
+        play.answered(compare(1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
+        assert_eq!(play.due(), [Step::Keep]);
     }
 
     #[test]

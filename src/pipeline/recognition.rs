@@ -226,23 +226,25 @@ fn ruled(finding: FindingId, binding: &Binding, lists: &Lists) -> Option<EventKi
     })
 }
 
-/// The rulings that reviewers of these files are told of: those whose code stands in one of them.
+/// The rulings that reviewers of these files are told of: those whose code stands in one of them, where it stood then or
+/// moved there.
 pub(crate) fn in_force<'a>(
     bindings: &'a [Binding],
     files: &[SourceFile],
-) -> impl Iterator<Item = (&'a Binding, Disposition)> {
-    let blocks: Vec<(&str, Blocks<'_>)> =
-        files.iter().map(|file| (file.path.as_str(), Blocks::of(&file.path, &file.text))).collect();
+    text_of: TextOf<'_>,
+) -> Vec<(&'a Binding, Disposition)> {
+    let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
+    let stands = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
+        blocks.place(anchor).is_some()
+            && (anchor.file == path || Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none())
+    };
     let in_force = binding(bindings).filter_map(|binding| {
         // What is open under another tag is raised again.
         let disposition = binding.disposition.clone().filter(|word| word.closes() && binding.new_tag.is_none())?;
-        let is_own = blocks.iter().filter(|(path, _)| *path == binding.anchor.file);
-        is_own
-            .into_iter()
-            .any(|(_, blocks)| blocks.place(&binding.anchor).is_some())
-            .then_some((binding, disposition))
+        let mut shown = files.iter().zip(&blocks);
+        shown.any(|(file, blocks)| stands(&binding.anchor, &file.path, blocks)).then_some((binding, disposition))
     });
-    in_force.collect::<Vec<_>>().into_iter()
+    in_force.collect()
 }
 
 #[cfg(test)]

@@ -299,3 +299,84 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, told: &BTreeSet<FindingId>
     }
     events
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{RunId, Severity, Tag};
+
+    fn binding(number: u64) -> Binding {
+        Binding {
+            dispute: DisputeNumber(number),
+            run: RunId("r".into()),
+            anchor: Anchor::default(),
+            title: "earlier".into(),
+            location: None,
+            disposition: Some(Disposition::Refuted),
+            new_tag: None,
+            rationale: "".into(),
+            reopens: None,
+        }
+    }
+
+    fn finding(id: u32) -> Finding {
+        Finding {
+            id: FindingId(id),
+            raw: RawFinding { severity: Severity::known(Tag::Must), ..RawFinding::default() },
+            mandatory: true,
+            raised_by: vec!["rev".into()],
+            round: 1,
+            anchor: None,
+            reverses: None,
+            consensus: None,
+        }
+    }
+
+    #[test]
+    fn each_finding_may_repeat_one_dispute_and_the_likeliest_pairs_are_told() {
+        let bindings: Vec<Binding> = (1..=30).map(binding).collect();
+        let findings: Vec<Finding> = (1..=30).map(finding).collect();
+        let all = |findings: &'static [(usize, usize, f32)]| findings.iter();
+        let pairs = |list: std::slice::Iter<'static, (usize, usize, f32)>| -> Vec<(u32, u64)> {
+            let unsure = list.map(|(finding, binding, likeness)| Unsure {
+                likeness: *likeness,
+                binding: &bindings[*binding],
+                finding: &findings[*finding],
+            });
+            let events = may_repeat(unsure.collect(), &BTreeSet::from([FindingId(3)]));
+            let told = events.iter().map(|event| match event {
+                EventKind::RelatedDispute { finding, earlier } => (finding.0, earlier.dispute.0),
+                other => panic!("{other:?}"),
+            });
+            told.collect()
+        };
+        assert_eq!(
+            pairs(all(&[(0, 0, 0.1), (0, 1, 0.2), (1, 1, 0.15), (1, 0, 0.12), (2, 4, 0.2)])),
+            [(1, 2), (2, 1)]
+        );
+        assert_eq!(pairs(all(&[(0, 0, 0.1), (0, 1, 0.1)])), [(1, 2)], "of equals the newest");
+        let many: Vec<Unsure<'_>> = bindings
+            .iter()
+            .zip(&findings)
+            .map(|(binding, finding)| Unsure { likeness: 0.1, binding, finding })
+            .collect();
+        let events = may_repeat(many, &BTreeSet::new());
+        assert_eq!(events.len(), UNSURE + 1);
+        assert!(matches!(events.last(), Some(EventKind::Notice { text }) if text.starts_with("10 more findings")));
+    }
+
+    #[test]
+    fn what_a_text_cites() {
+        let read = |text: &str| -> Vec<String> {
+            cited(text)
+                .map(|one| format!("{}{}", one.place, one.test.map(|test| format!("::{test}")).unwrap_or_default()))
+                .collect()
+        };
+        assert_eq!(
+            read("See `src/a.py:3-4`, tests/t.py::Case::test_x[1] and e.g. b.rs."),
+            ["src/a.py:3-4", "tests/t.py::test_x", "b.rs"]
+        );
+        let raw = RawFinding { file: Some("a.py".into()), line: Some(3), ..finding(1).raw };
+        assert_eq!(place_of(&raw), Some(Reference { path: "a.py".into(), lines: Some((3, 3)) }));
+    }
+}

@@ -21,9 +21,9 @@ grep -q @NONCE@ "$0.txt" || echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$(g
 /// Raises what it is told was ruled on, once more, in other words and by the id.
 const INSISTS: &str = r#"#!/bin/sh
 n=0
-for place in $(sed -n 's/^: \(D[0-9]*\): \([^ ]*\) .*/\2=\1/p'); do
+for place in $(sed -n 's/^: \(D[0-9]*\): app.py\([^ ]*\) .*/\2=\1/p'); do
   n=$((n + 1))
-  echo "[MUST] ${place%=*} (${place#*=}) Wholly unlike wording number $n (confidence 90, bug)"
+  echo "[MUST] app.py${place%=*} (${place#*=}) Wholly unlike wording number $n (confidence 90, bug)"
 done
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
 "#;
@@ -156,6 +156,16 @@ fn a_reviewer_that_always_names_the_id_is_always_recognised() {
         (0, vec!["F1 already_ruled 1".into(), "F2 already_ruled 2".into()])
     );
     assert!(outcome["findings"].as_array().expect("a list").iter().all(|finding| finding["insisted"] == true));
+}
+
+#[test]
+fn a_ruling_goes_with_a_renamed_file_and_is_shown_there() {
+    let sandbox = ruled();
+    sandbox.git(&["mv", "app.py", "shop.py"]);
+    sandbox.program("rev", &INSISTS.replace("[MUST] app.py", "[MUST] shop.py"));
+    let output = sandbox.glee(&["review", "shop.py", "--arbitrate", "--format", "json"]);
+    let outcome = json(&output.stdout);
+    assert_eq!(states(&outcome), ["F1 already_ruled 1", "F2 already_ruled 2"], "{output}");
 }
 
 #[test]
