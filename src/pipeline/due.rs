@@ -696,7 +696,9 @@ mod tests {
         play.answered(compare(2), words(&[(1, true), (2, true), (3, false)]));
         assert_eq!(play.due(), [Step::Recognise { round: 1 }]);
         let bound = recognised(&play.state, 1);
-        bound.into_iter().for_each(|event| drop(play.event(event)));
+        for event in bound {
+            play.event(event);
+        }
         assert_eq!(play.due(), [Step::Keep], "F3 goes to the coder");
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
         let ruled = FindingState::AlreadyRuled { dispute: DisputeNumber(7), disposition: Disposition::Refuted };

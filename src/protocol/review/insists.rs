@@ -3,6 +3,9 @@
 use super::super::{place, place::Paths, tag};
 use crate::domain::RulingRef;
 
+/// The longest text before a reference that is read as a place, in bytes.
+const HEAD: usize = 1 << 10;
+
 /// The text behind a mark without the first reference to one of the rulings `shown`, and the reference. Brackets between
 /// the words of the title, and references that the prompt did not show, belong to the text.
 pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
@@ -11,7 +14,7 @@ pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
     }
     for (start, open) in text.match_indices(['(', '[']) {
         let close = if open == "(" { ')' } else { ']' };
-        let Some(length) = text[start + 1..].find(['(', ')', '[', ']']) else { return None };
+        let length = text[start + 1..].find(['(', ')', '[', ']'])?;
         let end = start + 1 + length;
         if !text[end..].starts_with(close) {
             continue;
@@ -20,7 +23,7 @@ pub(super) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
         let named = |part: &&str| part.starts_with(['D', 'd']).then(|| RulingRef::among(part, shown)).flatten();
         let Some(at) = parts.iter().position(|part| named(part).is_some()) else { continue };
         let (before, behind) = (text[..start].trim_end(), &text[end + 1..]);
-        let is_first = tag::title(before, place::find_of(before, paths).as_ref()).is_empty();
+        let is_first = start <= HEAD && tag::title(before, place::find_of(before, paths).as_ref()).is_empty();
         let is_last = behind.trim_matches([' ', '\t', '*', '_', '.', '|']).is_empty();
         if !(is_first || is_last) {
             continue;
