@@ -14,7 +14,7 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
 use crate::protocol::request::{
-    Challenged, Change, FailedCheck, Item, Pair, Request, RulingInForce, SourceFile, Task,
+    Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task, UncertainPair,
 };
 use crate::protocol::{compare, debate, peer, recheck, response, review, ruling, stage};
 
@@ -189,8 +189,8 @@ impl Desk<'_> {
 
     fn compare(&self, round: u32) -> Task {
         let uncertain = self.state.uncertain(round);
-        let pairs: Vec<Pair> = uncertain
-            .map(|(finding, earlier)| Pair {
+        let pairs: Vec<UncertainPair> = uncertain
+            .map(|(finding, earlier)| UncertainPair {
                 finding: Finding { consensus: None, ..finding.clone() },
                 earlier: earlier.clone(),
             })

@@ -162,7 +162,7 @@ pub(crate) fn earlier<'a>(
     bindings: &[Binding],
     round: &Round<'_>,
 ) -> Vec<EventKind> {
-    let bindings: Vec<&Binding> = binding(bindings).collect();
+    let bindings: Vec<&Binding> = not_reopened(bindings).collect();
     let findings: Vec<&Finding> = findings.into_iter().collect();
     let mut events = relations::named(&findings, &bindings, round);
     let is_named: BTreeSet<FindingId> = events.iter().filter_map(relations::subject).collect();
@@ -205,7 +205,7 @@ pub(crate) fn earlier<'a>(
 }
 
 /// The bindings of disputes that no other dispute reopens.
-fn binding(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
+fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     let reopened: BTreeSet<DisputeNumber> = bindings.iter().filter_map(|binding| binding.reopens).collect();
     bindings.iter().filter(move |binding| !reopened.contains(&binding.dispute))
 }
@@ -238,7 +238,7 @@ pub(crate) fn in_force<'a>(
         blocks.place(anchor).is_some()
             && (anchor.file == path || Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none())
     };
-    let in_force = binding(bindings).filter_map(|binding| {
+    let in_force = not_reopened(bindings).filter_map(|binding| {
         // What is open under another tag is raised again.
         let disposition = binding.disposition.clone().filter(|word| word.closes() && binding.new_tag.is_none())?;
         let mut shown = files.iter().zip(&blocks);

@@ -9,21 +9,21 @@ use crate::domain::{Comparison, FindingId};
 /// Reads a judge's word on the findings `asked`. Without a nonce any well-formed closing line counts.
 /// Fails only where `input` cannot be read.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, asked: &[FindingId]) -> io::Result<Answers<Comparison>> {
-    let comparison = |Entry { finding, word, text, .. }: Entry<Likeness>| Comparison {
+    let comparison = |Entry { finding, word, text, .. }: Entry<SameOrDifferent>| Comparison {
         finding,
-        same: word == Likeness::Same,
+        same: word == SameOrDifferent::Same,
         reason: text.into(),
     };
     Ok(answers::read(input, nonce, Some(asked), &Names::new())?.map(comparison))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Likeness {
+enum SameOrDifferent {
     Same,
     Different,
 }
 
-impl Word for Likeness {
+impl Word for SameOrDifferent {
     const WORDS: &'static [(&'static str, Self)] =
         &[("SAME", Self::Same), ("DIFFERENT", Self::Different), ("NOT SAME", Self::Different)];
     const CLOSING: &'static str = "GLEE-COMPARE-END";

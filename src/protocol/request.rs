@@ -89,7 +89,7 @@ pub struct FailedCheck {
 
 /// A finding that may repeat an earlier dispute, as a judge gets it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Pair {
+pub struct UncertainPair {
     /// The finding.
     pub finding: Finding,
     /// The earlier dispute.
@@ -201,7 +201,7 @@ pub enum Task {
     /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON, each with `finding` and `answer`.
     Compare {
         /// The findings, each with one dispute.
-        pairs: Vec<Pair>,
+        pairs: Vec<UncertainPair>,
         /// The files that the findings are about.
         files: Vec<SourceFile>,
     },

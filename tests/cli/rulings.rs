@@ -400,3 +400,28 @@ fn without_a_judge_to_ask_both_are_shown_side_by_side() {
     let shown = sandbox.glee(&["disputes", "show", "2"]).stdout;
     assert!(shown.contains("may repeat dispute 1"), "{shown}");
 }
+
+#[test]
+fn a_comparison_is_within_the_budget_and_paid_for_once() {
+    let sandbox = project();
+    sandbox.program("scales", COMPARES);
+    says(&sandbox, "scales", "DIFFERENT");
+    review(&sandbox, UNSURE[0]);
+    let cap = |calls: &str| {
+        let set = sandbox.glee(&["config", "set", "--user", "budget.calls", calls]);
+        assert_eq!(set.code, 0, "{set}");
+    };
+    cap("1");
+    let (output, outcome) = review(&sandbox, UNSURE[1]);
+    assert_eq!((output.code, &outcome["proof"]["calls"]), (75, &1.into()), "{output}");
+    let run = outcome["run"].as_str().expect("a run").to_owned();
+    let resume = || sandbox.glee(&["runs", "resume", &run, "--format", "json"]);
+    cap("2");
+    let output = resume();
+    assert_eq!((output.code, &json(&output.stdout)["proof"]["calls"]), (75, &2.into()), "{output}");
+    cap("9");
+    let output = resume();
+    let outcome = json(&output.stdout);
+    assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");
+    assert_eq!(outcome["proof"]["calls"], 4, "the reviewer, the comparison, the coder and the judge: {output}");
+}

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::printable;
 use crate::protocol::request::{
-    Challenged, Change, CoderWritten, FailedCheck, Pair, Request, RulingInForce, SourceFile, StagePosition,
-    StageSubject, Task,
+    Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
+    Task, UncertainPair,
 };
 use crate::rules::stages;
 
@@ -352,7 +352,7 @@ impl Fence<'_> {
         self.around(what, &text)
     }
 
-    fn pair(&self, Pair { finding, earlier }: &Pair) -> Value {
+    fn pair(&self, UncertainPair { finding, earlier }: &UncertainPair) -> Value {
         let mut text = earlier.title.as_written().to_owned();
         add(&mut text, "Decided: ", &earlier.decided());
         let mut value = self.finding(finding, None);

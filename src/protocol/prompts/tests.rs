@@ -10,7 +10,7 @@ use crate::domain::{
     ExaminationWord, Examined, Finding, FindingId, Grounds, Location, RawFinding, Relation, Response, Ruler,
     Ruling, RulingRecord, RulingRef, RulingWord, Severity, Tag,
 };
-use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Pair, RulingInForce, SourceFile};
+use crate::protocol::request::{Challenged, Change, FailedCheck, Item, RulingInForce, SourceFile, UncertainPair};
 use crate::protocol::{compare, debate, recheck, response, review, ruling};
 
 const NONCE: &str = "0123456789abcdef0123456789abcdef";
@@ -126,7 +126,7 @@ fn compare_task() -> Task {
         new_tag: None,
         rationale: "the name is a constant".into(),
     };
-    let pair = Pair { finding: finding(1, Some(Tag::Must), true), earlier };
+    let pair = UncertainPair { finding: finding(1, Some(Tag::Must), true), earlier };
     Task::Compare { pairs: vec![pair], files: vec![source("src/db.py", "def find(name):\n    return run(name)\n")] }
 }
 
