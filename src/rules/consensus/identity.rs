@@ -53,7 +53,8 @@ const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
-/// The least cosine of two texts that may mean the same.
+/// The least cosine of two texts that may mean the same. Measured as `SAME`, one of the findings ruled on: between the two
+/// are the 3 of 103 that `SAME` misses, and 1 of 451 other ones.
 const UNSURE: f32 = 0.1;
 
 /// Kinds of defects, and how the words that name each begin.
