@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     Action, Advised, Agent, AgentEvent, AgentName, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
-    DisputeNumber, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution, ReviewRequest, Role, Route,
-    Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage,
-    WatchPlan, WatchStatus,
+    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution,
+    ReviewRequest, Role, Route, Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told,
+    Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -172,6 +172,15 @@ pub enum EventKind {
         /// The tag that the ruling gave it and that is optional in this run: the finding is open under it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
+        /// Whether the reviewer was told of the ruling, names it, and has no evidence that it did not have.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        insisted: bool,
+    },
+    /// A finding relates to an earlier dispute that does not bind it.
+    RelatedDispute {
+        finding: FindingId,
+        #[serde(flatten)]
+        earlier: Box<EarlierDispute>,
     },
     /// A finding repeats one whose dispute still waits for a person; no second dispute is opened.
     StillDisputed {

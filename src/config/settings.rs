@@ -302,6 +302,8 @@ section! {
         pub escalate_to: Escalation = Escalation::Human,
         /// A DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
+        /// Asks the judge, in one question a round, which uncertain findings repeat an earlier dispute.
+        pub compare: bool = true,
     }
 }
 

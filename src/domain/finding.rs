@@ -8,7 +8,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, Severity, Untrusted};
+use super::{
+    AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, RulingRef, Severity, Untrusted,
+};
 
 /// How sure a reviewer is, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +59,9 @@ pub struct RawFinding {
     /// The rule of a static analyser that matched, by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The ruling in force that the reviewer was told of and insists against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insists_on: Option<RulingRef>,
 }
 
 impl RawFinding {

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
-    Severity, Usage,
+    AgentName, Caps, Dispute, DisputeNumber, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
+    Response, Role, Severity, Usage,
 };
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
@@ -245,6 +245,12 @@ pub struct SettledFinding {
     /// The ruling that gave it a lower tag, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lowered: Option<Lowered>,
+    /// Whether the reviewer raised it against a ruling that it was told of, without new evidence.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub insisted: bool,
+    /// Earlier disputes that it relates to and that do not bind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierDispute>,
 }
 
 impl SettledFinding {

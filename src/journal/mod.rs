@@ -26,8 +26,8 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId, Tag,
-    Untrusted,
+    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingRef, RulingWord,
+    RunId, Tag, Untrusted,
 };
 use crate::event::{Mode, Settlement};
 
@@ -109,6 +109,15 @@ pub struct Binding {
     /// The tag that the ruling gave the finding, where it was right but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
+    /// The dispute that it reopens: what was decided there does not bind any more.
+    pub reopens: Option<DisputeNumber>,
+}
+
+impl Binding {
+    /// How a reviewer refers to the ruling.
+    pub fn reference(&self) -> RulingRef {
+        RulingRef::Number(self.dispute)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

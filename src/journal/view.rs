@@ -79,6 +79,7 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         | EventKind::DebateRound { .. }
         | EventKind::DebateShutdown { .. }
         | EventKind::AlreadyRuled { .. }
+        | EventKind::RelatedDispute { .. }
         | EventKind::StillDisputed { .. }
         | EventKind::BeforeImage { .. }
         | EventKind::TreeChanged { .. }
@@ -107,8 +108,8 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
     let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
     db.prepare_cached(
-        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, anchor, raised_by)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, anchor, raised_by, reopens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
     .execute(params![
         number,
@@ -120,6 +121,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         finding.raw.location().as_ref().map(json),
         finding.anchor.as_ref().map(json),
         json(&finding.raised_by),
+        dispute.reopens().map(|number| number.0.cast_signed()),
     ])?;
     let mut raiser = db.prepare_cached("INSERT OR IGNORE INTO raiser (reviewer, dispute) VALUES (?1, ?2)")?;
     finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))

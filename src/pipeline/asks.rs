@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use jiff::Timestamp;
 
-use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, meanings};
+use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, RulingRef, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::recognition;
@@ -13,8 +13,10 @@ use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
-use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task};
-use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
+use crate::protocol::request::{
+    Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task, UncertainPair,
+};
+use crate::protocol::{compare, debate, peer, recheck, response, review, ruling, stage};
 
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a State,
@@ -40,6 +42,7 @@ impl Desk<'_> {
                 self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
             }
             Purpose::Recheck { .. } => self.recheck(call),
+            Purpose::Compare { round } => self.compare(*round),
             Purpose::Stage { .. } | Purpose::Work | Purpose::Peer { .. } => {
                 unreachable!("nothing of another run is due in a review")
             }
@@ -63,6 +66,7 @@ impl Desk<'_> {
             ),
             CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
             CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
@@ -77,10 +81,15 @@ impl Desk<'_> {
         let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
         let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
-        let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let rulings = recognition::in_force(self.bindings, |file| paths.contains(file))
-            .map(|(binding, dispute, disposition)| RulingInForce {
-                dispute,
+        let text_of = |path: &str| {
+            let reviewed = self.sources.file(round, path).map(|source| source.text.clone());
+            reviewed.or_else(|| self.trees.workspace.read(path)).unwrap_or_default()
+        };
+        let rulings = recognition::in_force(self.bindings, &files, &text_of)
+            .into_iter()
+            .map(|(binding, disposition)| RulingInForce {
+                id: binding.reference(),
+                dispute: binding.dispute,
                 location: binding.location.clone(),
                 title: binding.title.clone(),
                 disposition,
@@ -178,6 +187,17 @@ impl Desk<'_> {
         }
     }
 
+    fn compare(&self, round: u32) -> Task {
+        let uncertain = self.state.uncertain(round);
+        let pairs: Vec<UncertainPair> = uncertain
+            .map(|(finding, earlier)| UncertainPair {
+                finding: Finding { consensus: None, ..finding.clone() },
+                earlier: earlier.clone(),
+            })
+            .collect();
+        Task::Compare { files: self.files_of(round, pairs.iter().map(|pair| &pair.finding)), pairs }
+    }
+
     fn recheck(&self, call: &CallId) -> Task {
         let ids = self.state.recheck_items(&call.agent);
         let findings: Vec<&Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).collect();
@@ -218,9 +238,10 @@ impl Desk<'_> {
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {
-        Task::Review { files, .. } => {
+        Task::Review { files, rulings, .. } => {
+            let shown: Vec<RulingRef> = rulings.iter().map(|ruling| ruling.id.clone()).collect();
             let paths = review::Paths::new(files.iter().map(|file| file.path.as_str()));
-            let read = review::parse_of(answer, nonce, &paths)?;
+            let read = review::parse_of(answer, nonce, &paths, &shown)?;
             CallAnswer::Review {
                 status: read.status,
                 findings: read.findings,
@@ -264,6 +285,14 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
                 CallAnswer::Recheck { checks: read.entries }
+            }
+        }
+        Task::Compare { .. } => {
+            let read = compare::parse(answer, nonce, &request.task.findings())?;
+            if read.entries.is_empty() || !read.complete {
+                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+            } else {
+                CallAnswer::Compare { comparisons: read.entries }
             }
         }
         task @ (Task::Stage { .. }

@@ -13,13 +13,16 @@ use futures_util::stream::FuturesUnordered;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
-use crate::domain::{Agent, DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RulingWord, RunId};
+use crate::domain::{
+    Agent, DisputeNumber, ExitReason, FindingId, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
+};
 use crate::event::{CallId, EventKind};
 use crate::journal::{Binding, JournalError};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::{self, Called};
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::engine::docket::Docket;
+use crate::pipeline::past::Past;
 use crate::pipeline::ports::{Choice, Decider, PersonWord};
 use crate::pipeline::runner::Runner;
 use crate::pipeline::scripts::Scripts;
@@ -137,6 +140,7 @@ impl Engine {
         Policy {
             mode: self.state.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
+            compare: review.judge.compare && review.on_dispute.default == Route::Judge,
             rounds: review.rounds,
             verify: review.verify.len(),
             repairs: due::REPAIRS,
@@ -162,6 +166,7 @@ impl Engine {
             Step::AskPerson(dispute) => return Ok(self.ask_person(step, *dispute)),
             Step::Verify { round } => return self.verify(step, *round).map(Some),
             Step::Merge { round } => self.merge(*round)?,
+            Step::Recognise { round } => self.append_all(due::recognised(&self.state, *round))?,
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
                 self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message })?;
@@ -306,7 +311,9 @@ impl Engine {
     }
 
     fn bench<'a>(&'a self, round: u32, lists: &'a merge::Lists) -> merge::Bench<'a> {
-        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.runner.workspace }
+        let past = Some(Past { journal: &self.runner.journal, trees: self.trees() });
+        let (state, sources, workspace) = (&self.state, &self.sources, &self.runner.workspace);
+        merge::Bench { state, round, lists, sources, workspace, past }
     }
 
     fn open_disputes(&mut self) -> Result<(), RunError> {
@@ -333,7 +340,9 @@ impl Engine {
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         self.append(match dispute.disposition.take() {
-            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number, disposition, new_tag },
+            Some(disposition) => {
+                EventKind::AlreadyRuled { finding, dispute: number, disposition, new_tag, insisted: false }
+            }
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;

@@ -14,6 +14,7 @@ use crate::domain::{
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::edits;
+use crate::pipeline::past::Past;
 use crate::pipeline::recognition;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
@@ -46,6 +47,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) lists: &'a Lists,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
+    /// Absent where only answers are merged.
+    pub(crate) past: Option<Past<'a>>,
 }
 
 pub(crate) struct Raised {
@@ -74,8 +77,12 @@ impl Bench<'_> {
         for (number, finding) in (first..).zip(&mut findings) {
             finding.id = FindingId(number);
         }
-        let ruled = recognition::earlier(&findings, bindings, self.lists, &text_of);
+        let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
         std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
+    }
+
+    pub(crate) fn compared<'b>(&'b self, text_of: recognition::TextOf<'b>) -> recognition::Round<'b> {
+        recognition::Round { state: self.state, lists: self.lists, text_of, past: self.past }
     }
 
     pub(crate) fn unmerged(&self) -> Vec<Raised> {
@@ -330,6 +337,10 @@ fn fold(raised: &[Raised], claims: &[Claim], decision: &Decision) -> Finding {
         }
         finding.raw.suggestion = said(decision.suggested_by).and_then(|raw| raw.suggestion.clone());
     }
+    // One reviewer that names a ruling does not bind what another raises without it.
+    let mut named = all().map(|other| &other.raw.insists_on);
+    let first = named.next().cloned().flatten();
+    finding.raw.insists_on = first.filter(|first| named.all(|other| other.as_ref() == Some(first)));
     for other in all() {
         for name in &other.raised_by {
             if !finding.raised_by.contains(name) {

@@ -13,12 +13,14 @@ mod evidence;
 mod merge;
 mod objection;
 mod outcome;
+mod past;
 mod plan;
 pub mod ports;
 mod preview;
 mod prune;
 mod recognition;
 pub(crate) mod redaction;
+mod relations;
 mod replay;
 pub(crate) mod resolve;
 pub(crate) mod runner;
@@ -44,6 +46,7 @@ use crate::files;
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::Engine;
 pub use crate::pipeline::engine::Rest;
+use crate::pipeline::past::Past;
 use crate::pipeline::ports::Decider;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::runner::Runner;
@@ -215,8 +218,9 @@ pub fn recorded(
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = merge::Lists { policy: Policy::Panel, ..merge::Lists::of(&state.settings) };
-        let bench =
-            merge::Bench { state: &state, round: state.round(), lists: &lists, sources: &sources, workspace };
+        let past = Some(Past { journal, trees: Trees { workspace, state_dir } });
+        let round = state.round();
+        let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace, past };
         let merged = bench.merge(&journal.bindings()?);
         merged.iter().for_each(|event| state.apply(event));
     }
@@ -246,7 +250,7 @@ pub fn decided_again(
     sources.load(state.round(), None).map_err(RunError::Sources)?;
     let lists = merge::Lists { policy, ..merge::Lists::of(&state.settings) };
     let decided = (1..=state.round()).map(|round| {
-        let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };
+        let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace, past: None };
         debate::Merged::of(&bench).json(policy, Some(&run.0))
     });
     Ok(decided.collect())

@@ -69,6 +69,7 @@ fn agent_failed(state: &State) -> bool {
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
                     | Purpose::Recheck { .. }
+                    | Purpose::Compare { .. }
                     | Purpose::Stage { .. }
                     | Purpose::Work
                     | Purpose::Peer { .. } => false,
@@ -105,6 +106,8 @@ pub(crate) fn outcome(
             state: state.finding_state(finding),
             response: state.responses.get(&finding.id).cloned(),
             lowered: state.lowered.get(&finding.id).cloned(),
+            insisted: state.insisted.contains(&finding.id),
+            earlier: state.related.get(&finding.id).cloned().unwrap_or_default(),
         })
         .collect();
     Some(Outcome {
@@ -207,6 +210,7 @@ fn reviewers(state: &State) -> Vec<ReviewerReport> {
                 | CallAnswer::Respond { .. }
                 | CallAnswer::Judge { .. }
                 | CallAnswer::Recheck { .. }
+                | CallAnswer::Compare { .. }
                 | CallAnswer::Stage { .. }
                 | CallAnswer::Work { .. }
                 | CallAnswer::Peer { .. } => continue,
@@ -245,7 +249,7 @@ fn failures(state: &State) -> Vec<Failure> {
                 | Purpose::Work
                 | Purpose::Peer { .. } => Role::Reviewer,
                 Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => Role::Coder,
-                Purpose::Judge { .. } => Role::Judge,
+                Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
             };
             Some(Failure { agent: id.agent.clone(), role, error, hint, cause })
         })

@@ -11,8 +11,11 @@ use crate::domain::{AgentName, Anchor, Disposition, DisputeNumber, Finding, Find
 use crate::event::EventKind;
 use crate::journal::Binding;
 use crate::pipeline::merge::Lists;
+use crate::pipeline::past::Past;
+use crate::pipeline::relations;
 use crate::pipeline::state::State;
-use crate::rules::consensus::identity::{NEAR, Wordings};
+use crate::protocol::request::SourceFile;
+use crate::rules::consensus::identity::{Likeness, NEAR, Wordings};
 use crate::rules::mandatory;
 use crate::workspace::blocks::Blocks;
 
@@ -42,10 +45,10 @@ impl Placed<'_> {
     }
 }
 
-/// How surely something that is known and a finding mean the same, and the index of each.
-type Pair = (f32, usize, usize);
+/// Whether something that is known and a finding mean the same, and the index of each.
+type Pair = (Likeness, usize, usize);
 
-/// The pairs that may mean the same. Only what is near in its block or in the file is compared.
+/// The pairs that mean the same or may do so. Only what is near in its block or in the file is compared.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -89,7 +92,8 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
             let candidates = same_block.flat_map(|(_, indexes)| indexes).chain(undated.into_iter().flatten());
             pairs.extend(candidates.chain(near).filter_map(|known| {
                 let distance = placed[*known].distance(finding)?;
-                Some((wordings.likeness(*known, index, distance)?, old[*known], new[index - old.len()]))
+                let likeness = wordings.compare(*known, index, distance);
+                (likeness != Likeness::Different).then_some((likeness, old[*known], new[index - old.len()]))
             }));
         }
     }
@@ -105,7 +109,7 @@ pub(crate) fn repeated(state: &State, findings: &[Finding], text_of: TextOf<'_>)
         .collect();
     let (_, known) = anchored(open.iter().copied());
     let (indexes, found) = anchored(findings);
-    let mut pairs = pairs(&known, &found, text_of);
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(&known, &found, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
@@ -135,33 +139,75 @@ fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>,
     findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
 }
 
+fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
+    pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
+}
+
+/// A round with what its findings are compared with.
+pub(crate) struct Round<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) lists: &'a Lists,
+    pub(crate) text_of: TextOf<'a>,
+    /// Absent where the history cannot be asked.
+    pub(crate) past: Option<Past<'a>>,
+}
+
 /// What earlier disputes say of some findings of a round.
 ///
-/// A dispute binds one finding of a reviewer: a reviewer that names two problems means two, and a decision was on one.
-/// The surest pair is taken first, of equals the newest dispute.
+/// A ruling that a reviewer names binds what it names it with. Of the others a dispute binds one finding of a reviewer: a
+/// reviewer that names two problems means two, and a decision was on one. The surest pair is taken first, of equals the
+/// newest dispute. What is not bound may still relate to an earlier dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
-    lists: &Lists,
-    text_of: TextOf<'_>,
+    round: &Round<'_>,
 ) -> Vec<EventKind> {
+    let bindings: Vec<&Binding> = not_reopened(bindings).collect();
     let findings: Vec<&Finding> = findings.into_iter().collect();
+    let mut events = relations::named(&findings, &bindings, round);
+    let is_named: BTreeSet<FindingId> = events.iter().filter_map(relations::subject).collect();
+    let unnamed = || findings.iter().copied().filter(|finding| !is_named.contains(&finding.id));
+    let findings: Vec<&Finding> = unnamed().collect();
     let (indexes, found) = anchored(findings.iter().copied());
     let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
-    let mut pairs = pairs(&known, &found, text_of);
-    let dispute = |pair: &Pair| bindings[pair.1].dispute;
-    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(dispute(b).cmp(&dispute(a))).then(a.2.cmp(&b.2)));
+    let all = pairs(&known, &found, round.text_of);
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&all).collect();
+    let dispute = |known: usize| bindings[known].dispute;
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(dispute(b.1).cmp(&dispute(a.1))).then(a.2.cmp(&b.2)));
     let mut bound: BTreeMap<usize, &Binding> = BTreeMap::new();
     let mut taken: BTreeSet<(DisputeNumber, &AgentName)> = BTreeSet::new();
     for (_, known, finding) in pairs {
-        let (index, binding) = (indexes[finding], &bindings[known]);
+        let (index, binding) = (indexes[finding], bindings[known]);
         let by = || findings[index].raised_by.iter().map(|name| (binding.dispute, name));
         if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
             bound.insert(index, binding);
             taken.extend(by());
         }
     }
-    bound.into_iter().filter_map(|(index, binding)| ruled(findings[index].id, binding, lists)).collect()
+    let unsure: Vec<relations::Unsure<'_>> = all
+        .iter()
+        .filter_map(|(likeness, known, finding)| Some((likeness.unsure()?, bindings[*known], indexes[*finding])))
+        .filter(|(_, binding, index)| {
+            let finding = findings[*index];
+            let is_taken = finding.raised_by.iter().any(|name| taken.contains(&(binding.dispute, name)));
+            finding.mandatory && !bound.contains_key(index) && !is_taken && binding.new_tag.is_none()
+        })
+        .map(|(likeness, binding, index)| relations::Unsure { likeness, binding, finding: findings[index] })
+        .collect();
+    let free = findings.iter().enumerate().filter(|(index, _)| !bound.contains_key(index));
+    let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
+    let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
+    let ruled = bound.into_iter();
+    events.extend(ruled.filter_map(|(index, binding)| self::ruled(findings[index].id, binding, round.lists)));
+    events.extend(changed);
+    events.extend(relations::may_repeat(unsure, &has_changed));
+    events
+}
+
+/// The bindings of disputes that no other dispute reopens.
+fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
+    let reopened: BTreeSet<DisputeNumber> = bindings.iter().filter_map(|binding| binding.reopens).collect();
+    bindings.iter().filter(move |binding| !reopened.contains(&binding.dispute))
 }
 
 /// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
@@ -176,20 +222,29 @@ fn ruled(finding: FindingId, binding: &Binding, lists: &Lists) -> Option<EventKi
         dispute,
         disposition,
         new_tag,
+        insisted: false,
     })
 }
 
-/// The rulings that reviewers of these files are told of.
+/// The rulings that reviewers of these files are told of: those whose code stands in one of them, where it stood then or
+/// moved there.
 pub(crate) fn in_force<'a>(
     bindings: &'a [Binding],
-    files: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = (&'a Binding, DisputeNumber, Disposition)> + 'a {
-    // What is open under another tag is raised again.
-    let binds = move |binding: &&Binding| binding.new_tag.is_none() && files(&binding.anchor.file);
-    bindings.iter().filter(binds).filter_map(|binding| {
-        let disposition = binding.disposition.clone().filter(Disposition::closes)?;
-        Some((binding, binding.dispute, disposition))
-    })
+    files: &[SourceFile],
+    text_of: TextOf<'_>,
+) -> Vec<(&'a Binding, Disposition)> {
+    let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
+    let stands = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
+        blocks.place(anchor).is_some()
+            && (anchor.file == path || Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none())
+    };
+    let in_force = not_reopened(bindings).filter_map(|binding| {
+        // What is open under another tag is raised again.
+        let disposition = binding.disposition.clone().filter(|word| word.closes() && binding.new_tag.is_none())?;
+        let mut shown = files.iter().zip(&blocks);
+        shown.any(|(file, blocks)| stands(&binding.anchor, &file.path, blocks)).then_some((binding, disposition))
+    });
+    in_force.collect()
 }
 
 #[cfg(test)]
@@ -243,7 +298,20 @@ mod tests {
             disposition: Some(Disposition::Refuted),
             new_tag: None,
             rationale: "".into(),
+            reopens: None,
         }
+    }
+
+    /// What earlier disputes bind.
+    fn bound<'a>(
+        findings: impl IntoIterator<Item = &'a Finding>,
+        bindings: &[Binding],
+        text_of: TextOf<'_>,
+    ) -> Vec<EventKind> {
+        let (state, lists) = (State::default(), lists());
+        let mut events = earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of, past: None });
+        events.retain(|event| matches!(event, EventKind::AlreadyRuled { .. } | EventKind::StillDisputed { .. }));
+        events
     }
 
     #[derive(serde::Deserialize)]
@@ -286,7 +354,7 @@ mod tests {
                 let old = finding("app.py", before, *line, title);
                 let new = finding(file, now, *line_now, title_now);
                 let binding = binding(1, old.anchor.clone().expect("it has a place"));
-                let is_bound = !earlier([&new], &[binding], &lists(), &text_of).is_empty();
+                let is_bound = !bound([&new], &[binding], &text_of).is_empty();
                 let state = State { findings: vec![old], ..State::default() };
                 let is_repeated = !repeated(&state, std::slice::from_ref(&new), &text_of).is_empty();
                 if is_bound != *same || is_repeated != *same {
@@ -337,7 +405,7 @@ mod tests {
             for (known, binding) in bindings.iter().enumerate() {
                 let distance = distance(&binding.anchor, finding);
                 let likeness =
-                    distance.and_then(|distance| wordings.likeness(known, bindings.len() + index, distance));
+                    distance.and_then(|distance| wordings.compare(known, bindings.len() + index, distance).same());
                 pairs.extend(likeness.map(|likeness| (likeness, binding.dispute, index, binding)));
             }
         }
@@ -375,7 +443,7 @@ mod tests {
                 .zip(disputes)
                 .map(|(number, place)| binding(number, anchor(place)))
                 .collect();
-            prop_assert_eq!(earlier(&findings, &bindings, &lists(), &no_text), naive(&findings, &bindings));
+            prop_assert_eq!(bound(&findings, &bindings, &no_text), naive(&findings, &bindings));
         }
 
         #[test]
@@ -399,7 +467,7 @@ mod tests {
                 match (&earlier.anchor, &new.anchor) {
                     (Some(a), Some(b)) => distance(a, b)
                         .zip(index)
-                        .is_some_and(|(distance, index)| wordings.likeness(index, anchors.len(), distance).is_some()),
+                        .is_some_and(|(distance, index)| wordings.compare(index, anchors.len(), distance).same().is_some()),
                     _ => earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title,
                 }
             });

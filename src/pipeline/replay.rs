@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Response, Route, Ruler, RunId,
-    Tag,
+    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Outcome, Response, Route,
+    Ruler, RunId, Tag,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::due::{self, Policy, REPAIRS, Step};
+use crate::pipeline::past::Past;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::replay::same::Same;
 use crate::pipeline::sources::Sources;
@@ -58,6 +59,7 @@ pub fn replay(
         settings,
         sources,
         trees,
+        journal,
         missing: BTreeSet::new(),
     };
     let mut plan = plan;
@@ -100,9 +102,15 @@ fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> 
         .collect();
     let open: BTreeSet<DisputeNumber> =
         record.still_disputed.values().chain(record.carried.keys()).copied().collect();
+    let related: BTreeMap<DisputeNumber, &EarlierDispute> =
+        record.related.values().flatten().map(|earlier| (earlier.dispute, earlier)).collect();
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
+            if let Some(earlier) = related.get(&binding.dispute) {
+                let (disposition, new_tag) = (earlier.disposition.clone(), earlier.new_tag);
+                return Some(Binding { disposition, new_tag, ..binding });
+            }
             let (disposition, new_tag) = match (ruled.get(&binding.dispute), lowered.get(&binding.dispute)) {
                 (Some(disposition), _) => (Some((*disposition).clone()), None),
                 (None, Some(tag)) => (Some(Disposition::NotMandatory), *tag),
@@ -149,6 +157,7 @@ struct Replay<'a> {
     settings: &'a Settings,
     sources: Sources,
     trees: Trees<'a>,
+    journal: &'a Journal,
     /// What earlier runs left to this one.
     earlier: Vec<Binding>,
     /// What the commands of `review.verify` said.
@@ -211,6 +220,7 @@ impl Replay<'_> {
         Policy {
             mode: self.record.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
+            compare: self.record.calls.keys().any(|id| matches!(id.purpose, Purpose::Compare { .. })),
             rounds: review.rounds.min(self.record.round()),
             verify: review.verify.len().min(self.verdicts.len()),
             repairs: count_of_repairs(&self.record).min(REPAIRS),
@@ -230,6 +240,7 @@ impl Replay<'_> {
                 let lists = self.lists();
                 self.bench(*round, &lists).merge(&self.bindings())
             }
+            Step::Recognise { round } => due::recognised(&self.state, *round),
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
                 vec![EventKind::DebateRound { round: *round, debate_round: *debate_round, message }]
@@ -315,6 +326,7 @@ impl Replay<'_> {
             Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
+            Purpose::Compare { .. } => "to compare findings with earlier disputes".to_owned(),
             Purpose::Stage { .. } => "about a stage".to_owned(),
             Purpose::Work | Purpose::Peer { .. } => "in a watch".to_owned(),
         };
@@ -342,6 +354,9 @@ impl Replay<'_> {
                 *responses = self.each(responses, |response| &mut response.finding);
             }
             CallAnswer::Recheck { checks } => *checks = self.each(checks, |check| &mut check.finding),
+            CallAnswer::Compare { comparisons } => {
+                *comparisons = self.each(comparisons, |comparison| &mut comparison.finding);
+            }
             CallAnswer::Judge { ruling } => {
                 ruling.duplicate_of = self.now(ruling.duplicate_of).first().and_then(|now| now.first()).copied();
             }
@@ -453,6 +468,7 @@ impl Replay<'_> {
                 disposition: dispute.disposition.clone(),
                 new_tag: dispute.new_tag(),
                 rationale: dispute.rulings.last().map(|last| last.ruling.rationale.clone()).unwrap_or_default(),
+                reopens: dispute.reopens(),
             })
         });
         self.earlier.iter().cloned().chain(own).collect()
@@ -464,7 +480,8 @@ impl Replay<'_> {
 
     fn bench<'b>(&'b self, round: u32, lists: &'b merge::Lists) -> merge::Bench<'b> {
         let workspace = self.trees.workspace;
-        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace }
+        let past = Some(Past { journal: self.journal, trees: self.trees });
+        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace, past }
     }
 }
 

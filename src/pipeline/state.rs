@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
 use crate::domain::{
-    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
-    FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
-    RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
+    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, EarlierDispute,
+    ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Relation, Response,
+    Role, Route, RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::rules::consensus::Policy;
@@ -62,6 +62,10 @@ pub(crate) struct State {
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (DisputeNumber, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
+    /// Findings whose reviewer insists against the ruling that binds them, without new evidence.
+    pub(crate) insisted: BTreeSet<FindingId>,
+    /// Earlier disputes that findings relate to and that do not bind them.
+    pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
@@ -194,13 +198,22 @@ impl State {
             | EventKind::IssueClosed { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
                 self.still_disputed.remove(finding);
+                self.related.remove(finding);
                 self.retag(*finding, *tag, *dispute);
             }
-            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None } => {
+            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted } => {
                 self.still_disputed.remove(finding);
+                self.related.remove(finding);
+                if *insisted {
+                    self.insisted.insert(*finding);
+                }
                 self.ruled.insert(*finding, (*dispute, disposition.clone()));
             }
+            EventKind::RelatedDispute { finding, earlier } => {
+                self.related.entry(*finding).or_default().push((**earlier).clone());
+            }
             EventKind::StillDisputed { finding, dispute } => {
+                self.related.remove(finding);
                 self.still_disputed.insert(*finding, *dispute);
             }
             EventKind::BeforeImage { kept_as, tree } => {
@@ -340,6 +353,7 @@ impl State {
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }
@@ -421,6 +435,36 @@ impl State {
         } else {
             FindingState::Unchecked
         }
+    }
+
+    /// The findings of a round of which it is uncertain whether they repeat an earlier dispute, each with that.
+    pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let may_repeat = |id: FindingId| {
+            let related = self.related.get(&id).into_iter().flatten();
+            // What is open under another tag is raised again.
+            related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
+        };
+        let of_round = self.findings.iter().filter(move |finding| finding.round == round);
+        // Once the coder has answered, a dispute is about what it said.
+        let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
+        let of_round = of_round.filter(move |finding| is_new(&finding.id));
+        of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
+    }
+
+    /// Those of them of which a judge says that they do.
+    pub(crate) fn recognised(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let same: BTreeSet<FindingId> = self
+            .calls
+            .iter()
+            .filter(|(id, _)| id.purpose == Purpose::Compare { round })
+            .flat_map(|(_, call)| match &call.answer {
+                CallAnswer::Compare { comparisons } => comparisons.as_slice(),
+                _ => &[],
+            })
+            .filter(|comparison| comparison.same)
+            .map(|comparison| comparison.finding)
+            .collect();
+        self.uncertain(round).filter(move |(finding, _)| same.contains(&finding.id))
     }
 
     /// The current round, counted from 1.
@@ -517,6 +561,7 @@ impl State {
                 | Purpose::Defend { .. }
                 | Purpose::Judge { .. }
                 | Purpose::Recheck { .. }
+                | Purpose::Compare { .. }
                 | Purpose::Stage { .. }
                 | Purpose::Work
                 | Purpose::Peer { .. } => false,

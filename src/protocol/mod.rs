@@ -4,6 +4,7 @@ mod answer;
 mod answers;
 pub mod claims;
 mod clean;
+pub mod compare;
 pub mod debate;
 mod json;
 mod markdown;

@@ -18,13 +18,14 @@ mod context;
 mod own;
 
 /// The templates, which a project may replace; each has the name of its task.
-pub const TEMPLATES: [(&str, &str); 13] = [
+pub const TEMPLATES: [(&str, &str); 14] = [
     ("review.md", include_str!("prompts/review.md")),
     ("respond.md", include_str!("prompts/respond.md")),
     ("judge.md", include_str!("prompts/judge.md")),
     ("examine.md", include_str!("prompts/examine.md")),
     ("defend.md", include_str!("prompts/defend.md")),
     ("recheck.md", include_str!("prompts/recheck.md")),
+    ("compare.md", include_str!("prompts/compare.md")),
     ("stage.md", include_str!("prompts/stage.md")),
     ("aggregate.md", include_str!("prompts/aggregate.md")),
     ("arbitrate.md", include_str!("prompts/arbitrate.md")),

@@ -54,6 +54,7 @@ impl Narrator {
             Purpose::Repair { .. } => "repairing what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
             Purpose::Recheck { .. } => "checking the changes".to_owned(),
+            Purpose::Compare { .. } => "comparing findings with earlier disputes".to_owned(),
             Purpose::Stage { part } => match part {
                 Part::Position => "answering".to_owned(),
                 Part::Aggregate => "synthesising the answers".to_owned(),
@@ -111,6 +112,12 @@ impl Narrator {
             EventKind::DebateShutdown { messages } => messages.iter().filter_map(unfinished).collect(),
             EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if verbose => {
                 vec![faint(format!("  {finding} is [{tag}] now, by dispute {dispute}"))]
+            }
+            EventKind::AlreadyRuled { finding, dispute, insisted: true, .. } => {
+                vec![format!("  {finding}: insisted on dispute {dispute} without new evidence")]
+            }
+            EventKind::RelatedDispute { finding, earlier } => {
+                vec![format!("  {finding}: {}", printable::line(&earlier.sentence()))]
             }
             EventKind::AlreadyRuled { finding, dispute, disposition, .. } if verbose => {
                 vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
@@ -333,6 +340,11 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
             let what = format!("{resolved} of {} resolved", draw::count(checks.len(), "finding"));
             if resolved == checks.len() { done(what) } else { (Glyph::Attention, Tone::Warn, what) }
         }
+        CallAnswer::Compare { comparisons } => {
+            let same = comparisons.iter().filter(|comparison| comparison.same).count();
+            let findings = draw::count(comparisons.len(), "finding");
+            done(format!("{same} of {findings} repeat earlier disputes"))
+        }
         CallAnswer::Stage { said } => stages::said(said),
         CallAnswer::Work { said } => done(printable::line(said)),
         CallAnswer::Peer { review } => watches::said(review),
@@ -463,6 +475,7 @@ mod tests {
                 dispute: DisputeNumber(1),
                 disposition: Disposition::AcceptedRisk,
                 new_tag: None,
+                insisted: false,
             },
             EventKind::BeforeImage { kept_as: "refs/glee/run/x/before".to_owned(), tree: "4b".to_owned() },
             start(respond.clone(), Role::Coder),

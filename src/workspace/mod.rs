@@ -17,7 +17,7 @@ mod content;
 pub mod control;
 mod copy;
 mod deeds;
-mod difference;
+pub(crate) mod difference;
 mod error;
 mod git;
 mod hidden;

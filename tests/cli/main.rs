@@ -15,6 +15,7 @@ mod parse;
 mod process;
 mod repairs;
 mod review;
+mod rulings;
 mod runs;
 mod shop;
 mod steering;

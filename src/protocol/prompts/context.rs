@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
+use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
-    Task,
+    Task, UncertainPair,
 };
 use crate::protocol::{nonce, printable};
 use crate::rules::stages;
@@ -33,6 +33,7 @@ pub(super) fn closing(request: &Request) -> String {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
         }
         Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
+        Task::Compare { .. } => format!("GLEE-COMPARE-END nonce={nonce} answers=<n>"),
         Task::Work { .. } => format!("GLEE-WORK-END nonce={nonce} answers=<n>"),
         Task::Stage { .. } => format!("GLEE-STAGE-END nonce={nonce} answers=<n>"),
         // What is only answered as an object is told from others by this member.
@@ -91,12 +92,18 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("finding", fence.finding(&dispute.finding, None));
             values.insert("objection", json!(fence.objection(dispute)));
             values.insert("earlier", json!(fence.earlier(&dispute.rulings)));
+            values.insert("related", json!(fence.related(&dispute.earlier)));
             values.insert("written", json!(fence.written(written)));
             values.insert("files", fence.files(files));
         }
         Task::Recheck { changes, files } => {
             values.insert("changes", changes.iter().map(|change| fence.change(change)).collect());
             values.insert("ids", json!(ids(changes.iter().map(|change| change.finding.id))));
+            values.insert("files", fence.files(files));
+        }
+        Task::Compare { pairs, files } => {
+            values.insert("pairs", pairs.iter().map(|pair| fence.pair(pair)).collect());
+            values.insert("ids", json!(ids(pairs.iter().map(|pair| pair.finding.id))));
             values.insert("files", fence.files(files));
         }
         Task::Stage { about, input, resolved } => {
@@ -235,7 +242,7 @@ impl Fence<'_> {
             let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
             let why = if ruling.rationale.is_empty() { "no reason given" } else { ruling.rationale.as_written() };
             let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
-            printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
+            printable::line(&format!("{}: {place}{title}: {word}: {why}", ruling.id))
         };
         self.lines("rulings", rulings.iter().map(line))
     }
@@ -344,6 +351,27 @@ impl Fence<'_> {
             add(&mut text, &format!("{name}: "), reason);
         }
         self.around(what, &text)
+    }
+
+    fn pair(&self, UncertainPair { finding, earlier }: &UncertainPair) -> Value {
+        let mut text = earlier.title.as_written().to_owned();
+        add(&mut text, "Decided: ", &earlier.decided());
+        let mut value = self.finding(finding, None);
+        value["dispute"] = json!(earlier.dispute.0);
+        value["earlier"] = json!(self.around(&format!("dispute={}", earlier.dispute), &text));
+        value
+    }
+
+    fn related(&self, disputes: &[EarlierDispute]) -> String {
+        let mut text = String::new();
+        for earlier in disputes {
+            add(&mut text, "", &earlier.sentence());
+            add(&mut text, "Decided then: ", &earlier.decided());
+            if let Some(diff) = earlier.diff() {
+                add(&mut text, "", diff);
+            }
+        }
+        if text.is_empty() { text } else { self.around("earlier disputes", text.trim_start()) }
     }
 
     fn earlier(&self, rulings: &[RulingRecord]) -> String {

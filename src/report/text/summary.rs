@@ -148,6 +148,7 @@ fn counts(look: Look, outcome: &Outcome) -> Vec<String> {
         some("Not confirmed", count(&|finding| finding.state == FindingState::Unconfirmed)),
         some("Discarded", count(&|finding| finding.state == FindingState::Discarded)),
         some("Already ruled", count(&|finding| matches!(finding.state, FindingState::AlreadyRuled { .. }))),
+        some("Insisted", count(&|finding| finding.insisted)),
     ]
 }
 
