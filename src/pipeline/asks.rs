@@ -14,6 +14,7 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task};
+use crate::workspace::delta;
 use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
 
 pub(crate) struct Desk<'a> {
@@ -76,7 +77,14 @@ impl Desk<'_> {
     fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
         let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
-        let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
+        let reused = self.state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+        let files = covered.into_iter().flatten().filter_map(|covered| {
+            let file = self.sources.file(round, &covered.file)?;
+            let Some(reused) = reused else { return Some(file.clone()) };
+            let ranges = &reused.asked.iter().find(|ask| ask.file == covered.file)?.ranges;
+            Some(if ranges.is_empty() { file.clone() } else { delta::part(file, ranges) })
+        });
+        let files: Vec<SourceFile> = files.collect();
         let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let rulings = recognition::in_force(self.bindings, |file| paths.contains(file))
             .map(|(binding, dispute, disposition)| RulingInForce {

@@ -21,6 +21,7 @@ mod recognition;
 pub(crate) mod redaction;
 mod replay;
 pub(crate) mod resolve;
+mod reuse;
 pub(crate) mod runner;
 mod scripts;
 mod sources;
@@ -46,6 +47,7 @@ use crate::pipeline::engine::Engine;
 pub use crate::pipeline::engine::Rest;
 use crate::pipeline::ports::Decider;
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::reuse::Askers;
 use crate::pipeline::runner::Runner;
 pub use crate::pipeline::runner::Setup;
 use crate::pipeline::scripts::Scripts;
@@ -152,6 +154,7 @@ pub async fn start(
     });
     engine.append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices))?;
     engine.runner.watch = watch;
+    engine.reuse().await?;
     rest(engine).await
 }
 
@@ -172,6 +175,7 @@ pub async fn resume(
     if !disputes.is_empty() {
         engine.reopen(disputes, judges)?;
     }
+    engine.reuse().await?;
     rest(engine).await
 }
 
@@ -311,6 +315,7 @@ fn engine(setup: Setup, decider: Box<dyn Decider>, run: RunId, plan: &Plan) -> R
     let templates = templates(&setup.workspace, plan, &folder)?;
     Ok(Engine {
         bindings: setup.journal.bindings()?,
+        askers: Askers::new(),
         sources: Sources::new(&folder, setup.settings.redaction.into()),
         scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
         runner: Runner::new(setup, run, templates)?,
