@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Role,
+    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Reused, Role,
     Severity, Usage,
 };
 
@@ -141,6 +141,9 @@ pub struct Proof {
     pub skipped: Vec<Skip>,
     /// The reviewers and how completely they answered.
     pub reviewers: Vec<ReviewerReport>,
+    /// What reviewers were not asked about, because they had answered it in an earlier run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reused: Vec<Reused>,
     /// Wall time of the run in milliseconds.
     pub millis: u64,
     /// Tokens and money over all calls, where known.

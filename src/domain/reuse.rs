@@ -37,6 +37,9 @@ pub struct AskedFile {
     /// The lines asked about, 1-based and inclusive; empty means all lines under review.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<(u32, u32)>,
+    /// The lines that are shown; empty means the whole file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<(u32, u32)>,
 }
 
 /// The files whose review was taken from an earlier run.

@@ -101,6 +101,7 @@ pub(crate) fn clean() -> Outcome {
             target: "src/".to_owned(),
             covered: vec![covered("src/a.rs", 1180), covered("src/b.py", 23)],
             skipped: Vec::new(),
+            reused: Vec::new(),
             reviewers: vec![reviewer("rules", AnswerStatus::Clean, 0)],
             millis: 340,
             usage: Usage::default(),

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use jiff::Timestamp;
 
-use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, meanings};
+use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::recognition;
@@ -81,8 +81,8 @@ impl Desk<'_> {
         let files = covered.into_iter().flatten().filter_map(|covered| {
             let file = self.sources.file(round, &covered.file)?;
             let Some(reused) = reused else { return Some(file.clone()) };
-            let ranges = &reused.asked.iter().find(|ask| ask.file == covered.file)?.ranges;
-            Some(if ranges.is_empty() { file.clone() } else { delta::part(file, ranges) })
+            let AskedFile { ranges, shown, .. } = reused.asked.iter().find(|ask| ask.file == covered.file)?;
+            Some(if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) })
         });
         let files: Vec<SourceFile> = files.collect();
         let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();

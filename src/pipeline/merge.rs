@@ -119,7 +119,14 @@ impl Bench<'_> {
             let part = self.state.reused.get(&(id.agent.clone(), id.purpose.clone()));
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
-            let reused = carried.iter().enumerate().map({
+            // The reviewer may have said the same again of what it was shown around the changed lines.
+            let is_said = |raw: &RawFinding| {
+                findings.iter().any(|said| {
+                    (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title)
+                })
+            };
+            let carried = carried.iter().enumerate().filter(move |(_, raw)| !is_said(raw));
+            let reused = carried.map({
                 let stem = stem.clone();
                 move |(index, raw)| (format!("{stem}/reused-{index}"), &id.agent, raw)
             });

@@ -332,7 +332,7 @@ impl Finder<'_> {
                 let file = shown.file.path.clone();
                 let place = match known {
                     Known::Nothing => {
-                        reuse.asked.push(AskedFile { file, ranges: Vec::new() });
+                        reuse.asked.push(AskedFile { file, ranges: Vec::new(), shown: Vec::new() });
                         continue;
                     }
                     Known::Same { place, review } => {
@@ -349,7 +349,7 @@ impl Finder<'_> {
                             }
                         }
                         if !delta.ask.is_empty() {
-                            reuse.asked.push(AskedFile { file, ranges: delta.ask });
+                            reuse.asked.push(AskedFile { file, ranges: delta.ask, shown: delta.shown });
                         }
                         place
                     }

@@ -1,7 +1,9 @@
 //! What has changed in a file since a reviewer read it, as the lines to ask about and where the others went.
 //!
 //! Of the earlier text only a keyed hash of each line is known, and which lines were under review. A changed line is asked
-//! about with its block, because what it does is decided there; of a long block only the lines around it.
+//! about with its block, because what it does is decided there. Where that would be a large part of the file, because its
+//! blocks are long or the change is scattered over it, only lines near the changed ones are, with those of earlier findings
+//! in the same blocks. Who reviews can read the rest in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,11 +18,15 @@ use super::blocks::Blocks;
 use super::difference::{self, PATIENCE};
 use super::unified::{self, Mark, Side};
 
-/// The lines of a long block that are asked about before and after a changed one.
-const AROUND: u32 = 20;
+/// How many lines of its block are asked about before and after a changed line, and how many lines are shown around these.
+/// The first that shows a small part of the file is taken.
+const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
-/// The lines that are shown before and after those asked about.
-const CONTEXT: u32 = 3;
+/// The part of a file that is small, in percent of its lines, and as a number of lines.
+const SMALL: (u32, u32) = (15, 16);
+
+/// The part of a file, in percent of its lines, beyond which nothing is gained by showing less.
+const LARGE: u32 = 25;
 
 type Lines = (u32, u32);
 
@@ -29,7 +35,9 @@ type Lines = (u32, u32);
 pub struct Delta {
     /// The lines under review that are not known, with their blocks; none where everything is known.
     pub ask: Vec<Lines>,
-    /// The lines whose block changed, under review or not: nothing that was said about them is carried over.
+    /// The lines that are shown.
+    pub shown: Vec<Lines>,
+    /// The lines that are read again, under review or not: nothing that was said about them is carried over.
     touched: Vec<Lines>,
     /// Where the lines of the earlier text are now; the first is at index 0.
     moved: Vec<Option<u32>>,
@@ -105,27 +113,56 @@ impl Delta {
             }
         }
         let blocks = Blocks::of(&file.path, &file.text);
-        let mut around: Vec<Lines> = marks.iter().map(|line| block(&blocks, *line, last)).collect();
-        around.sort_unstable();
-        let mut touched = Vec::new();
-        around.into_iter().for_each(|range| difference::push(&mut touched, range));
-        let ask = touched.iter().flat_map(|range| under.within(*range)).collect();
-        Some(Self { ask, touched, moved })
+        let mut delta = Self { moved, ..Self::default() };
+        let has_changed = |lines: &Lines| {
+            let around = |line: u32| {
+                let block = blocks.enclosing(line);
+                marks.range(*block.start().min(&line)..=*block.end().max(&line)).next().is_some()
+            };
+            around(lines.0) || around(lines.1)
+        };
+        let findings = earlier.findings.iter().filter_map(|finding| delta.place(finding));
+        let findings: Vec<Lines> = findings.filter(has_changed).collect();
+        let mut extents = EXTENTS.iter().map(|(around, context)| {
+            let near = marks.iter().map(|line| near(&blocks, *line, *around, last));
+            let touched = joined(near.chain(findings.iter().copied()));
+            let wider = |(first, end): &Lines| (first.saturating_sub(*context).max(1), (end + context).min(last));
+            let shown = joined(touched.iter().map(wider));
+            let lines: u32 = shown.iter().map(|(first, end)| end - first + 1).sum();
+            (touched, shown, lines)
+        });
+        let small = (last * SMALL.0 / 100).max(SMALL.1);
+        let widest = extents.next()?;
+        let chosen = if widest.2 <= small {
+            widest
+        } else {
+            let rest: Vec<_> = extents.collect();
+            let narrowest = rest.last().filter(|(.., lines)| *lines <= last * LARGE / 100).cloned();
+            rest.into_iter().find(|(.., lines)| *lines <= small).or(narrowest).unwrap_or(widest)
+        };
+        (delta.touched, delta.shown) = (chosen.0, chosen.1);
+        delta.ask = delta.touched.iter().flat_map(|range| under.within(*range)).collect();
+        Some(delta)
     }
 
-    /// A finding of the earlier text at the lines where its code is now; `None` where it, or the block around it, is not as
-    /// it was. A finding without a line is about the whole file, which is not as it was.
-    pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
+    /// Where the lines of an earlier finding are now, if they stand there as they were.
+    fn place(&self, finding: &RawFinding) -> Option<Lines> {
         let first = finding.line?;
         let end = finding.end_line.unwrap_or(first).max(first);
         let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
         let start = now(first)?;
         let is_whole = (first..=end).zip(start..).all(|(line, expected)| now(line) == Some(expected));
-        let last = start + (end - first);
-        let is_touched = self.touched.iter().any(|(from, to)| *from <= last && start <= *to);
-        (is_whole && !is_touched).then(|| RawFinding {
+        is_whole.then_some((start, start + (end - first)))
+    }
+
+    /// A finding of the earlier text at the lines where its code is now; `None` where it, or the block around it, is not as
+    /// it was. A finding without a line is about the whole file, which is not as it was.
+    pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
+        let (start, end) = self.place(finding)?;
+        let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
+        (!is_touched).then(|| RawFinding {
             line: Some(start),
-            end_line: finding.end_line.map(|_| last),
+            end_line: finding.end_line.map(|_| end),
             ..finding.clone()
         })
     }
@@ -137,33 +174,32 @@ impl Delta {
 }
 
 /// The lines of the block around a line, as far as they are near it.
-fn block(blocks: &Blocks<'_>, line: u32, last: u32) -> Lines {
+fn near(blocks: &Blocks<'_>, line: u32, around: u32, last: u32) -> Lines {
     let block = blocks.enclosing(line);
-    let first = (*block.start()).max(line.saturating_sub(AROUND)).max(1).min(line);
-    let end = (*block.end()).min(line.saturating_add(AROUND)).min(last).max(line);
+    let first = (*block.start()).max(line.saturating_sub(around)).max(1).min(line);
+    let end = (*block.end()).min(line.saturating_add(around)).min(last).max(line);
     (first, end)
 }
 
-/// A file as it is shown to who is asked about some of its lines: those under review with the blocks around them, the rest
-/// left empty at its numbers, and of the change what it removes there.
-pub fn part(file: &SourceFile, ask: &[Lines]) -> SourceFile {
-    let blocks = Blocks::of(&file.path, &file.text);
-    let last = number(blocks.lines().len());
-    let mut around: Vec<Lines> = Vec::new();
-    for (first, end) in ask {
-        let (top, bottom) = (block(&blocks, *first, last).0, block(&blocks, *end, last).1);
-        around.push((top.min(first.saturating_sub(CONTEXT)).max(1), bottom.max(end.saturating_add(CONTEXT)).min(last)));
-    }
-    around.sort_unstable();
-    let mut shown = Vec::new();
-    around.into_iter().for_each(|range| difference::push(&mut shown, range));
-    let is_shown = Set(&shown);
+/// Ranges in their order, those that touch joined.
+fn joined(ranges: impl Iterator<Item = Lines>) -> Vec<Lines> {
+    let mut ranges: Vec<Lines> = ranges.collect();
+    ranges.sort_unstable();
+    let mut joined = Vec::new();
+    ranges.into_iter().for_each(|range| difference::push(&mut joined, range));
+    joined
+}
+
+/// A file as it is shown to who is asked about some of its lines: the lines `shown`, all others left empty at their numbers,
+/// and of the change what it removes there.
+pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
+    let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
     for (line, at) in file.text.lines().zip(1..) {
-        text.push_str(if !shown.is_empty() && is_shown.holds(at) { line } else { "" });
+        text.push_str(if is_shown(at) { line } else { "" });
         text.push('\n');
     }
-    let diff = file.diff.as_deref().and_then(|diff| removed_near(diff, &shown));
+    let diff = file.diff.as_deref().and_then(|diff| removed_near(diff, shown));
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 

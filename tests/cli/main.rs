@@ -13,6 +13,7 @@ mod merge;
 mod parse;
 mod process;
 mod repairs;
+mod reuse;
 mod review;
 mod runs;
 mod shop;

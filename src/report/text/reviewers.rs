@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{AnswerStatus, Outcome, ReviewerReport};
+use crate::domain::{AnswerStatus, Outcome, Reused, ReviewerReport};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::protocol::printable;
 
@@ -17,6 +17,7 @@ const NAMED: usize = 6;
 pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let look = options.look;
     let mut text = reviewers(look, &outcome.proof.reviewers);
+    text.push_str(&reused(look, &outcome.proof.reused));
     for failure in &outcome.failures {
         let agent = look.paint(Tone::Strong, &printable::line(&failure.agent.0));
         let in_table =
@@ -68,6 +69,21 @@ fn reviewers(look: Look, reviewers: &[ReviewerReport]) -> String {
         }
     }
     text
+}
+
+/// What reviewers were not asked about again, a line a reviewer and run.
+pub(super) fn reused(look: Look, reused: &[Reused]) -> String {
+    let line = |Reused { reviewer, from }: &Reused| {
+        let parts = match from.in_part.len() {
+            0 => String::new(),
+            some => format!(", {some} of them in part"),
+        };
+        let files = draw::count(from.files.len() + from.in_part.len(), "file");
+        let (name, run) = (printable::line(&reviewer.0), printable::line(from.run.short()));
+        let line = format!("    {name}: {files} reused from run {run}{parts}");
+        look.paint(Tone::Faint, &look.cut(&line, look.width)) + "\n"
+    };
+    reused.iter().map(line).collect()
 }
 
 /// A reviewer as a row of the table.
