@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Action, Advised, Agent, AgentEvent, AgentName, AskedFile, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
-    DisputeNumber, ExitReason, FileChange, FileReview, Finding, FindingId, RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route,
-    Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage,
-    WatchPlan, WatchStatus,
+    Action, Advised, Agent, AgentEvent, AgentName, AskedFile, Ballot, Coverage, DebateMessage, Decision,
+    Disposition, Dispute, DisputeNumber, ExitReason, FileChange, FileReview, Finding, FindingId, RawFinding,
+    Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingRecord, RunId, Settler, Skip, StagePlan,
+    StageVerdict, Tag, Told, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

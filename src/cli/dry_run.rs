@@ -110,8 +110,9 @@ fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
         let (name, reused) = (printable::line(&preview.agent.0), reused.collect::<String>());
         let _ = writeln!(out, "  {name} shard {}: {what}{reused}", preview.shard);
     }
-    let (bytes, tokens): (usize, u64) =
-        asked.iter().fold((0, 0), |(bytes, tokens), preview| (bytes + preview.prompt_bytes, tokens + preview.tokens));
+    let (bytes, tokens): (usize, u64) = asked
+        .iter()
+        .fold((0, 0), |(bytes, tokens), preview| (bytes + preview.prompt_bytes, tokens + preview.tokens));
     let _ = writeln!(out, "Prompts  {}, about {} tokens (estimated)", size(bytes), draw::thousands(tokens));
     let mut unpriced: Vec<&str> =
         asked.iter().filter(|preview| preview.usd.is_none()).map(|preview| preview.agent.0.as_str()).collect();
@@ -120,7 +121,9 @@ fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
     let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
     let unpriced: Vec<String> = unpriced.into_iter().map(printable::line).collect();
     let known = if asked.iter().any(|preview| preview.usd.is_some()) {
-        format!("about ${usd:.2} for the prompts (estimated; answers and what agents read by themselves come on top)")
+        format!(
+            "about ${usd:.2} for the prompts (estimated; answers and what agents read by themselves come on top)"
+        )
     } else {
         String::new()
     };

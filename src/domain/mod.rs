@@ -41,7 +41,7 @@ pub use peer::{
     Verdict, WatchPlan, WatchStatus,
 };
 pub use response::{Answer, Recheck, Response};
-pub use reuse::{AskedFile, FileReview, Reused, ReusedFrom};
+pub use reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
 pub use stage::{

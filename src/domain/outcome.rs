@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, Response, Reused, Role,
-    Severity, Usage,
+    AgentName, Caps, Dispute, DisputeNumber, FailureKind, Finding, FindingId, FindingState, NoLongerRaised,
+    Response, Reused, Role, Severity, Usage,
 };
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
@@ -303,6 +303,9 @@ pub struct Outcome {
     pub findings: Vec<SettledFinding>,
     /// All disputes of this run, and earlier ones that wait for a person and that findings repeat; by number.
     pub disputes: Vec<Dispute>,
+    /// What reviewers raised in an earlier run and do not raise any more, now that the code concerned has changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub no_longer_raised: Vec<NoLongerRaised>,
     /// What the coder changed over the whole run, against the before-image.
     pub changes: Vec<FileChange>,
     /// Whether a before-image exists, so that `glee runs undo` can bring it back.

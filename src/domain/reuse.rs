@@ -56,6 +56,16 @@ pub struct ReusedFrom {
     pub in_part: Vec<String>,
 }
 
+/// An earlier finding whose code has changed, and that its reviewer, who read this code again, does not raise any more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NoLongerRaised {
+    /// The reviewer.
+    pub reviewer: AgentName,
+    /// The finding, at the line of the code where it stood.
+    #[serde(flatten)]
+    pub finding: RawFinding,
+}
+
 /// What of a reviewer's part in a run comes from an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reused {

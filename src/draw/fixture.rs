@@ -110,6 +110,7 @@ pub(crate) fn clean() -> Outcome {
         },
         findings: Vec::new(),
         disputes: Vec::new(),
+        no_longer_raised: Vec::new(),
         changes: Vec::new(),
         undoable: false,
         failures: Vec::new(),

@@ -14,8 +14,8 @@ use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task};
-use crate::workspace::delta;
 use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
+use crate::workspace::delta;
 
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a State,

@@ -261,8 +261,7 @@ impl Engine {
                     self.runner.ended(call.clone(), *called, stopped, |file| self.state.covers(file))?;
                 self.append_all(events)?;
                 recorded?;
-                let reviewed =
-                    self.archive().record(&self.state, &self.sources, &self.bindings, &call, &stale);
+                let reviewed = self.archive().record(&self.state, &self.sources, &self.bindings, &call, &stale);
                 self.append_all(reviewed)?;
             }
             Done::Chosen { dispute, choice, decider } => {

@@ -121,9 +121,9 @@ impl Bench<'_> {
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
             // The reviewer may have said the same again of what it was shown around the changed lines.
             let is_said = |raw: &RawFinding| {
-                findings.iter().any(|said| {
-                    (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title)
-                })
+                findings
+                    .iter()
+                    .any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
             };
             let carried = carried.iter().enumerate().filter(move |(_, raw)| !is_said(raw));
             let reused = carried.map({

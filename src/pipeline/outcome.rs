@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::{
-    AgentName, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, Reused, ReusedFrom, ReviewerReport,
-    Role, RunId, SettledFinding, Skip,
+    AgentName, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, NoLongerRaised, Outcome,
+    Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip,
 };
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::pipeline::state::{Call, State};
@@ -126,6 +126,7 @@ pub(crate) fn outcome(
         },
         findings,
         disputes: state.disputes.values().cloned().collect(),
+        no_longer_raised: no_longer_raised(state),
         undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,
         changes,
         failures: failures(state),
@@ -186,6 +187,33 @@ fn reused(state: &State) -> Vec<Reused> {
         }
     }
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
+}
+
+/// How near, in lines, a finding may be to an earlier one of the same file to be a repetition of it in other words.
+const NEAR: u32 = 5;
+
+/// The earlier findings at changed code that are not raised again by who raised them, in a complete answer about that code.
+fn no_longer_raised(state: &State) -> Vec<NoLongerRaised> {
+    let mut gone = Vec::new();
+    for ((reviewer, purpose), reuse) in &state.reused {
+        let answered = state.last_call(reviewer, purpose).map(|(_, call)| &call.answer);
+        let Some(CallAnswer::Review { status, findings, .. }) = answered.filter(|_| !reuse.superseded.is_empty())
+        else {
+            continue;
+        };
+        let repeats = |earlier: &RawFinding| {
+            findings.iter().chain(&reuse.findings).any(|now| {
+                let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
+                now.title == earlier.title
+                    || now.file == earlier.file && earlier.line.zip(now.line).is_none_or(is_near)
+            })
+        };
+        if status.is_complete() {
+            let fixed = reuse.superseded.iter().filter(|earlier| !repeats(earlier)).cloned();
+            gone.extend(fixed.map(|finding| NoLongerRaised { reviewer: reviewer.clone(), finding }));
+        }
+    }
+    gone
 }
 
 /// One report a reviewer: the worst status over the shards of the first round, and of later ones.

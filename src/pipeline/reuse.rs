@@ -11,8 +11,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::agents::builtin::PROJECT_RULES;
 use crate::agents::Agents;
+use crate::agents::builtin::PROJECT_RULES;
 use crate::config::scripts::{self, Roots};
 use crate::config::settings::Settings;
 use crate::domain::{
@@ -232,8 +232,7 @@ impl Archive<'_> {
             let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
             files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: said });
         }
-        let event =
-            EventKind::FilesReviewed { call: call.clone(), asker: asker.clone(), salt, files, others };
+        let event = EventKind::FilesReviewed { call: call.clone(), asker: asker.clone(), salt, files, others };
         matches!(&event, EventKind::FilesReviewed { files, .. } if !files.is_empty()).then_some(event)
     }
 }
@@ -342,10 +341,10 @@ impl Finder<'_> {
                     }
                     Known::Part { place, review, delta } => {
                         reuse.from(&place.0).in_part.push(file.clone());
-                        for finding in review.findings {
+                        for finding in review.findings.into_iter().filter(|finding| !delta.has_left(finding)) {
                             match delta.carried(&finding) {
                                 Some(finding) => reuse.findings.push(finding),
-                                None => reuse.superseded.push(finding),
+                                None => reuse.superseded.push(delta.last_place(&finding)),
                             }
                         }
                         if !delta.ask.is_empty() {
@@ -378,7 +377,8 @@ impl Finder<'_> {
             }
             self.load(&place)?;
             let Some(Some(record)) = self.records.get(&place) else { continue };
-            if let Some(review) = record.files.iter().find(|review| review.key == shown.key && review.file == path) {
+            if let Some(review) = record.files.iter().find(|review| review.key == shown.key && review.file == path)
+            {
                 return Ok(Known::Same { place, review: review.clone() });
             }
             let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);

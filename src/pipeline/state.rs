@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
 use crate::domain::{
-    Advised, Agent, AgentName, Answer, AnswerStatus, AskedFile, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
-    FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, RawFinding, Recheck, Response, ReusedFrom, Role, Route,
-    RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
+    Advised, Agent, AgentName, Answer, AnswerStatus, AskedFile, Class, Coverage, Disposition, Dispute,
+    DisputeNumber, ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, RawFinding,
+    Recheck, Response, ReusedFrom, Role, Route, RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::pipeline::reuse;

@@ -3,8 +3,8 @@
 //! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
 
 use crate::domain::{
-    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector, Role,
-    Ruler, ReusedFrom, RulingRecord, Tag,
+    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector,
+    ReusedFrom, Role, Ruler, RulingRecord, Tag,
 };
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};

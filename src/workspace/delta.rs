@@ -26,7 +26,7 @@ const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 const SMALL: (u32, u32) = (15, 16);
 
 /// The part of a file, in percent of its lines, beyond which nothing is gained by showing less.
-const LARGE: u32 = 25;
+const LARGE: u32 = 40;
 
 type Lines = (u32, u32);
 
@@ -41,6 +41,8 @@ pub struct Delta {
     touched: Vec<Lines>,
     /// Where the lines of the earlier text are now; the first is at index 0.
     moved: Vec<Option<u32>>,
+    /// The lines of the earlier text that were under review and are not any more.
+    left: BTreeSet<u32>,
 }
 
 /// A keyed hash of each line of a text, as [`FileReview::lines`] holds them. `salt` is unknown to who writes the text, so
@@ -83,12 +85,16 @@ impl Delta {
             return None;
         }
         let digits = |hashes: &str| -> Vec<String> {
-            hashes.as_bytes().chunks(FileReview::DIGITS).map(|hash| String::from_utf8_lossy(hash).into_owned()).collect()
+            hashes
+                .as_bytes()
+                .chunks(FileReview::DIGITS)
+                .map(|hash| String::from_utf8_lossy(hash).into_owned())
+                .collect()
         };
         let (old, new) = (digits(hashes), digits(&line_hashes(salt, &file.text)));
         let (known, under) = (Set(&earlier.ranges), Set(&file.changed));
         let last = number(new.len());
-        let mut moved = vec![None; old.len()];
+        let (mut moved, mut left) = (vec![None; old.len()], BTreeSet::new());
         let mut marks: BTreeSet<u32> = BTreeSet::new();
         let deadline = Instant::now() + PATIENCE;
         for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline)) {
@@ -97,8 +103,10 @@ impl Delta {
                     for at in 0..len {
                         let (before, now) = (number(old_index + at) + 1, number(new_index + at) + 1);
                         moved[old_index + at] = Some(now);
-                        if under.holds(now) && !known.holds(before) {
-                            marks.insert(now);
+                        match (known.holds(before), under.holds(now)) {
+                            (false, true) => drop(marks.insert(now)),
+                            (true, false) => drop(left.insert(before)),
+                            (true, true) | (false, false) => {}
                         }
                     }
                 }
@@ -113,7 +121,7 @@ impl Delta {
             }
         }
         let blocks = Blocks::of(&file.path, &file.text);
-        let mut delta = Self { moved, ..Self::default() };
+        let mut delta = Self { moved, left, ..Self::default() };
         let has_changed = |lines: &Lines| {
             let around = |line: u32| {
                 let block = blocks.enclosing(line);
@@ -167,6 +175,21 @@ impl Delta {
         })
     }
 
+    /// Whether a finding is about a line that is not under review any more.
+    pub fn has_left(&self, finding: &RawFinding) -> bool {
+        finding.line.is_some_and(|line| self.left.contains(&line))
+    }
+
+    /// A finding that is not carried over, at the line where its code was: that of the next line which is still there.
+    pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
+        let first =
+            finding.line.and_then(|line| usize::try_from(line).ok()).map_or(0, |line| line.saturating_sub(1));
+        let mut below = self.moved.iter().skip(first).flatten();
+        let mut above = self.moved.iter().take(first).rev().flatten();
+        let line = below.next().or_else(|| above.next()).copied();
+        RawFinding { line, end_line: None, ..finding.clone() }
+    }
+
     /// Whether a line of the earlier text exists.
     pub fn had_line(&self, line: u32) -> bool {
         usize::try_from(line).is_ok_and(|line| (1..=self.moved.len()).contains(&line))
@@ -206,7 +229,8 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
 /// The hunks of a diff cut down to some lines of the new side, where they remove lines; lines that are only added are in the
 /// text itself.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
-    let header: String = diff.lines().take_while(|line| !line.starts_with("@@ ")).map(|line| format!("{line}\n")).collect();
+    let header: String =
+        diff.lines().take_while(|line| !line.starts_with("@@ ")).map(|line| format!("{line}\n")).collect();
     let is_near = |line: u32| shown.iter().any(|(first, last)| (*first..=last.saturating_add(1)).contains(&line));
     let mut body = String::new();
     for hunk in unified::parse(diff.as_bytes()).patches.iter().flat_map(|patch| &patch.hunks) {
@@ -266,4 +290,178 @@ impl Set<'_> {
 
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::workspace::difference::between;
+
+    const SALT: &str = "salt";
+
+    fn file(base: Option<&str>, text: &str) -> SourceFile {
+        let (changed, diff) = match base {
+            None => (Vec::new(), None),
+            Some(base) => {
+                let found = between((Some(b"a.py"), base), (Some(b"a.py"), text));
+                (found.changed, Some(found.text))
+            }
+        };
+        SourceFile { path: "a.py".to_owned(), text: text.to_owned(), changed, diff }
+    }
+
+    /// What a reviewer says that raises every line under review with a `BUG` in it.
+    fn read(file: &SourceFile) -> Vec<RawFinding> {
+        let under = Set(&file.changed);
+        let lines = file.text.lines().zip(1..).filter(|(line, at)| line.contains("BUG") && under.holds(*at));
+        let finding = |(line, at): (&str, u32)| RawFinding {
+            title: line.trim().into(),
+            file: Some(file.path.clone()),
+            line: Some(at),
+            ..RawFinding::default()
+        };
+        lines.map(finding).collect()
+    }
+
+    fn reviewed(file: &SourceFile) -> FileReview {
+        FileReview {
+            file: file.path.clone(),
+            lines: Some(line_hashes(SALT, &file.text)),
+            ranges: file.changed.clone(),
+            findings: read(file),
+            ..FileReview::default()
+        }
+    }
+
+    /// What is carried over, and what is asked and answered.
+    fn delta_review(old: &SourceFile, new: &SourceFile) -> (Delta, Vec<RawFinding>) {
+        let earlier = reviewed(old);
+        let delta = Delta::since(&earlier, SALT, new).unwrap();
+        let kept = earlier.findings.iter().filter(|finding| !delta.has_left(finding));
+        let mut findings: Vec<RawFinding> = kept.filter_map(|finding| delta.carried(finding)).collect();
+        if !delta.ask.is_empty() {
+            let part = part(new, &delta.ask, &delta.shown);
+            assert_eq!(part.text.lines().count(), new.text.lines().count());
+            findings.extend(read(&part));
+        }
+        findings.sort_by_key(|finding| finding.line);
+        (delta, findings)
+    }
+
+    fn function(name: &str, body: &[&str]) -> String {
+        let body: String = body.iter().map(|line| format!("    {line}\n")).collect();
+        format!("def {name}():\n{body}\n\n")
+    }
+
+    #[test]
+    fn a_changed_line_is_asked_about_with_its_block_and_the_rest_is_carried_to_its_new_lines() {
+        let filler: String = (0..40).map(|n| function(&format!("f{n}"), &["a = 1", "return a"])).collect();
+        let old =
+            function("one", &["x = 1", "return x"]) + &function("two", &["y = 1  # BUG1", "return y"]) + &filler;
+        let new = format!("import os\n{}", old.replace("x = 1", "x = 2  # BUG2"));
+        let (delta, findings) = delta_review(&file(None, &old), &file(None, &new));
+        assert_eq!(delta.ask, [(1, 4)]);
+        assert_eq!(findings, read(&file(None, &new)));
+        let shown = part(&file(None, &new), &delta.ask, &delta.shown);
+        assert_eq!(shown.text.lines().filter(|line| !line.is_empty()).count(), 5, "{}", shown.text);
+        assert_eq!(shown.changed, [(1, 4)]);
+    }
+
+    #[test]
+    fn a_finding_in_a_block_that_changed_is_left_to_who_reads_it_again() {
+        let old = function("one", &["x = 1  # BUG1", "check(x)", "return x"]);
+        let new = old.replace("check(x)", "checked(x)");
+        let (old, new) = (file(None, &old), file(None, &new));
+        let earlier = reviewed(&old);
+        let delta = Delta::since(&earlier, SALT, &new).unwrap();
+        assert_eq!(delta.carried(&earlier.findings[0]), None);
+        assert_eq!(delta.ask, [(1, 4)]);
+        let unsalted = Delta::since(&earlier, "another", &new).unwrap();
+        assert_eq!(unsalted.carried(&earlier.findings[0]), None, "no line is known under another salt");
+    }
+
+    #[test]
+    fn a_line_that_is_gone_lets_its_neighbours_be_asked_about() {
+        let old = function("one", &["lock()", "work()", "unlock()"]);
+        let new = old.replace("    lock()\n", "");
+        let delta = Delta::since(&reviewed(&file(None, &old)), SALT, &file(None, &new)).unwrap();
+        assert_eq!(delta.ask, [(1, 3)]);
+    }
+
+    #[test]
+    fn of_a_change_only_what_is_under_review_is_asked_about() {
+        let base = function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
+        let first = base.replace("y = 1", "y = 2");
+        let second = first.replace("return x", "return 2 * x");
+        let (old, new) = (file(Some(&base), &first), file(Some(&base), &second));
+        assert_eq!(frame(&old), frame(&new), "the side before the change is the same");
+        let delta = Delta::since(&reviewed(&old), SALT, &new).unwrap();
+        assert_eq!(delta.ask, [(3, 3)]);
+        let shown = part(&new, &delta.ask, &delta.shown);
+        assert!(shown.diff.unwrap().contains("-    return x\n"));
+        assert_ne!(frame(&old), frame(&file(Some(&first), &second)), "another base is another frame");
+    }
+
+    #[test]
+    fn a_change_that_is_taken_back_leaves_nothing_to_ask() {
+        let base = function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
+        let changed = base.replace("y = 1", "y = 2").replace("x = 1", "x = 2");
+        let back = base.replace("y = 1", "y = 2");
+        let delta = Delta::since(&reviewed(&file(Some(&base), &changed)), SALT, &file(Some(&base), &back)).unwrap();
+        assert_eq!(delta.ask, []);
+    }
+
+    #[test]
+    fn damaged_hashes_are_not_compared() {
+        let text = file(None, "a\n");
+        for lines in [None, Some("12345"), Some("é"), Some("ééé123456")] {
+            let review = FileReview { lines: lines.map(str::to_owned), ..reviewed(&text) };
+            assert_eq!(Delta::since(&review, SALT, &text), None);
+        }
+    }
+
+    proptest! {
+        /// Whatever changes, the findings are those of a review of everything.
+        #[test]
+        fn a_review_of_the_delta_finds_what_a_full_one_does(
+            base in proptest::collection::vec(0_u8..8, 0..60),
+            first in proptest::collection::vec((0_usize..60, 0_u8..3, 0_u8..8), 0..12),
+            second in proptest::collection::vec((0_usize..60, 0_u8..3, 0_u8..8), 0..12),
+            is_change: bool,
+        ) {
+            let edited = |lines: &[u8], edits: &[(usize, u8, u8)]| {
+                let mut lines = lines.to_vec();
+                for (at, what, word) in edits {
+                    let at = at % (lines.len() + 1);
+                    match what {
+                        0 => lines.insert(at, *word),
+                        1 if at < lines.len() => lines[at] = *word,
+                        _ if at < lines.len() => drop(lines.remove(at)),
+                        _ => {}
+                    }
+                }
+                lines
+            };
+            let text = |lines: &[u8]| -> String {
+                let words = ["x = 1", "y = 2  # BUG1", "def f():", "    z = 3", "    w = 4  # BUG2", "", "# BUG3", "pass"];
+                lines.iter().map(|word| format!("{}\n", words[usize::from(*word)])).collect()
+            };
+            let old = edited(&base, &first);
+            let new = edited(&old, &second);
+            let base = text(&base);
+            let base = is_change.then_some(base.as_str());
+            let (old, new) = (file(base, &text(&old)), file(base, &text(&new)));
+            // A change that leaves nothing to review is no target.
+            prop_assume!(base.is_none() || !old.changed.is_empty() && !new.changed.is_empty());
+            let (_, found) = delta_review(&old, &new);
+            let whole = read(&new);
+            let lines = |findings: &[RawFinding]| -> Vec<(Option<u32>, String)> {
+                findings.iter().map(|f| (f.line, f.title.as_written().to_owned())).collect()
+            };
+            prop_assert_eq!(lines(&found), lines(&whole));
+        }
+    }
 }
