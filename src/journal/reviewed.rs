@@ -8,7 +8,7 @@ use crate::domain::RunId;
 use crate::event::Event;
 
 /// How many earlier reviews of one file are looked at.
-const RECENT: u32 = 8;
+const RECENT: u32 = 4;
 
 impl Journal {
     /// Where other runs than `now` recorded a review of a file by the same asker: run and number of the event. One of the

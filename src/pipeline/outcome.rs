@@ -201,12 +201,14 @@ fn no_longer_raised(state: &State) -> Vec<NoLongerRaised> {
         else {
             continue;
         };
+        let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
         let repeats = |earlier: &RawFinding| {
-            findings.iter().chain(&reuse.findings).any(|now| {
-                let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
-                now.title == earlier.title
-                    || now.file == earlier.file && earlier.line.zip(now.line).is_none_or(is_near)
-            })
+            // Code that moved to another file was read again there.
+            findings.iter().any(|now| now.title == earlier.title)
+                || findings.iter().chain(&reuse.findings).any(|now| {
+                    now.file == earlier.file
+                        && (now.title == earlier.title || earlier.line.zip(now.line).is_none_or(is_near))
+                })
         };
         if status.is_complete() {
             let fixed = reuse.superseded.iter().filter(|earlier| !repeats(earlier)).cloned();

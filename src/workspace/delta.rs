@@ -129,8 +129,12 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        let findings = earlier.findings.iter().filter_map(|finding| delta.place(finding));
-        let findings: Vec<Lines> = findings.filter(has_changed).collect();
+        // Where a finding does not stand as it was, what is left of its lines is read again.
+        let read_again = |finding: &RawFinding| match delta.place(finding) {
+            Some(lines) => Some(lines).filter(has_changed),
+            None => delta.rest(finding),
+        };
+        let findings: Vec<Lines> = earlier.findings.iter().filter_map(read_again).collect();
         let mut extents = EXTENTS.iter().map(|(around, context)| {
             let near = marks.iter().map(|line| near(&blocks, *line, *around, last));
             let touched = joined(near.chain(findings.iter().copied()));
@@ -155,12 +159,25 @@ impl Delta {
 
     /// Where the lines of an earlier finding are now, if they stand there as they were.
     fn place(&self, finding: &RawFinding) -> Option<Lines> {
-        let first = finding.line?;
-        let end = finding.end_line.unwrap_or(first).max(first);
+        let (first, end) = self.lines_of(finding)?;
         let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
         let start = now(first)?;
         let is_whole = (first..=end).zip(start..).all(|(line, expected)| now(line) == Some(expected));
         is_whole.then_some((start, start + (end - first)))
+    }
+
+    /// The lines of a finding in the earlier text, as far as it has them.
+    fn lines_of(&self, finding: &RawFinding) -> Option<Lines> {
+        let first = finding.line?;
+        Some((first, finding.end_line.unwrap_or(first).min(number(self.moved.len())).max(first)))
+    }
+
+    /// The first and the last of the lines of a finding that are still there.
+    fn rest(&self, finding: &RawFinding) -> Option<Lines> {
+        let (first, end) = self.lines_of(finding)?;
+        let (first, end) = (usize::try_from(first).ok()?.checked_sub(1)?, usize::try_from(end).ok()?);
+        let left = || self.moved.get(first..end).unwrap_or_default().iter().flatten();
+        Some((*left().min()?, *left().max()?))
     }
 
     /// A finding of the earlier text at the lines where its code is now; `None` where it, or the block around it, is not as
@@ -381,6 +398,24 @@ mod tests {
         assert_eq!(delta.ask, [(1, 4)]);
         let unsalted = Delta::since(&earlier, "another", &new).unwrap();
         assert_eq!(unsalted.carried(&earlier.findings[0]), None, "no line is known under another salt");
+    }
+
+    #[test]
+    fn a_finding_over_several_lines_of_which_one_changed_is_read_again_as_a_whole() {
+        let lines: String = (0..80).map(|n| format!("line {n}\n")).collect();
+        let (old, new) = (file(None, &lines), file(None, &lines.replace("line 40\n", "line forty\n")));
+        let mut earlier = reviewed(&old);
+        let finding =
+            |line, end_line| RawFinding { line: Some(line), end_line: Some(end_line), ..RawFinding::default() };
+        earlier.findings = vec![finding(10, 41), finding(60, 9_999), finding(2, 4)];
+        let delta = Delta::since(&earlier, SALT, &new).unwrap();
+        let carried: Vec<_> = earlier.findings.iter().map(|finding| delta.carried(finding)).collect();
+        assert_eq!(carried[0], None);
+        assert!(Set(&delta.ask).holds(10) && Set(&delta.ask).holds(41), "{:?}", delta.ask);
+        // Lines without a grammar are one block, so all findings in it are read again: none is lost.
+        for (finding, carried) in earlier.findings.iter().zip(carried) {
+            assert!(carried.is_some() || finding.line.is_some_and(|line| Set(&delta.ask).holds(line)));
+        }
     }
 
     #[test]

@@ -178,7 +178,6 @@ fn pushes_to_some_files_ask_about_little() {
             branch.edit((push * 7 + at * 5) % FILES, push * 13 + at * 11, 25, push);
         }
     });
-    println!("some files: {}", shown(&percents));
     assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
 }
 
@@ -190,7 +189,6 @@ fn pushes_to_all_files_ask_about_the_lines_that_changed() {
             branch.edit(file, push * 17 + file * 3, 5, push);
         }
     });
-    println!("all files: {}", shown(&percents));
     assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
 }
 
@@ -205,7 +203,6 @@ fn pushes_of_scattered_lines_ask_about_these_lines() {
             }
         }
     });
-    println!("scattered lines: {}", shown(&percents));
     assert!(percents.iter().all(|percent| *percent <= 25.0), "{}", shown(&percents));
 }
 
@@ -369,4 +366,34 @@ fn a_finding_that_belongs_to_no_file_is_good_for_all_files_or_for_none() {
     let (third, asked) = review(&sandbox, &targets);
     assert_eq!((asked.len(), reused(&third)), (1, Vec::new()), "all files are read again");
     assert_eq!(findings(&third), [":null Add tests", "a.py:2 Remove BUG1"]);
+}
+
+#[cfg(feature = "astgrep")]
+#[test]
+fn the_embedded_reviewer_is_asked_again_when_the_rules_change() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    assert_eq!(sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer", "--name", "rules"]).code, 0);
+    let code = "import hashlib\n\n\ndef key(data):\n    return hashlib.md5(data)\n\n\ndef wait():\n    pause(1)\n";
+    committed(&sandbox, &[("a.py", code), ("b.py", code)]);
+    let calls = |outcome: &Value| outcome["proof"]["calls"].as_u64();
+    let targets = ["a.py", "b.py"];
+    let (first, _) = review(&sandbox, &targets);
+    let (second, _) = review(&sandbox, &targets);
+    assert_eq!((calls(&first), calls(&second)), (Some(1), Some(0)));
+    assert!(!findings(&first).is_empty());
+    assert_eq!(findings(&second), findings(&first));
+    sandbox.write(
+        ".glee/rules/own.yml",
+        "id: no-pause\nlanguage: Python\nseverity: warning\nmessage: Do not pause\nrule: {pattern: pause($N)}\n",
+    );
+    let trusted = sandbox.glee(&["trust"]);
+    assert_eq!(trusted.code, 0, "{trusted}");
+    let (third, _) = review(&sandbox, &targets);
+    assert_eq!(calls(&third), Some(1));
+    assert_eq!(findings(&third).len(), findings(&first).len() + 2, "{third}");
+    // A file that changed is read as a whole, the other one is not read.
+    committed(&sandbox, &[("b.py", &code.replace("md5", "sha256"))]);
+    let (fourth, _) = review(&sandbox, &targets);
+    assert_eq!((calls(&fourth), reused(&fourth)), (Some(1), vec!["files a.py".to_owned()]));
 }
