@@ -101,6 +101,12 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
+/// What is a small part of the code under review to show of files that changed: in percent of it, or as bytes.
+const SMALL: (usize, usize) = (8, 16 << 10);
+
+/// The part of it, in percent, beyond which nothing is gained by showing less.
+const LARGE: usize = 40;
+
 /// A file under review as it is shown, with what it is compared by.
 struct Shown {
     file: SourceFile,
@@ -323,6 +329,7 @@ impl Finder<'_> {
                 *known = Known::Nothing;
             }
         }
+        self.narrow(shown, &mut known);
         let mut told: BTreeSet<Place> = BTreeSet::new();
         let mut reuses = Vec::new();
         for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
@@ -366,6 +373,45 @@ impl Finder<'_> {
         Ok(reuses)
     }
 
+    /// Leaves less around the changed lines where all of them would be more than a small part of everything.
+    fn narrow(&self, shown: &[Vec<Shown>], known: &mut [Vec<Known>]) {
+        let all = shown.iter().flatten().map(|Shown { file, .. }| file);
+        let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
+        let small = (whole / 100 * SMALL.0).max(SMALL.1);
+        let with = |extent: usize| -> Vec<Delta> {
+            let files = shown.iter().flatten().zip(known.iter().flatten());
+            let deltas = files.filter_map(|(shown, known)| {
+                let Known::Part { place, review, .. } = known else { return None };
+                Delta::since(review, &self.records.get(place)?.as_ref()?.salt, &shown.file, extent)
+            });
+            deltas.collect()
+        };
+        let files: Vec<&SourceFile> = shown.iter().flatten().map(|shown| &shown.file).collect();
+        let is_part = |(_, known): &(usize, &Known)| matches!(known, Known::Part { .. });
+        let parts: Vec<usize> = known.iter().flatten().enumerate().filter(is_part).map(|(at, _)| at).collect();
+        let size = |deltas: &[Delta]| -> usize {
+            deltas.iter().zip(&parts).map(|(delta, at)| delta.shown_bytes(files[*at])).sum()
+        };
+        let mut chosen = None;
+        for extent in 0..Delta::LEVELS {
+            let deltas = with(extent);
+            let size = size(&deltas);
+            // Where even the least is much, nothing is gained by showing less.
+            let is_last = extent + 1 == Delta::LEVELS;
+            if size <= small || is_last && size <= whole / 100 * LARGE {
+                chosen = Some(deltas);
+                break;
+            }
+        }
+        let parts = known.iter_mut().flatten().filter_map(|known| match known {
+            Known::Part { delta, .. } => Some(delta),
+            Known::Nothing | Known::Same { .. } => None,
+        });
+        for (delta, narrower) in parts.zip(chosen.into_iter().flatten()) {
+            *delta = narrower;
+        }
+    }
+
     /// The best that is known of a file: the same content, else the review of it that leaves the fewest lines to ask.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
@@ -383,7 +429,7 @@ impl Finder<'_> {
             }
             let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);
             let Some(review) = review.filter(|_| compares && shown.is_comparable) else { continue };
-            let Some(delta) = Delta::since(review, &record.salt, &shown.file) else { continue };
+            let Some(delta) = Delta::since(review, &record.salt, &shown.file, 0) else { continue };
             // What is said of the whole file is said of another file now.
             let has_line = |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
             if !review.findings.iter().all(has_line) {

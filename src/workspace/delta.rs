@@ -1,9 +1,9 @@
 //! What has changed in a file since a reviewer read it, as the lines to ask about and where the others went.
 //!
 //! Of the earlier text only a keyed hash of each line is known, and which lines were under review. A changed line is asked
-//! about with its block, because what it does is decided there. Where that would be a large part of the file, because its
-//! blocks are long or the change is scattered over it, only lines near the changed ones are, with those of earlier findings
-//! in the same blocks. Who reviews can read the rest in the tree.
+//! about with its block, because what it does is decided there. Where that would be a large part of everything, because
+//! blocks are long or the change is scattered, a smaller extent leaves only lines near the changed ones, with those of
+//! earlier findings in the same blocks. Who reviews can read the rest in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,15 +18,9 @@ use super::blocks::Blocks;
 use super::difference::{self, PATIENCE};
 use super::unified::{self, Mark, Side};
 
-/// How many lines of its block are asked about before and after a changed line, and how many lines are shown around these.
-/// The first that shows a small part of the file is taken.
+/// How many lines of its block are asked about before and after a changed line, and how many lines are shown around these;
+/// from much to little.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
-
-/// The part of a file that is small, in percent of its lines, and as a number of lines.
-const SMALL: (u32, u32) = (15, 16);
-
-/// The part of a file, in percent of its lines, beyond which nothing is gained by showing less.
-const LARGE: u32 = 40;
 
 type Lines = (u32, u32);
 
@@ -77,9 +71,20 @@ pub fn frame(file: &SourceFile) -> String {
 }
 
 impl Delta {
+    /// The number of extents.
+    pub const LEVELS: usize = EXTENTS.len();
+
+    /// The bytes of the lines that are shown; none where nothing is asked.
+    pub fn shown_bytes(&self, file: &SourceFile) -> usize {
+        let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
+        let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
+        lines.map(|(line, _)| line.len() + 1).sum()
+    }
+
     /// Compares a file with what was read of it earlier: the hashes of its lines, made with `salt`, and the lines that were
-    /// under review. `None` where the hashes are not of that form.
-    pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile) -> Option<Self> {
+    /// under review. `extent` says how much is asked about around a changed line: 0 is the most, below [`Self::LEVELS`].
+    /// `None` where the hashes are not of that form.
+    pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
             return None;
@@ -135,24 +140,11 @@ impl Delta {
             None => delta.rest(finding),
         };
         let findings: Vec<Lines> = earlier.findings.iter().filter_map(read_again).collect();
-        let mut extents = EXTENTS.iter().map(|(around, context)| {
-            let near = marks.iter().map(|line| near(&blocks, *line, *around, last));
-            let touched = joined(near.chain(findings.iter().copied()));
-            let wider = |(first, end): &Lines| (first.saturating_sub(*context).max(1), (end + context).min(last));
-            let shown = joined(touched.iter().map(wider));
-            let lines: u32 = shown.iter().map(|(first, end)| end - first + 1).sum();
-            (touched, shown, lines)
-        });
-        let small = (last * SMALL.0 / 100).max(SMALL.1);
-        let widest = extents.next()?;
-        let chosen = if widest.2 <= small {
-            widest
-        } else {
-            let rest: Vec<_> = extents.collect();
-            let narrowest = rest.last().filter(|(.., lines)| *lines <= last * LARGE / 100).cloned();
-            rest.into_iter().find(|(.., lines)| *lines <= small).or(narrowest).unwrap_or(widest)
-        };
-        (delta.touched, delta.shown) = (chosen.0, chosen.1);
+        let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
+        let near = marks.iter().map(|line| near(&blocks, *line, around, last));
+        delta.touched = joined(near.chain(findings));
+        let wider = |(first, end): &Lines| (first.saturating_sub(context).max(1), (end + context).min(last));
+        delta.shown = joined(delta.touched.iter().map(wider));
         delta.ask = delta.touched.iter().flat_map(|range| under.within(*range)).collect();
         Some(delta)
     }
@@ -354,9 +346,9 @@ mod tests {
     }
 
     /// What is carried over, and what is asked and answered.
-    fn delta_review(old: &SourceFile, new: &SourceFile) -> (Delta, Vec<RawFinding>) {
+    fn delta_review(old: &SourceFile, new: &SourceFile, extent: usize) -> (Delta, Vec<RawFinding>) {
         let earlier = reviewed(old);
-        let delta = Delta::since(&earlier, SALT, new).unwrap();
+        let delta = Delta::since(&earlier, SALT, new, extent).unwrap();
         let kept = earlier.findings.iter().filter(|finding| !delta.has_left(finding));
         let mut findings: Vec<RawFinding> = kept.filter_map(|finding| delta.carried(finding)).collect();
         if !delta.ask.is_empty() {
@@ -379,7 +371,7 @@ mod tests {
         let old =
             function("one", &["x = 1", "return x"]) + &function("two", &["y = 1  # BUG1", "return y"]) + &filler;
         let new = format!("import os\n{}", old.replace("x = 1", "x = 2  # BUG2"));
-        let (delta, findings) = delta_review(&file(None, &old), &file(None, &new));
+        let (delta, findings) = delta_review(&file(None, &old), &file(None, &new), 0);
         assert_eq!(delta.ask, [(1, 4)]);
         assert_eq!(findings, read(&file(None, &new)));
         let shown = part(&file(None, &new), &delta.ask, &delta.shown);
@@ -393,10 +385,10 @@ mod tests {
         let new = old.replace("check(x)", "checked(x)");
         let (old, new) = (file(None, &old), file(None, &new));
         let earlier = reviewed(&old);
-        let delta = Delta::since(&earlier, SALT, &new).unwrap();
+        let delta = Delta::since(&earlier, SALT, &new, 0).unwrap();
         assert_eq!(delta.carried(&earlier.findings[0]), None);
         assert_eq!(delta.ask, [(1, 4)]);
-        let unsalted = Delta::since(&earlier, "another", &new).unwrap();
+        let unsalted = Delta::since(&earlier, "another", &new, 0).unwrap();
         assert_eq!(unsalted.carried(&earlier.findings[0]), None, "no line is known under another salt");
     }
 
@@ -408,7 +400,7 @@ mod tests {
         let finding =
             |line, end_line| RawFinding { line: Some(line), end_line: Some(end_line), ..RawFinding::default() };
         earlier.findings = vec![finding(10, 41), finding(60, 9_999), finding(2, 4)];
-        let delta = Delta::since(&earlier, SALT, &new).unwrap();
+        let delta = Delta::since(&earlier, SALT, &new, 0).unwrap();
         let carried: Vec<_> = earlier.findings.iter().map(|finding| delta.carried(finding)).collect();
         assert_eq!(carried[0], None);
         assert!(Set(&delta.ask).holds(10) && Set(&delta.ask).holds(41), "{:?}", delta.ask);
@@ -422,7 +414,7 @@ mod tests {
     fn a_line_that_is_gone_lets_its_neighbours_be_asked_about() {
         let old = function("one", &["lock()", "work()", "unlock()"]);
         let new = old.replace("    lock()\n", "");
-        let delta = Delta::since(&reviewed(&file(None, &old)), SALT, &file(None, &new)).unwrap();
+        let delta = Delta::since(&reviewed(&file(None, &old)), SALT, &file(None, &new), 0).unwrap();
         assert_eq!(delta.ask, [(1, 3)]);
     }
 
@@ -433,7 +425,7 @@ mod tests {
         let second = first.replace("return x", "return 2 * x");
         let (old, new) = (file(Some(&base), &first), file(Some(&base), &second));
         assert_eq!(frame(&old), frame(&new), "the side before the change is the same");
-        let delta = Delta::since(&reviewed(&old), SALT, &new).unwrap();
+        let delta = Delta::since(&reviewed(&old), SALT, &new, 0).unwrap();
         assert_eq!(delta.ask, [(3, 3)]);
         let shown = part(&new, &delta.ask, &delta.shown);
         assert!(shown.diff.unwrap().contains("-    return x\n"));
@@ -445,7 +437,8 @@ mod tests {
         let base = function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
         let changed = base.replace("y = 1", "y = 2").replace("x = 1", "x = 2");
         let back = base.replace("y = 1", "y = 2");
-        let delta = Delta::since(&reviewed(&file(Some(&base), &changed)), SALT, &file(Some(&base), &back)).unwrap();
+        let delta =
+            Delta::since(&reviewed(&file(Some(&base), &changed)), SALT, &file(Some(&base), &back), 0).unwrap();
         assert_eq!(delta.ask, []);
     }
 
@@ -454,7 +447,7 @@ mod tests {
         let text = file(None, "a\n");
         for lines in [None, Some("12345"), Some("é"), Some("ééé123456")] {
             let review = FileReview { lines: lines.map(str::to_owned), ..reviewed(&text) };
-            assert_eq!(Delta::since(&review, SALT, &text), None);
+            assert_eq!(Delta::since(&review, SALT, &text, 0), None);
         }
     }
 
@@ -466,6 +459,7 @@ mod tests {
             first in proptest::collection::vec((0_usize..60, 0_u8..3, 0_u8..8), 0..12),
             second in proptest::collection::vec((0_usize..60, 0_u8..3, 0_u8..8), 0..12),
             is_change: bool,
+            extent in 0..Delta::LEVELS,
         ) {
             let edited = |lines: &[u8], edits: &[(usize, u8, u8)]| {
                 let mut lines = lines.to_vec();
@@ -491,7 +485,7 @@ mod tests {
             let (old, new) = (file(base, &text(&old)), file(base, &text(&new)));
             // A change that leaves nothing to review is no target.
             prop_assume!(base.is_none() || !old.changed.is_empty() && !new.changed.is_empty());
-            let (_, found) = delta_review(&old, &new);
+            let (_, found) = delta_review(&old, &new, extent);
             let whole = read(&new);
             let lines = |findings: &[RawFinding]| -> Vec<(Option<u32>, String)> {
                 findings.iter().map(|f| (f.line, f.title.as_written().to_owned())).collect()
