@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Action, Advised, Agent, AgentEvent, AgentName, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution,
-    ReviewRequest, Role, Route, Ruler, RulingRecord, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told,
-    Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
+    Action, Advised, Agent, AgentEvent, AgentName, AskedFile, Ballot, Coverage, DebateMessage, Decision,
+    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
+    RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingRecord, RunId, Settler, Skip,
+    StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,6 +129,31 @@ pub enum EventKind {
         usage: Box<Usage>,
         #[serde(default, skip_serializing_if = "Told::is_empty")]
         told: Box<Told>,
+    },
+    /// A reviewer's earlier answers stand for a part of a call, or for all of it: then nobody is asked.
+    AnswersReused {
+        call: CallId,
+        from: Vec<ReusedFrom>,
+        /// What the earlier answers raise, at the lines of the code as it is now.
+        findings: Vec<RawFinding>,
+        /// What is still asked; nothing where all of it is known.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        asked: Vec<AskedFile>,
+        /// Earlier findings at code that has changed since: the reviewer reads it again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        superseded: Vec<RawFinding>,
+    },
+    /// What a complete answer of a reviewer says of each file, for later reviews of the same content.
+    FilesReviewed {
+        call: CallId,
+        /// The BLAKE3 hash (hex) of who was asked and how: agent, program, prompt template, focus, rules.
+        asker: String,
+        /// The key of the hashes of lines, random for each record.
+        salt: String,
+        files: Vec<FileReview>,
+        /// Findings that belong to none of the files: they are reused only while all files are the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<RawFinding>,
     },
     /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
     /// nothing.

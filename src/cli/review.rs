@@ -8,6 +8,7 @@ use super::error::{CommandError, CommandResult};
 use super::input::Input;
 use super::sitting;
 use super::words::{FORMATS, ROUTES, one_of};
+use crate::agents::Agents;
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
 use crate::event::{Mode, Staged};
@@ -53,7 +54,10 @@ pub(crate) struct Args {
     /// Stage the files that the coder changed, unless they were staged only in part
     #[arg(long, requires = "staged")]
     restage: bool,
-    /// Show what would be asked of whom, and ask nobody
+    /// Ask about everything, also what the reviewers have answered already [default: not review.reuse]
+    #[arg(long)]
+    full: bool,
+    /// Show what would be asked of whom, what is known already and what it may cost, and ask nobody
     #[arg(long)]
     dry_run: bool,
     /// Settle every dispute this way, without asking for it [default: review.on_dispute.default]
@@ -110,6 +114,9 @@ impl Args {
         }
         if let Some(jobs) = self.jobs {
             set("review.jobs", jobs.into());
+        }
+        if self.full {
+            set("review.reuse", false.into());
         }
         if !self.reviewer.is_empty() {
             set("review.reviewers", self.reviewer.clone().into());
@@ -186,7 +193,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.on_dispute = chosen;
     let agents = sitting::programs(&plan.agents, &plan.backups, workspace.root())?;
     if args.dry_run {
-        return dry_run(args, globals, &workspace, &settings, &plan, &target);
+        return dry_run(args, globals, (&workspace, &settings, &agents), &plan, &target);
     }
     let sitting = sitting::Sitting { format: args.format, mode: args.mode(), chosen, globals };
     let run = pipeline::new_run();
@@ -231,16 +238,14 @@ fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
 fn dry_run(
     args: &Args,
     globals: &Globals,
-    workspace: &Workspace,
-    settings: &Settings,
+    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
     plan: &crate::event::Plan,
     target: &Target,
 ) -> CommandResult {
-    let bindings = super::history::open_read(globals, workspace)?
-        .map(|journal| journal.bindings())
-        .transpose()?
-        .unwrap_or_default();
-    let previews = pipeline::preview(workspace, plan, target, &bindings)?;
+    let journal = super::history::open_read(globals, workspace)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let previews =
+        runtime.block_on(pipeline::preview((workspace, settings, agents), plan, target, journal.as_ref()))?;
     stream::out(&super::dry_run::render(args.format, plan, settings, &previews))?;
     Ok(ExitReason::Clean)
 }

@@ -313,6 +313,7 @@ mod tests {
         review.opinions.optional = [SHOULD]
         review.quorum = all
         review.recheck = true
+        review.reuse = true
         review.reviewers = all
         review.rounds = 1
         review.skipped = note

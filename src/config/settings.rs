@@ -170,6 +170,8 @@ section! {
         pub rounds: u32 as "As::<Count<1, 100>>" = 1,
         /// Who raised a finding sees the fix and says resolved or not.
         pub recheck: bool = true,
+        /// What a reviewer has said about the same content is not asked again.
+        pub reuse: bool = true,
         /// Reviewers that must have answered completely for exit 0.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.

@@ -15,6 +15,7 @@ mod location;
 mod outcome;
 mod peer;
 mod response;
+mod reuse;
 mod ruling;
 mod severity;
 mod stage;
@@ -42,6 +43,7 @@ pub use peer::{
     Verdict, WatchPlan, WatchStatus,
 };
 pub use response::{Answer, Comparison, Recheck, Response};
+pub use reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
 pub use stage::{

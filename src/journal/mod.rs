@@ -13,6 +13,7 @@ mod chain;
 mod error;
 mod open;
 mod query;
+mod reviewed;
 mod salvage;
 mod view;
 

@@ -12,13 +12,14 @@ use crate::domain::{Dispute, RunId};
 use crate::event::{Event, EventKind};
 
 /// The tables that [`apply`] writes, each with its key.
-pub(super) const VIEWS: [(&str, &str); 6] = [
+pub(super) const VIEWS: [(&str, &str); 7] = [
     ("run", "number"),
     ("finding", "run, number"),
     ("dispute", "number"),
     ("raiser", "reviewer, dispute"),
     ("stage", "number"),
     ("watch", "number"),
+    ("reviewed", "number"),
 ];
 
 pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
@@ -72,7 +73,14 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             "INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)",
             params![run.0, plan.root, time(*at)],
         ),
+        EventKind::FilesReviewed { asker, files, .. } => files.iter().try_for_each(|review| {
+            write(
+                "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![asker, review.file, review.key, run.0, event.seq.cast_signed()],
+            )
+        }),
         EventKind::RoundStarted { .. }
+        | EventKind::AnswersReused { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallFinished { .. }
         | EventKind::ReadOnlyViolated { .. }

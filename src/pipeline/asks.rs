@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use jiff::Timestamp;
 
-use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, RulingRef, meanings};
+use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RulingRef, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::recognition;
@@ -17,6 +17,7 @@ use crate::protocol::request::{
     Challenged, Change, FailedCheck, Item, Request, RulingInForce, SourceFile, Task, UncertainPair,
 };
 use crate::protocol::{compare, debate, peer, recheck, response, review, ruling, stage};
+use crate::workspace::delta;
 
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a State,
@@ -80,12 +81,16 @@ impl Desk<'_> {
     fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
         let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
-        let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
+        let reused = self.state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+        let ask = |path: &str| reused.map(|reused| reused.asked.iter().find(|ask| ask.file == path));
+        let covered = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
+        let asked: Vec<SourceFile> =
+            covered.into_iter().filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some())).collect();
         let text_of = |path: &str| {
             let reviewed = self.sources.file(round, path).map(|source| source.text.clone());
             reviewed.or_else(|| self.trees.workspace.read(path)).unwrap_or_default()
         };
-        let rulings = recognition::in_force(self.bindings, &files, &text_of)
+        let rulings = recognition::in_force(self.bindings, &asked, &text_of)
             .into_iter()
             .map(|(binding, disposition)| RulingInForce {
                 id: binding.reference(),
@@ -96,6 +101,11 @@ impl Desk<'_> {
                 rationale: binding.rationale.clone(),
             })
             .collect();
+        let shown = |file: SourceFile| match ask(&file.path).flatten() {
+            Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => delta::part(&file, ranges, shown),
+            _ => file,
+        };
+        let files = asked.into_iter().map(shown).collect();
         let reviewer = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
         let focus = reviewer.map(|agent| agent.focus.clone()).unwrap_or_default();
         Task::Review { files, focus, rulings }

@@ -24,12 +24,13 @@ use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::engine::docket::Docket;
 use crate::pipeline::past::Past;
 use crate::pipeline::ports::{Choice, Decider, PersonWord};
-use crate::pipeline::runner::Runner;
+use crate::pipeline::reuse::{Archive, Askers};
+use crate::pipeline::runner::{Finished, Runner};
 use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{self, Trees};
-use crate::pipeline::{RunError, debate, merge, outcome, resolve};
+use crate::pipeline::{RunError, debate, merge, outcome, resolve, reuse};
 use crate::workspace::Since;
 
 pub(crate) struct Engine {
@@ -40,6 +41,8 @@ pub(crate) struct Engine {
     pub(crate) state: State,
     /// What earlier disputes say, as it stood when the round began.
     pub(crate) bindings: Vec<Binding>,
+    /// Who the reviewers are and how they are asked.
+    pub(crate) askers: Askers,
     pub(crate) decider: Option<Box<dyn Decider>>,
     /// The disputes that are settled, and nothing else is done; `None` where the run goes on as a whole.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
@@ -116,6 +119,27 @@ impl Engine {
             let Some((step, done)) = done else { continue };
             running.remove(&step);
             stopped |= self.take(done, stopped, &mut parked)?;
+        }
+    }
+
+    /// Records which parts of the first round earlier answers stand for, before anybody is asked.
+    pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
+        let Some(plan) = &self.state.plan else { return Ok(()) };
+        let Runner { agents, settings, workspace, templates, .. } = &self.runner;
+        self.askers = reuse::askers(agents, settings, plan, workspace.root(), templates).await?;
+        if !settings.review.reuse || self.state.round() > 1 {
+            return Ok(());
+        }
+        let known = self.archive().reuse(&self.state, &self.sources, &self.bindings)?;
+        self.append_all(known)
+    }
+
+    fn archive(&self) -> Archive<'_> {
+        Archive {
+            journal: &self.runner.journal,
+            askers: &self.askers,
+            redaction: self.runner.redaction(),
+            now: Some(&self.runner.run),
         }
     }
 
@@ -238,9 +262,18 @@ impl Engine {
                     true => self.runner.workspace.coder_ended(&self.runner.run, &self.runner.state_dir),
                     false => Ok(()),
                 };
-                let events = self.runner.ended(call, *called, stopped, |file| self.state.covers(file))?;
+                let Finished { events, stale } =
+                    self.runner.ended(call.clone(), *called, stopped, |file| self.state.covers(file))?;
+                // What a backup said is not the reviewer's own answer.
+                let is_own =
+                    |event: &EventKind| matches!(event, EventKind::CallFinished { told, .. } if told.by.is_none());
+                let is_own = events.iter().any(is_own);
                 self.append_all(events)?;
                 recorded?;
+                if is_own {
+                    let reviewed = self.archive().record(&self.state, &self.sources, &self.bindings, &call, &stale);
+                    self.append_all(reviewed)?;
+                }
             }
             Done::Chosen { dispute, choice, decider } => {
                 self.decider = Some(decider);

@@ -122,7 +122,24 @@ impl Bench<'_> {
         }
         self.complete(best.into_values().flat_map(|(_, id, findings)| {
             let stem = id.file_stem();
-            findings.iter().enumerate().map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw))
+            // Of a call that was not made, the answer itself holds what is reused.
+            let part = self.state.reused.get(&(id.agent.clone(), id.purpose.clone()));
+            let part = part.filter(|part| !part.asked.is_empty());
+            let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
+            // The reviewer may have said the same again of what it was shown around the changed lines.
+            let is_said = |raw: &RawFinding| {
+                findings
+                    .iter()
+                    .any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
+            };
+            let carried = carried.iter().enumerate().filter(move |(_, raw)| !is_said(raw));
+            let reused = carried.map({
+                let stem = stem.clone();
+                move |(index, raw)| (format!("{stem}/reused-{index}"), &id.agent, raw)
+            });
+            let said =
+                findings.iter().enumerate().map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw));
+            said.chain(reused)
         }))
     }
 

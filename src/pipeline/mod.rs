@@ -23,6 +23,7 @@ pub(crate) mod redaction;
 mod relations;
 mod replay;
 pub(crate) mod resolve;
+mod reuse;
 pub(crate) mod runner;
 mod scripts;
 mod sources;
@@ -49,6 +50,7 @@ pub use crate::pipeline::engine::Rest;
 use crate::pipeline::past::Past;
 use crate::pipeline::ports::Decider;
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::reuse::Askers;
 use crate::pipeline::runner::Runner;
 pub use crate::pipeline::runner::Setup;
 use crate::pipeline::scripts::Scripts;
@@ -155,6 +157,7 @@ pub async fn start(
     });
     engine.append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices))?;
     engine.runner.watch = watch;
+    engine.reuse().await?;
     rest(engine).await
 }
 
@@ -175,6 +178,7 @@ pub async fn resume(
     if !disputes.is_empty() {
         engine.reopen(disputes, judges)?;
     }
+    engine.reuse().await?;
     rest(engine).await
 }
 
@@ -315,6 +319,7 @@ fn engine(setup: Setup, decider: Box<dyn Decider>, run: RunId, plan: &Plan) -> R
     let templates = templates(&setup.workspace, plan, &folder)?;
     Ok(Engine {
         bindings: setup.journal.bindings()?,
+        askers: Askers::new(),
         sources: Sources::new(&folder, setup.settings.redaction.into()),
         scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
         runner: Runner::new(setup, run, templates)?,

@@ -20,7 +20,7 @@ use crate::pipeline::past::Past;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::replay::same::Same;
 use crate::pipeline::sources::Sources;
-use crate::pipeline::state::{Call, State};
+use crate::pipeline::state::{Call, Reuse, State};
 use crate::pipeline::trees::{self, Trees};
 use crate::pipeline::{Reviewed, RunError, debate, merge, outcome, resolve};
 use crate::protocol::printable;
@@ -303,11 +303,20 @@ impl Replay<'_> {
 
     /// The recorded answer to a call, about the findings as they are numbered now.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
+        let mut events = Vec::new();
+        let part = (call.agent.clone(), call.purpose.clone());
+        if let (Some(reuse), None) = (self.record.reused.get(&part), self.state.reused.get(&part)) {
+            let Reuse { from, findings, asked, superseded } = reuse.clone();
+            let is_known = asked.is_empty();
+            events.push(EventKind::AnswersReused { call: call.clone(), from, findings, asked, superseded });
+            if is_known {
+                return events;
+            }
+        }
         let Call { answer, millis, usage } = match self.record.calls.get(call) {
             Some(known) => Call { answer: self.renumbered(&known.answer), ..known.clone() },
             None => self.unrecorded(call),
         };
-        let mut events = Vec::new();
         if self.record.violated.contains(call) {
             events.push(EventKind::ReadOnlyViolated { call: call.clone(), changes: Vec::new() });
         }

@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
 use crate::domain::{
-    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, EarlierDispute,
-    ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Relation, Response,
-    Role, Route, RulingRecord, RunId, Severity, Skip, Spent, Tag, Told, Usage,
+    Advised, Agent, AgentName, Answer, AnswerStatus, AskedFile, Class, Coverage, Disposition, Dispute,
+    DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState, Lowered,
+    RawFinding, Recheck, Relation, Response, ReusedFrom, Role, Route, RulingRecord, RunId, Severity, Skip, Spent,
+    Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
+use crate::pipeline::reuse;
 use crate::rules::consensus::Policy;
 
 /// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
@@ -21,6 +23,16 @@ pub(crate) struct Call {
     pub(crate) answer: CallAnswer,
     pub(crate) millis: u64,
     pub(crate) usage: Usage,
+}
+
+/// A call, or a part of it, for which earlier answers of the reviewer stand.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reuse {
+    pub(crate) from: Vec<ReusedFrom>,
+    pub(crate) findings: Vec<RawFinding>,
+    /// What is still asked; nothing where the call is not made.
+    pub(crate) asked: Vec<AskedFile>,
+    pub(crate) superseded: Vec<RawFinding>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +62,8 @@ pub(crate) struct State {
     /// Whether there was a later round of which no file could be read.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, Call>,
+    /// What earlier answers stand for, by reviewer and shard.
+    pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
     /// What all calls have used, those too that failed and were made again.
     pub(crate) spent: Spent,
     /// Reviews whose findings are merged.
@@ -141,7 +155,18 @@ impl State {
                 self.rounds.push(shards.clone());
                 self.unanswered_checks.clear();
             }
-            EventKind::CallStarted { .. } => {}
+            EventKind::CallStarted { .. } | EventKind::FilesReviewed { .. } => {}
+            EventKind::AnswersReused { call, from, findings, asked, superseded } => {
+                if asked.is_empty() {
+                    let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
+                    let (findings, notes) = (findings.clone(), String::new());
+                    let answer = CallAnswer::Review { status, findings, notes, problem: None };
+                    self.calls.insert(call.clone(), Call { answer, millis: 0, usage: reuse::NOTHING });
+                }
+                let (from, findings) = (from.clone(), findings.clone());
+                let reuse = Reuse { from, findings, asked: asked.clone(), superseded: superseded.clone() };
+                self.reused.insert((call.agent.clone(), call.purpose.clone()), reuse);
+            }
             EventKind::CallFinished { call, answer, millis, usage, told, .. } => {
                 self.take_session(call, answer, usage, told);
                 self.finish_call(call, answer);

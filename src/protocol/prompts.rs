@@ -101,6 +101,14 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
     Ok(text)
 }
 
+/// The text of the template of a task: the project's own, else the built-in one. Fails when the project's cannot be read.
+pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptError> {
+    let found = TEMPLATES.iter().find(|(name, _)| name.strip_suffix(".md") == Some(task));
+    let (name, built_in) = found.expect("each task has a template");
+    let own = overrides.map(|folder| read(&folder.join(name))).transpose()?.flatten();
+    Ok(own.unwrap_or_else(|| (*built_in).to_owned()))
+}
+
 /// The instructions of a stage out of the template in its file, which knows `id`, `stage` and `fields`. Fails when it
 /// is no template, or asks for a value that does not exist.
 pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {

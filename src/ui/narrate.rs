@@ -3,8 +3,8 @@
 //! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
 
 use crate::domain::{
-    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector, Role,
-    Ruler, RulingRecord, Tag,
+    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector,
+    ReusedFrom, Role, Ruler, RulingRecord, Tag,
 };
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};
@@ -98,6 +98,8 @@ impl Narrator {
                 Starts::Live => Vec::new(),
             },
             EventKind::CallFinished { call, answer, millis, .. } => self.finish(look, call, answer, *millis),
+            EventKind::AnswersReused { call, from, asked, .. } => vec![self.reused(look, call, from, asked.len())],
+            EventKind::FilesReviewed { .. } => Vec::new(),
             EventKind::ReadOnlyViolated { call, changes } => {
                 let agent = printable::line(&call.agent.0);
                 let mark = look.paint(Tone::Bad, look.glyph(Glyph::Failed));
@@ -239,6 +241,22 @@ impl Narrator {
             lines.push(look.paint(Tone::Faint, &format!("  tree {}", printable::line(&plan.tree))));
         }
         lines
+    }
+
+    fn reused(&self, look: Look, call: &CallId, from: &[ReusedFrom], asked: usize) -> String {
+        let files: usize = from.iter().map(|from| from.files.len() + from.in_part.len()).sum();
+        let runs: Vec<String> = from.iter().map(|from| printable::line(from.run.short())).collect();
+        let runs = match runs.as_slice() {
+            [one] => format!("run {one}"),
+            several => format!("{} runs", several.len()),
+        };
+        let shard = match &call.purpose {
+            Purpose::Review { shard, .. } if self.shards > 1 => format!("shard {}/{}: ", shard + 1, self.shards),
+            _ => String::new(),
+        };
+        let asked = if asked == 0 { String::new() } else { format!(", {} to ask", draw::count(asked, "file")) };
+        let name = look.paint(Tone::Strong, &self.name(&call.agent));
+        format!("  {name}  {shard}{} reused from {runs}{asked}", draw::count(files, "file"))
     }
 
     fn finish(&self, look: Look, call: &CallId, answer: &CallAnswer, millis: u64) -> Vec<String> {

@@ -17,6 +17,7 @@ mod content;
 pub mod control;
 mod copy;
 mod deeds;
+pub mod delta;
 pub(crate) mod difference;
 mod error;
 mod git;

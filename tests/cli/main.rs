@@ -14,6 +14,7 @@ mod merge;
 mod parse;
 mod process;
 mod repairs;
+mod reuse;
 mod review;
 mod rulings;
 mod runs;

@@ -418,7 +418,10 @@ fn events_are_printed_as_they_happen_and_can_be_read_again() {
     assert_eq!(output.code, 1, "{output}");
     let kinds: Vec<String> =
         output.stdout.lines().map(|line| json(line)["event"].as_str().unwrap_or("?").to_owned()).collect();
-    assert_eq!(kinds, ["run_started", "call_started", "call_finished", "findings_merged", "run_ended"]);
+    assert_eq!(
+        kinds,
+        ["run_started", "call_started", "call_finished", "files_reviewed", "findings_merged", "run_ended"]
+    );
     let again = sandbox.glee(&["runs", "show", "--format", "jsonl"]);
     assert_eq!(again.stdout, output.stdout);
 }

@@ -170,7 +170,7 @@ fn ids(ids: impl Iterator<Item = FindingId>) -> String {
 }
 
 /// As many empty lines are shown as one: of a large file the lines far from a change are left empty.
-const LONG_GAP: usize = 40;
+const LONG_GAP: usize = 8;
 
 /// Puts the words of others between markers.
 struct Fence<'a> {

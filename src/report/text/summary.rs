@@ -18,6 +18,7 @@ pub(super) fn clean(look: Look, outcome: &Outcome) -> String {
     let mark = look.paint(Tone::Good, &format!("{} Clean", look.glyph(Glyph::Done)));
     let mut text = format!("{mark}: {}, reviewed by {}\n", covered(outcome), list(&reviewers));
     push(&mut text, look, &[counts(look, outcome), proof(outcome)].concat());
+    text.push_str(&super::reviewers::reused(look, &outcome.proof.reused));
     text
 }
 
