@@ -55,6 +55,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             confidence: None,
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
+            insists_on: None,
         },
         mandatory: true,
         raised_by: vec![AgentName(format!("reviewer-{}", number % 7))],
@@ -76,7 +77,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         evidence: vec!["src/names.rs:1".into()],
     };
     let number = DisputeNumber(number);
-    let dispute = Sides { finding, objection, objector: Objector::Coder }.numbered(number);
+    let dispute = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() }.numbered(number);
     let mut events = vec![EventKind::DisputeOpened { dispute: Box::new(dispute) }];
     if !number.0.is_multiple_of(10) {
         let by = || Ruler::Judge { name: AgentName::from("claude-judge") };

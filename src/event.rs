@@ -15,10 +15,10 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Action, Advised, Agent, AgentEvent, AgentName, Ballot, Coverage, DebateMessage, Decision, Disposition, Dispute,
-    DisputeNumber, ExitReason, FileChange, Finding, FindingId, RawFinding, Resolution, ReviewRequest, Role, Route,
-    Ruler, RulingRecord, RulingRef, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted,
-    Usage, WatchPlan, WatchStatus,
+    Action, Advised, Agent, AgentEvent, AgentName, AskedFile, Ballot, Coverage, DebateMessage, Decision,
+    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
+    RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingRecord, RulingRef, RunId, Settler,
+    Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,6 +137,31 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Told::is_empty")]
         told: Box<Told>,
     },
+    /// A reviewer's earlier answers stand for a part of a call, or for all of it: then nobody is asked.
+    AnswersReused {
+        call: CallId,
+        from: Vec<ReusedFrom>,
+        /// What the earlier answers raise, at the lines of the code as it is now.
+        findings: Vec<RawFinding>,
+        /// What is still asked; nothing where all of it is known.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        asked: Vec<AskedFile>,
+        /// Earlier findings at code that has changed since: the reviewer reads it again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        superseded: Vec<RawFinding>,
+    },
+    /// What a complete answer of a reviewer says of each file, for later reviews of the same content.
+    FilesReviewed {
+        call: CallId,
+        /// The BLAKE3 hash (hex) of who was asked and how: agent, program, prompt template, focus, rules.
+        asker: String,
+        /// The key of the hashes of lines, random for each record.
+        salt: String,
+        files: Vec<FileReview>,
+        /// Findings that belong to none of the files: they are reused only while all files are the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<RawFinding>,
+    },
     /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
     /// nothing.
     ReadOnlyViolated {
@@ -179,6 +204,15 @@ pub enum EventKind {
         /// The tag that the ruling gave it and that is optional in this run: the finding is open under it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
+        /// Whether the reviewer was told of the ruling, names it, and has no evidence that it did not have.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        insisted: bool,
+    },
+    /// A finding relates to an earlier dispute that does not bind it.
+    RelatedDispute {
+        finding: FindingId,
+        #[serde(flatten)]
+        earlier: Box<EarlierDispute>,
     },
     /// A finding repeats one whose dispute still waits for a person; no second dispute is opened.
     StillDisputed {

@@ -16,6 +16,10 @@
 //! **A watch is a run without an end.** Agents tell what they do, triggers begin review cycles, and what the verdicts come
 //! to is recorded before it is done ([`watch`]); started again, a watch stands where it stood.
 //!
+//! **Nothing complete is asked twice.** What a reviewer says is recorded by file with a key over everything that could make
+//! it say something else; a later review records what it takes from there before it asks about the rest
+//! (`pipeline::reuse`, [`workspace::delta`]).
+//!
 //! **Rules are tables.** What is mandatory, what is a dispute, what is due: pure functions in [`rules`] and
 //! [`pipeline`], each with the table of its specification as its test.
 //!

@@ -38,7 +38,7 @@ mod json;
 mod memory;
 mod opencode;
 mod orphans;
-mod price;
+pub mod price;
 mod qwen;
 mod record;
 #[cfg(test)]

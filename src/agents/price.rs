@@ -3,7 +3,7 @@
 //! The list is short and dated. A model that is not on it costs nothing that Glee would know; `agents.<name>.price`
 //! gives the price of one's own contract.
 
-use crate::domain::{Price, Usage};
+use crate::domain::{Agent, Price, Usage};
 
 /// As the vendors listed them in December 2025: dollars for a million tokens of input, cached input and output, by the
 /// beginning of the model's name; the longest beginning that fits decides, so that a version that is not listed is not
@@ -20,6 +20,11 @@ const PRICES: [(&str, Price); 10] = [
     ("gemini-2.5-flash", Price { input: 0.3, cached: 0.03, output: 2.5 }),
     ("gemini-2.5-flash-lite", Price { input: 0.1, cached: 0.01, output: 0.4 }),
 ];
+
+/// What the tokens of an agent cost, by its own price or that of its configured model; `None` where neither is known.
+pub fn of_agent(agent: &Agent) -> Option<Price> {
+    agent.price.or_else(|| listed(agent.model.as_deref()?))
+}
 
 /// Adds the cost where only the tokens are known.
 pub(super) fn estimate(usage: Usage, model: Option<&str>, own: Option<Price>) -> Usage {

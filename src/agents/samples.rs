@@ -98,6 +98,7 @@ pub(super) fn dispute() -> Task {
         objector: crate::domain::Objector::Coder,
         discarded_by: None,
         disposition: None,
+        earlier: Vec::new(),
     };
     Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new(), precedents: Vec::new() }
 }

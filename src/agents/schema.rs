@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Certainty, DefenceWord, DisputeNumber, ExaminationWord, QuestionAnswer, Recheck, Response, Ruling, Validation,
-    Verdict,
+    Certainty, DefenceWord, DisputeNumber, ExaminationWord, FindingId, QuestionAnswer, Recheck, Response, Ruling,
+    Validation, Verdict,
 };
 use crate::protocol::request::{Request, Task};
 
@@ -21,6 +21,7 @@ pub enum Form {
     Examination,
     Defence,
     Recheck,
+    Comparison,
     Synthesis,
     Decision,
     Answers,
@@ -33,7 +34,7 @@ pub type Row = (Form, &'static str, &'static str, fn() -> Schema);
 
 impl Form {
     /// In the order of the variants, by which a row is found.
-    pub const ALL: [Row; 12] = [
+    pub const ALL: [Row; 13] = [
         (Self::Request, "request", "What every agent is asked", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's answer", || schema_for!(ReviewReply)),
         (Self::Response, "response", "A coder's answer", || schema_for!(ResponseReply)),
@@ -45,6 +46,9 @@ impl Form {
             schema_for!(DefenceReply)
         }),
         (Self::Recheck, "recheck", "A reviewer's answer about changes", || schema_for!(RecheckReply)),
+        (Self::Comparison, "comparison", "A judge's words on findings that may repeat earlier disputes", || {
+            schema_for!(ComparisonReply)
+        }),
         (Self::Synthesis, "synthesis", "An aggregator's answer", || schema_for!(SynthesisReply)),
         (Self::Decision, "decision", "An arbiter's answer", || schema_for!(DecisionReply)),
         (Self::Answers, "answers", "Answers to the questions of a checkpoint", || schema_for!(AnswersReply)),
@@ -56,6 +60,7 @@ impl Form {
     pub(super) fn held_to(task: &Task) -> Option<Self> {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),
+            Task::Compare { .. } => Some(Self::Comparison),
             Task::Arbitrate { .. } => Some(Self::Decision),
             Task::Validate { .. } => Some(Self::Validation),
             Task::Peer { .. } => Some(Self::Peer),
@@ -123,6 +128,8 @@ pub struct ReplyFinding {
     /// Concrete evidence, one piece a line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// The ruling in force that the reviewer insists against, as the request shows it (`D12`).
+    pub insists_on: Option<String>,
 }
 
 /// A reviewer's words on the findings of others: one for every finding of the request.
@@ -208,6 +215,26 @@ pub struct RecheckReply {
     pub nonce: String,
     /// The words.
     pub checks: Vec<Recheck>,
+}
+
+/// A judge's word on every finding of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The words.
+    pub comparisons: Vec<ComparisonItem>,
+}
+
+/// A word on a finding that may repeat an earlier dispute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonItem {
+    /// The finding's id, such as `F1`.
+    pub finding: FindingId,
+    /// `SAME` or `DIFFERENT`.
+    pub answer: String,
+    /// Why.
+    pub reason: Option<String>,
 }
 
 /// A synthesis of several answers. It has the fields that the stage requires beside these.
@@ -380,6 +407,7 @@ mod tests {
                     "grounds": "factual_error", "citations": ["a.rs:3"]}),
             ),
             (Form::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1", "resolved": true, "reason": "r"}]})),
+            (Form::Comparison, json!({"nonce": "n", "comparisons": [{"finding": "F1", "answer": "SAME"}]})),
             (
                 Form::Peer,
                 json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "timestamp": "...", "payload": {
@@ -398,6 +426,7 @@ mod tests {
             (Form::Response, json!({"nonce": "n", "answers": [{"finding": "F1", "answer": "MAYBE", "text": ""}]})),
             (Form::Ruling, json!({"nonce": "n", "dispute": 1, "ruling": "PERHAPS"})),
             (Form::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1"}]})),
+            (Form::Comparison, json!({"nonce": "n", "comparisons": [{"finding": "F1"}]})),
             (
                 Form::Peer,
                 json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "payload": {

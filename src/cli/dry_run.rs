@@ -26,10 +26,20 @@ fn json(plan: &Plan, previews: &[Preview]) -> String {
                 "shard": preview.shard,
                 "files": preview.files,
                 "prompt_bytes": preview.prompt_bytes,
+                "files_asked": preview.asked,
+                "reused": preview.reused,
+                "estimated_tokens": preview.tokens,
+                "estimated_usd": preview.usd,
             })
         })
         .collect();
-    let value = serde_json::json!({ "schema": 1, "plan": plan, "calls": calls });
+    let total = serde_json::json!({
+        "calls": previews.iter().filter(|preview| preview.asked > 0).count(),
+        "prompt_bytes": previews.iter().map(|preview| preview.prompt_bytes).sum::<usize>(),
+        "estimated_tokens": previews.iter().map(|preview| preview.tokens).sum::<u64>(),
+        "estimated_usd": previews.iter().map(|preview| preview.usd).sum::<Option<f64>>(),
+    });
+    let value = serde_json::json!({ "schema": 1, "plan": plan, "calls": calls, "total": total });
     format!("{value:#}\n")
 }
 
@@ -65,17 +75,7 @@ fn text(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
     }
     let jobs =
         settings.review.jobs.map_or_else(|| "all side by side".to_owned(), |jobs| format!("{jobs} at a time"));
-    let _ = writeln!(out, "Calls    {} of reviewers, {jobs}", previews.len());
-    for preview in previews {
-        let _ = writeln!(
-            out,
-            "  {} shard {}: {} in {}",
-            printable::line(&preview.agent.0),
-            preview.shard,
-            plural(preview.files.len(), "file", "files"),
-            draw::size(u64::try_from(preview.prompt_bytes).unwrap_or(u64::MAX))
-        );
-    }
+    calls(&mut out, &jobs, previews);
     out.push_str(match plan.mode {
         Mode::Review => "Then     the findings are reported; no file is changed\n",
         Mode::Fix => "Then     the coder is given the findings and edits files; disputes stay open\n",
@@ -88,6 +88,53 @@ fn text(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
     }
     out.push_str("Nobody was asked: this was a dry run.\n");
     out
+}
+
+/// The calls, what each is about, and what all of them may cost.
+fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
+    let asked: Vec<&Preview> = previews.iter().filter(|preview| preview.asked > 0).collect();
+    let _ = writeln!(out, "Calls    {} of reviewers, {jobs}", asked.len());
+    let size = |bytes: usize| draw::size(u64::try_from(bytes).unwrap_or(u64::MAX));
+    for preview in previews {
+        let what = match preview.asked {
+            0 => "not asked".to_owned(),
+            files => format!("{} in {}", plural(files, "file", "files"), size(preview.prompt_bytes)),
+        };
+        let reused = preview.reused.iter().map(|from| {
+            let mut files = plural(from.files.len(), "file", "files");
+            if !from.in_part.is_empty() {
+                files = format!("{files} and parts of {}", from.in_part.len());
+            }
+            format!("; {files} reused from run {}", printable::line(from.run.short()))
+        });
+        let (name, reused) = (printable::line(&preview.agent.0), reused.collect::<String>());
+        let _ = writeln!(out, "  {name} shard {}: {what}{reused}", preview.shard);
+    }
+    let (bytes, tokens): (usize, u64) = asked
+        .iter()
+        .fold((0, 0), |(bytes, tokens), preview| (bytes + preview.prompt_bytes, tokens + preview.tokens));
+    let _ = writeln!(out, "Prompts  {}, about {} tokens (estimated)", size(bytes), draw::thousands(tokens));
+    let mut unpriced: Vec<&str> =
+        asked.iter().filter(|preview| preview.usd.is_none()).map(|preview| preview.agent.0.as_str()).collect();
+    unpriced.sort_unstable();
+    unpriced.dedup();
+    let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
+    let unpriced: Vec<String> = unpriced.into_iter().map(printable::line).collect();
+    let known = if asked.iter().any(|preview| preview.usd.is_some()) {
+        format!(
+            "about ${usd:.2} for the prompts (estimated; answers and what agents read by themselves come on top)"
+        )
+    } else {
+        String::new()
+    };
+    let unknown = match unpriced.is_empty() {
+        true => String::new(),
+        false => format!("unknown for {}: no price is known (`agents.<name>.price`)", unpriced.join(", ")),
+    };
+    let cost: Vec<String> = [known, unknown].into_iter().filter(|part| !part.is_empty()).collect();
+    if !cost.is_empty() {
+        let _ = writeln!(out, "Cost     {}", cost.join("; "));
+    }
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {

@@ -10,6 +10,7 @@ use super::error::{CommandError, CommandResult};
 use super::input::Input;
 use super::sitting;
 use super::words::{FORMATS, ROUTES, one_of};
+use crate::agents::Agents;
 use crate::config::rulings::is_shared;
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
@@ -57,7 +58,10 @@ pub(crate) struct Args {
     /// Stage the files that the coder changed, unless they were staged only in part
     #[arg(long, requires = "staged")]
     restage: bool,
-    /// Show what would be asked of whom, and ask nobody
+    /// Ask about everything, also what the reviewers have answered already [default: not review.reuse]
+    #[arg(long)]
+    full: bool,
+    /// Show what would be asked of whom, what is known already and what it may cost, and ask nobody
     #[arg(long)]
     dry_run: bool,
     /// Settle every dispute this way, without asking for it [default: review.on_dispute.default]
@@ -114,6 +118,9 @@ impl Args {
         }
         if let Some(jobs) = self.jobs {
             set("review.jobs", jobs.into());
+        }
+        if self.full {
+            set("review.reuse", false.into());
         }
         if !self.reviewer.is_empty() {
             set("review.reviewers", self.reviewer.clone().into());
@@ -193,7 +200,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.on_dispute = chosen;
     let agents = sitting::programs(&plan.agents, &plan.backups, workspace.root())?;
     if args.dry_run {
-        return dry_run(args, globals, &workspace, &settings, (&plan, &target, &shared));
+        return dry_run(args, globals, (&workspace, &settings, &agents), (&plan, &target, &shared));
     }
     let sitting = sitting::Sitting { format: args.format, mode: args.mode(), chosen, globals };
     let run = pipeline::new_run();
@@ -240,14 +247,15 @@ fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
 fn dry_run(
     args: &Args,
     globals: &Globals,
-    workspace: &Workspace,
-    settings: &Settings,
+    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
     (plan, target, shared): (&crate::event::Plan, &Target, &SharedRulings),
 ) -> CommandResult {
     let journal = super::history::open_read(globals, workspace)?;
     let (bindings, max_age) = (shared.bindings(), &settings.rulings.max_age);
     let bindings = pipeline::rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
-    let previews = pipeline::preview(workspace, plan, target, &bindings)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let preview = pipeline::preview((workspace, settings, agents), plan, target, (journal.as_ref(), &bindings));
+    let previews = runtime.block_on(preview)?;
     stream::out(&super::dry_run::render(args.format, plan, settings, &previews))?;
     Ok(ExitReason::Clean)
 }

@@ -331,7 +331,7 @@ mod tests {
             ),
             (
                 "review: 3\n",
-                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, quorum, verify, jobs, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
+                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, reuse, quorum, verify, jobs, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",

@@ -301,6 +301,7 @@ mod tests {
         review.issues.mandatory = [HIGH]
         review.issues.optional = [MEDIUM, LOW]
         review.jobs = all
+        review.judge.compare = true
         review.judge.escalate_to = human
         review.judge.panel = []
         review.judge.require_evidence = true
@@ -312,6 +313,7 @@ mod tests {
         review.opinions.optional = [SHOULD]
         review.quorum = all
         review.recheck = true
+        review.reuse = true
         review.reviewers = all
         review.rounds = 1
         review.skipped = note

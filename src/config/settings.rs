@@ -172,6 +172,8 @@ section! {
         pub rounds: u32 as "As::<Count<1, 100>>" = 1,
         /// Who raised a finding sees the fix and says resolved or not.
         pub recheck: bool = true,
+        /// What a reviewer has said about the same content is not asked again.
+        pub reuse: bool = true,
         /// Reviewers that must have answered completely for exit 0.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
@@ -304,6 +306,8 @@ section! {
         pub escalate_to: Escalation = Escalation::Human,
         /// A DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
+        /// Asks the judge, in one question a round, which uncertain findings repeat an earlier dispute.
+        pub compare: bool = true,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, FindingId, Response, Ruler, RulingRecord, RunId, Tag};
+use super::{Finding, FindingId, Response, Ruler, RulingRecord, RunId, Tag, Untrusted};
 
 /// The number of a dispute, counted from 1 within one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -58,11 +58,115 @@ impl From<DisputeNumber> for RulingRef {
     }
 }
 
+impl RulingRef {
+    /// The digits of an id that are shown, and the fewest that refer to one.
+    const SHOWN: usize = 8;
+
+    /// The number of the dispute in this history; `None` where it is known from a file alone.
+    pub fn number(&self) -> Option<DisputeNumber> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Shared(_) => None,
+        }
+    }
+
+    /// As prompts show it and reviewers repeat it: `D12`, or `D3f9a0c12`, the first 8 digits of an id.
+    pub fn mark(&self) -> String {
+        match self {
+            Self::Number(number) => format!("D{number}"),
+            Self::Shared(id) => format!("D{}", id.0.get(..Self::SHOWN).unwrap_or(&id.0)),
+        }
+    }
+
+    /// Reads what a reviewer wrote, as one of the references that it was shown: the shown form, the bare number, or more
+    /// digits of an id. `None` for anything else, and for digits that several ids begin with.
+    pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
+        let text = text.trim();
+        let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();
+        let number = digits.parse().ok().map(|number| Self::Number(DisputeNumber(number)));
+        if let Some(known) = number.and_then(|number| shown.iter().find(|known| **known == number)) {
+            return Some(known);
+        }
+        let begins = |known: &&Self| matches!(known, Self::Shared(id) if id.0.starts_with(&digits));
+        let mut named = shown.iter().filter(begins).filter(|_| digits.len() >= Self::SHOWN);
+        named.next().filter(|_| named.next().is_none())
+    }
+}
+
 impl fmt::Display for RulingRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
             Self::Shared(id) => id.fmt(f),
+        }
+    }
+}
+
+/// How a finding relates to an earlier dispute that does not bind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "relation", rename_all = "snake_case")]
+pub enum Relation {
+    /// The reviewer names the ruling and brings evidence that it did not have: a dispute about the finding reopens it.
+    Reopens {
+        /// The new evidence: places that exist in the tree, or commands that fail.
+        evidence: Vec<Untrusted>,
+    },
+    /// The dispute was about this, and the code has changed since.
+    CodeChanged {
+        /// The unified diff of the block; absent where the old code cannot be had any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diff: Option<Untrusted>,
+    },
+    /// It is uncertain whether both mean the same.
+    MayRepeat,
+}
+
+/// An earlier dispute that a finding relates to, with what was decided then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EarlierDispute {
+    /// The dispute: its number, or the id of one whose ruling is shared as a file.
+    pub dispute: RulingRef,
+    /// How the finding relates to it.
+    #[serde(flatten)]
+    pub relation: Relation,
+    /// The title of its finding.
+    pub title: Untrusted,
+    /// How it was settled; absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disposition: Option<Disposition>,
+    /// The tag that the ruling gave its finding, where that was right but not mandatory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_tag: Option<Tag>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub rationale: Untrusted,
+}
+
+impl EarlierDispute {
+    /// `dispute 3 was about this; the code has changed since`; what was decided then stands in [`Self::decided`].
+    pub fn sentence(&self) -> Untrusted {
+        let number = &self.dispute;
+        match &self.relation {
+            Relation::Reopens { evidence } => {
+                Untrusted::joined(evidence, ", ").labelled(&format!("reopens dispute {number} with new evidence: "))
+            }
+            Relation::CodeChanged { .. } => {
+                format!("dispute {number} was about this; the code has changed since").into()
+            }
+            Relation::MayRepeat => self.title.labelled(&format!("may repeat dispute {number}: ")),
+        }
+    }
+
+    /// `refuted: the rationale`.
+    pub fn decided(&self) -> Untrusted {
+        let word = self.disposition.as_ref().map_or("open", Disposition::as_str);
+        if self.rationale.is_blank() { word.into() } else { self.rationale.labelled(&format!("{word}: ")) }
+    }
+
+    pub fn diff(&self) -> Option<&Untrusted> {
+        match &self.relation {
+            Relation::CodeChanged { diff } => diff.as_ref(),
+            Relation::Reopens { .. } | Relation::MayRepeat => None,
         }
     }
 }
@@ -167,12 +271,13 @@ pub struct Sides {
     pub finding: Finding,
     pub objection: Response,
     pub objector: Objector,
+    pub earlier: Vec<EarlierDispute>,
 }
 
 impl Sides {
     /// The dispute under a number, as it stands at its beginning.
     pub fn numbered(self, number: DisputeNumber) -> Dispute {
-        let Self { finding, objection, objector } = self;
+        let Self { finding, objection, objector, earlier } = self;
         Dispute {
             number,
             finding,
@@ -182,6 +287,7 @@ impl Sides {
             rulings: Vec::new(),
             disposition: None,
             discarded_by: None,
+            earlier,
         }
     }
 }
@@ -210,11 +316,20 @@ pub struct Dispute {
     /// Who discarded the finding, where it was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_by: Option<Ruler>,
+    /// Earlier disputes that its finding relates to and that did not bind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierDispute>,
 }
 
 impl Dispute {
     pub fn is_open(&self) -> bool {
         self.disposition.is_none()
+    }
+
+    /// The dispute that it reopens with evidence that the ruling did not have.
+    pub fn reopens(&self) -> Option<DisputeNumber> {
+        let reopened = self.earlier.iter().find(|earlier| matches!(earlier.relation, Relation::Reopens { .. }));
+        reopened.and_then(|earlier| earlier.dispute.number())
     }
 
     /// The tag that the ruling gave the finding, where it was right but not mandatory.

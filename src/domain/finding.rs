@@ -59,6 +59,9 @@ pub struct RawFinding {
     /// The rule of a static analyser that matched, by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The ruling in force that the reviewer was told of and insists against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insists_on: Option<RulingRef>,
 }
 
 impl RawFinding {

@@ -15,6 +15,7 @@ mod location;
 mod outcome;
 mod peer;
 mod response;
+mod reuse;
 mod ruling;
 mod severity;
 mod shared;
@@ -28,7 +29,9 @@ pub use advised::Advised;
 pub use agent::{Agent, AgentName, Effort, Role};
 pub use consensus::{Class, Corroboration, Position};
 pub use debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
-pub use dispute::{Disposition, Dispute, DisputeId, DisputeNumber, Objector, Route, RulingRef, Sides};
+pub use dispute::{
+    Disposition, Dispute, DisputeId, DisputeNumber, EarlierDispute, Objector, Relation, Route, RulingRef, Sides,
+};
 pub use failing::FailureKind;
 pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
 pub use location::{Location, meanings};
@@ -40,7 +43,8 @@ pub use peer::{
     Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest, Trigger,
     Verdict, WatchPlan, WatchStatus,
 };
-pub use response::{Answer, Recheck, Response};
+pub use response::{Answer, Comparison, Recheck, Response};
+pub use reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
 pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use severity::{Severity, Tag};
 pub use shared::{RuledBy, SharedAnchor, SharedRuling};

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Caps, Dispute, FailureKind, Finding, FindingId, FindingState, Response, Role, RulingRef, Severity,
-    Usage,
+    AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState, NoLongerRaised,
+    Response, Reused, Role, RulingRef, Severity, Usage,
 };
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
@@ -141,6 +141,9 @@ pub struct Proof {
     pub skipped: Vec<Skip>,
     /// The reviewers and how completely they answered.
     pub reviewers: Vec<ReviewerReport>,
+    /// What reviewers were not asked about, because they had answered it in an earlier run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reused: Vec<Reused>,
     /// Wall time of the run in milliseconds.
     pub millis: u64,
     /// Tokens and money over all calls, where known.
@@ -245,6 +248,12 @@ pub struct SettledFinding {
     /// The ruling that gave it a lower tag, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lowered: Option<Lowered>,
+    /// Whether the reviewer raised it against a ruling that it was told of, without new evidence.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub insisted: bool,
+    /// Earlier disputes that it relates to and that do not bind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierDispute>,
 }
 
 impl SettledFinding {
@@ -300,6 +309,9 @@ pub struct Outcome {
     pub findings: Vec<SettledFinding>,
     /// All disputes of this run, and earlier ones that wait for a person and that findings repeat; by number.
     pub disputes: Vec<Dispute>,
+    /// What reviewers raised in an earlier run and do not raise any more, now that the code concerned has changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub no_longer_raised: Vec<NoLongerRaised>,
     /// What the coder changed over the whole run, against the before-image.
     pub changes: Vec<FileChange>,
     /// Whether a before-image exists, so that `glee runs undo` can bring it back.

@@ -42,3 +42,15 @@ pub struct Recheck {
     #[serde(default)]
     pub reason: Untrusted,
 }
+
+/// A judge's word on a finding that may repeat an earlier dispute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The finding.
+    pub finding: FindingId,
+    /// Whether it names the same problem.
+    pub same: bool,
+    /// Why.
+    #[serde(default)]
+    pub reason: Untrusted,
+}

@@ -50,7 +50,7 @@ pub(crate) fn response(finding: u32, answer: Answer, text: &str) -> Response {
 /// A finding in a state, answered or not.
 pub(crate) fn settled(finding: Finding, state: FindingState, answer: Option<(Answer, &str)>) -> SettledFinding {
     let response = answer.map(|(answer, text)| response(finding.id.0, answer, text));
-    SettledFinding { finding, state, response, lowered: None }
+    SettledFinding { finding, state, response, lowered: None, insisted: false, earlier: Vec::new() }
 }
 
 /// A dispute with the coder's objection, on which nobody has ruled.
@@ -66,6 +66,7 @@ pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: 
         objector: crate::domain::Objector::Coder,
         discarded_by: None,
         disposition: None,
+        earlier: Vec::new(),
     }
 }
 
@@ -101,6 +102,7 @@ pub(crate) fn clean() -> Outcome {
             target: "src/".to_owned(),
             covered: vec![covered("src/a.rs", 1180), covered("src/b.py", 23)],
             skipped: Vec::new(),
+            reused: Vec::new(),
             reviewers: vec![reviewer("rules", AnswerStatus::Clean, 0)],
             millis: 340,
             usage: Usage::default(),
@@ -109,6 +111,7 @@ pub(crate) fn clean() -> Outcome {
         },
         findings: Vec::new(),
         disputes: Vec::new(),
+        no_longer_raised: Vec::new(),
         changes: Vec::new(),
         undoable: false,
         failures: Vec::new(),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, AnswerStatus, Defended, DisputeNumber, Examined, FailureKind, PeerReview, RawFinding, Recheck,
-    Response, Ruling, Said, Untrusted,
+    AgentName, AnswerStatus, Comparison, Defended, DisputeNumber, Examined, FailureKind, PeerReview, RawFinding,
+    Recheck, Response, Ruling, Said, Untrusted,
 };
 
 /// What a call of an agent is for; together with the agent it identifies the call within a run.
@@ -27,6 +27,8 @@ pub enum Purpose {
     Judge { dispute: DisputeNumber },
     /// A reviewer looks at the changes made for its findings.
     Recheck { round: u32 },
+    /// A judge compares findings that may repeat earlier disputes.
+    Compare { round: u32 },
     /// A part in a stage or at a checkpoint.
     Stage { part: Part },
     /// An agent does what a person asked it to when a watch began.
@@ -61,7 +63,8 @@ impl Purpose {
             | Self::Respond { round }
             | Self::Enforce { round }
             | Self::Repair { round }
-            | Self::Recheck { round } => Some(*round),
+            | Self::Recheck { round }
+            | Self::Compare { round } => Some(*round),
             Self::Judge { .. } | Self::Stage { .. } | Self::Work | Self::Peer { .. } => None,
         }
     }
@@ -94,6 +97,7 @@ impl CallId {
             Purpose::Repair { round } => format!("repair-{round}"),
             Purpose::Judge { dispute } => format!("judge-{dispute}"),
             Purpose::Recheck { round } => format!("recheck-{round}"),
+            Purpose::Compare { round } => format!("compare-{round}"),
             Purpose::Stage { part } => match part {
                 Part::Position => "position".to_owned(),
                 Part::Aggregate => "aggregate".to_owned(),
@@ -162,6 +166,10 @@ pub enum CallAnswer {
     /// A reviewer's words on changes; findings that are missing here were not checked.
     Recheck {
         checks: Vec<Recheck>,
+    },
+    /// A judge's words on findings that may repeat earlier disputes; a missing one means another problem.
+    Compare {
+        comparisons: Vec<Comparison>,
     },
     /// What an agent says in a stage or at a checkpoint.
     Stage {

@@ -66,7 +66,7 @@ impl Journal {
         finding: Finding,
         objection: Response,
     ) -> Result<Event, JournalError> {
-        let sides = Sides { finding, objection, objector: Objector::Coder };
+        let sides = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() };
         let mut events = self.open_disputes(run, [sides])?;
         Ok(events.pop().expect("one dispute makes one event"))
     }

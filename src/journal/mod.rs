@@ -13,6 +13,7 @@ mod chain;
 mod error;
 mod open;
 mod query;
+mod reviewed;
 mod salvage;
 mod view;
 
@@ -138,6 +139,8 @@ pub struct Binding {
     /// Whether a security finding may be closed by it: every ruling of this history, and a shared one that a person
     /// answers for.
     pub is_vouched: bool,
+    /// The dispute that it reopens: what was decided there does not bind any more.
+    pub reopens: Option<DisputeNumber>,
 }
 
 impl Binding {
@@ -148,10 +151,7 @@ impl Binding {
 
     /// The number of the dispute in this history; `None` where it is known from a file alone.
     pub fn number(&self) -> Option<DisputeNumber> {
-        match self.dispute {
-            RulingRef::Number(number) => Some(number),
-            RulingRef::Shared(_) => None,
-        }
+        self.dispute.number()
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
     StageRow,
 };
 use crate::domain::{Disposition, DisputeNumber, Finding, FindingId, RulingWord, RunId};
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, Plan};
 
 /// Which of a run's events to read.
 const ALL: &str = "run = ?1";
@@ -61,6 +61,15 @@ impl Journal {
         Ok(self.rows(sql, [id, stage], |row| Ok(RunId(row.get("run")?)))?.pop())
     }
 
+    /// The plan that a run began with; `None` for an unknown run.
+    pub fn plan(&self, run: &RunId) -> Result<Option<Plan>, JournalError> {
+        let begun = self.events_where(run, "run = ?1 AND kind = 'run_started'")?;
+        Ok(begun.into_iter().find_map(|event| match event.kind {
+            EventKind::RunStarted { plan } => Some(*plan),
+            _ => None,
+        }))
+    }
+
     /// The findings of a run, by number, each as it was last recorded.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
         self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
@@ -88,6 +97,9 @@ impl Journal {
                     until: from_json(row, "until")?,
                     ended: ended.map(|at| at.to_zoned(TimeZone::UTC).date()),
                     is_vouched: true,
+                    reopens: row
+                        .get::<_, Option<i64>>("reopens")?
+                        .map(|number| DisputeNumber(number.unsigned_abs())),
                 })
             })?;
         for (binding, number) in bindings.iter_mut().zip(numbers) {

@@ -12,13 +12,14 @@ use crate::domain::{Dispute, RunId};
 use crate::event::{Event, EventKind};
 
 /// The tables that [`apply`] writes, each with its key.
-pub(super) const VIEWS: [(&str, &str); 6] = [
+pub(super) const VIEWS: [(&str, &str); 7] = [
     ("run", "number"),
     ("finding", "run, number"),
     ("dispute", "number"),
     ("raiser", "reviewer, dispute"),
     ("stage", "number"),
     ("watch", "number"),
+    ("reviewed", "number"),
 ];
 
 pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
@@ -81,13 +82,21 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             "INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)",
             params![run.0, plan.root, time(*at)],
         ),
+        EventKind::FilesReviewed { asker, files, .. } => files.iter().try_for_each(|review| {
+            write(
+                "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![asker, review.file, review.key, run.0, event.seq.cast_signed()],
+            )
+        }),
         EventKind::RoundStarted { .. }
+        | EventKind::AnswersReused { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallFinished { .. }
         | EventKind::ReadOnlyViolated { .. }
         | EventKind::DebateRound { .. }
         | EventKind::DebateShutdown { .. }
         | EventKind::AlreadyRuled { .. }
+        | EventKind::RelatedDispute { .. }
         | EventKind::StillDisputed { .. }
         | EventKind::BeforeImage { .. }
         | EventKind::TreeChanged { .. }
@@ -116,8 +125,8 @@ pub(super) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
 fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
     let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
     db.prepare_cached(
-        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, anchor, raised_by)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, anchor, raised_by, reopens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
     .execute(params![
         number,
@@ -129,6 +138,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         finding.raw.location().as_ref().map(json),
         finding.anchor.as_ref().map(json),
         json(&finding.raised_by),
+        dispute.reopens().map(|number| number.0.cast_signed()),
     ])?;
     let mut raiser = db.prepare_cached("INSERT OR IGNORE INTO raiser (reviewer, dispute) VALUES (?1, ?2)")?;
     finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))

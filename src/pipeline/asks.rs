@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use jiff::Timestamp;
 
-use crate::domain::{AnswerStatus, Disposition, Dispute, Finding, FindingId, meanings};
+use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RulingRef, meanings};
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::recognition;
@@ -13,8 +13,9 @@ use crate::pipeline::resolve;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
-use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, SourceFile, Task};
-use crate::protocol::{debate, peer, recheck, response, review, ruling, stage};
+use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, SourceFile, Task, UncertainPair};
+use crate::protocol::{compare, debate, peer, recheck, response, review, ruling, stage};
+use crate::workspace::delta;
 
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a State,
@@ -40,6 +41,7 @@ impl Desk<'_> {
                 self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
             }
             Purpose::Recheck { .. } => self.recheck(call),
+            Purpose::Compare { round } => self.compare(*round),
             Purpose::Stage { .. } | Purpose::Work | Purpose::Peer { .. } => {
                 unreachable!("nothing of another run is due in a review")
             }
@@ -63,6 +65,7 @@ impl Desk<'_> {
             ),
             CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
             CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
@@ -76,9 +79,21 @@ impl Desk<'_> {
     fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
         let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
-        let files = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
-        let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let rulings = recognition::in_force(self.bindings, |file| paths.contains(file)).collect();
+        let reused = self.state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+        let ask = |path: &str| reused.map(|reused| reused.asked.iter().find(|ask| ask.file == path));
+        let covered = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
+        let asked: Vec<SourceFile> =
+            covered.into_iter().filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some())).collect();
+        let text_of = |path: &str| {
+            let reviewed = self.sources.file(round, path).map(|source| source.text.clone());
+            reviewed.or_else(|| self.trees.workspace.read(path)).unwrap_or_default()
+        };
+        let rulings = recognition::in_force(self.bindings, &asked, &text_of);
+        let shown = |file: SourceFile| match ask(&file.path).flatten() {
+            Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => delta::part(&file, ranges, shown),
+            _ => file,
+        };
+        let files = asked.into_iter().map(shown).collect();
         let reviewer = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
         let focus = reviewer.map(|agent| agent.focus.clone()).unwrap_or_default();
         Task::Review { files, focus, rulings }
@@ -172,6 +187,17 @@ impl Desk<'_> {
         }
     }
 
+    fn compare(&self, round: u32) -> Task {
+        let uncertain = self.state.uncertain(round);
+        let pairs: Vec<UncertainPair> = uncertain
+            .map(|(finding, earlier)| UncertainPair {
+                finding: Finding { consensus: None, ..finding.clone() },
+                earlier: earlier.clone(),
+            })
+            .collect();
+        Task::Compare { files: self.files_of(round, pairs.iter().map(|pair| &pair.finding)), pairs }
+    }
+
     fn recheck(&self, call: &CallId) -> Task {
         let ids = self.state.recheck_items(&call.agent);
         let findings: Vec<&Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).collect();
@@ -212,9 +238,10 @@ impl Desk<'_> {
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {
-        Task::Review { files, .. } => {
+        Task::Review { files, rulings, .. } => {
+            let shown: Vec<RulingRef> = rulings.iter().map(|ruling| ruling.dispute.clone()).collect();
             let paths = review::Paths::new(files.iter().map(|file| file.path.as_str()));
-            let read = review::parse_of(answer, nonce, &paths)?;
+            let read = review::parse_of(answer, nonce, &paths, &shown)?;
             CallAnswer::Review {
                 status: read.status,
                 findings: read.findings,
@@ -258,6 +285,14 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
                 CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
             } else {
                 CallAnswer::Recheck { checks: read.entries }
+            }
+        }
+        Task::Compare { .. } => {
+            let read = compare::parse(answer, nonce, &request.task.findings())?;
+            if read.entries.is_empty() || !read.complete {
+                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+            } else {
+                CallAnswer::Compare { comparisons: read.entries }
             }
         }
         task @ (Task::Stage { .. }

@@ -23,7 +23,7 @@ use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::{Lookout, Sight};
 use crate::protocol::prompts::{self, PromptError};
 use crate::protocol::request::{Request, Task};
-use crate::protocol::secrets;
+use crate::protocol::{nonce, secrets};
 use crate::rules::budget;
 use crate::workspace::Workspace;
 
@@ -215,19 +215,20 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent, at_work: usize) -> Limi
 /// The request for a task, without secrets, with its prompt and the event that its call begins. Fails when the
 /// project's own template of the prompt cannot be used.
 pub(crate) fn request(
+    run: &RunId,
     (settings, workspace, templates): (&Settings, &Workspace, &Path),
     call: &CallId,
     agent: &Agent,
     task: Task,
     again: Option<String>,
 ) -> Result<(Request, String, EventKind), PromptError> {
+    let nonce = nonce::of_call(run);
     let request = Request {
         version: Request::VERSION,
-        // 128 random bits.
-        nonce: uuid::Uuid::new_v4().simple().to_string(),
+        task: nonce::without_mark(task, &nonce),
+        nonce,
         agent: agent.name.clone(),
         root: workspace.root().to_string_lossy().into_owned(),
-        task,
         again,
     };
     let request = Redaction::from(settings.redaction).request(agent, request);

@@ -304,7 +304,7 @@ pub(crate) fn conclude(bench: &Bench<'_>, bindings: &[Binding]) -> Vec<EventKind
     let report = DebateMessage::Message { recipient: LEAD.to_owned(), content, summary };
     let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
     let new = findings.iter().filter(|finding| !known.contains(&finding.id));
-    let ruled = recognition::earlier(new, bindings, bench.lists, &text_of);
+    let ruled = recognition::earlier(new, bindings, &bench.compared(&text_of));
     let notices = silent.iter().map(|name| EventKind::Notice { text: incomplete(name) }).collect::<Vec<_>>();
     let concluded = EventKind::DebateConcluded { round, findings, silent, report };
     let request_id = "debate-complete".to_owned();

@@ -20,6 +20,10 @@ pub(crate) enum Step {
     Merge {
         round: u32,
     },
+    /// Bind the findings of a round of which a judge says that they repeat an earlier dispute.
+    Recognise {
+        round: u32,
+    },
     DebateRound {
         round: u32,
         debate_round: u32,
@@ -62,6 +66,7 @@ impl Step {
             | Self::Ask(CallId { purpose: Purpose::Judge { dispute }, .. }) => Some(*dispute),
             Self::Ask(_)
             | Self::Merge { .. }
+            | Self::Recognise { .. }
             | Self::DebateRound { .. }
             | Self::Conclude { .. }
             | Self::Keep
@@ -80,6 +85,8 @@ impl Step {
 pub(crate) struct Policy {
     pub(crate) mode: Mode,
     pub(crate) recheck: bool,
+    /// Whether a judge is asked about findings that may repeat an earlier dispute.
+    pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
     /// How often the coder is called again in a round because one of them fails.
@@ -99,6 +106,7 @@ pub(crate) fn due(state: &State, policy: &Policy, parked: &BTreeSet<DisputeNumbe
     let stages = [
         reviews(state, round),
         merge(state, round),
+        compare(state, policy, round),
         debate(state, round),
         coder(state, policy, round),
         disputes(state, policy, parked),
@@ -142,6 +150,34 @@ fn ask(state: &State, agent: &AgentName, purpose: Purpose, again: impl Fn(&Call)
 
 fn merge(state: &State, round: u32) -> Vec<Step> {
     if state.unmerged().next().is_some() { vec![Step::Merge { round }] } else { Vec::new() }
+}
+
+/// One question about all findings of a round that may repeat an earlier dispute, to the first judge that is no embedded
+/// one. An answer that cannot be read twice means that none does.
+fn compare(state: &State, policy: &Policy, round: u32) -> Vec<Step> {
+    if state.recognised(round).next().is_some() {
+        return vec![Step::Recognise { round }];
+    }
+    if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none() {
+        return Vec::new();
+    }
+    let judge = state.judges().find(|judge| !judge.is_embedded());
+    let invalid = |call: &Call| matches!(call.answer, CallAnswer::Invalid { .. });
+    judge.and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid)).into_iter().collect()
+}
+
+/// What binds the findings of a round of which a judge says that they repeat an earlier dispute.
+pub(crate) fn recognised(state: &State, round: u32) -> Vec<EventKind> {
+    let bound = state.recognised(round).filter_map(|(finding, earlier)| {
+        let (finding, dispute) = (finding.id, earlier.dispute.clone());
+        Some(match (earlier.disposition.clone(), dispute.number()) {
+            (None, dispute) => EventKind::StillDisputed { finding, dispute: dispute? },
+            (Some(disposition), _) => {
+                EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted: false }
+            }
+        })
+    });
+    bound.collect()
 }
 
 /// Rounds 2 and 3 of a debate, each side by side, then what it comes to.
@@ -400,8 +436,8 @@ mod tests {
     use super::*;
     use crate::agents::samples;
     use crate::domain::{
-        Agent, Anchor, Answer, Coverage, Finding, RawFinding, Recheck, Response, Ruling, RulingRecord, Severity,
-        Tag,
+        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck, Relation,
+        Response, Ruling, RulingRecord, Severity, Tag,
     };
     use crate::event::Plan;
 
@@ -475,8 +511,15 @@ mod tests {
                 on_dispute: None,
                 rulings_at: None,
             };
-            let policy =
-                Policy { mode, recheck: true, rounds: 1, verify: 0, repairs: REPAIRS, escalate_to: Route::Human };
+            let policy = Policy {
+                mode,
+                recheck: true,
+                compare: true,
+                rounds: 1,
+                verify: 0,
+                repairs: REPAIRS,
+                escalate_to: Route::Human,
+            };
             let mut play = Self { state: State::default(), policy, parked: BTreeSet::new() };
             play.event(EventKind::RunStarted { plan: Box::new(plan) });
             play
@@ -549,6 +592,7 @@ mod tests {
                 objector: crate::domain::Objector::Coder,
                 discarded_by: None,
                 disposition: None,
+                earlier: Vec::new(),
             };
             self.event(EventKind::DisputeOpened { dispute: Box::new(dispute) })
         }
@@ -615,6 +659,70 @@ mod tests {
         assert_eq!(play.due(), [Step::Merge { round: 1 }]);
         play.event(EventKind::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
         assert_eq!(play.due(), [Step::Finish], "a review changes nothing");
+    }
+
+    fn may_repeat(id: u32, dispute: u64, disposition: Option<Disposition>) -> EventKind {
+        let earlier = EarlierDispute {
+            dispute: DisputeNumber(dispute).into(),
+            relation: Relation::MayRepeat,
+            title: "an earlier one".into(),
+            disposition,
+            new_tag: None,
+            rationale: "".into(),
+        };
+        EventKind::RelatedDispute { finding: FindingId(id), earlier: Box::new(earlier) }
+    }
+
+    #[test]
+    fn the_judge_is_asked_once_about_all_that_may_repeat_a_dispute() {
+        let compare = |attempt| call("j", Purpose::Compare { round: 1 }, attempt);
+        let words = |said: &[(u32, bool)]| CallAnswer::Compare {
+            comparisons: said
+                .iter()
+                .map(|(id, same)| Comparison { finding: FindingId(*id), same: *same, reason: "".into() })
+                .collect(),
+        };
+        let begun = |mode| {
+            let mut play = Play::new(mode);
+            play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
+                .event(may_repeat(1, 7, Some(Disposition::Refuted)))
+                .event(may_repeat(2, 8, None))
+                .event(may_repeat(3, 9, Some(Disposition::Refuted)));
+            play
+        };
+        assert_eq!(begun(Mode::Review).due(), [Step::Finish]);
+        assert_eq!(begun(Mode::Fix).due(), [Step::Keep]);
+        let mut off = begun(Mode::Arbitrate);
+        off.policy.compare = false;
+        assert_eq!(off.due(), [Step::Keep]);
+
+        let mut play = begun(Mode::Arbitrate);
+        assert_eq!(play.due(), [Step::Ask(compare(1))]);
+        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() });
+        assert_eq!(play.due(), [Step::Ask(compare(2))]);
+        play.answered(compare(2), words(&[(1, true), (2, true), (3, false)]));
+        assert_eq!(play.due(), [Step::Recognise { round: 1 }]);
+        let bound = recognised(&play.state, 1);
+        for event in bound {
+            play.event(event);
+        }
+        assert_eq!(play.due(), [Step::Keep], "F3 goes to the coder");
+        assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
+        let ruled =
+            FindingState::AlreadyRuled { dispute: DisputeNumber(7).into(), disposition: Disposition::Refuted };
+        assert_eq!(
+            (play.state_of(1), play.state_of(2)),
+            (ruled, FindingState::Disputed { dispute: DisputeNumber(8) })
+        );
+
+        // Twice no answer: all are different. So they are where the judge fails, and it is not asked again.
+        let mut play = begun(Mode::Arbitrate);
+        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
+            .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });
+        assert_eq!(play.due(), [Step::Keep]);
+        let mut play = begun(Mode::Arbitrate);
+        play.answered(compare(1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
+        assert_eq!(play.due(), [Step::Keep]);
     }
 
     #[test]
@@ -749,6 +857,7 @@ mod tests {
                 dispute: DisputeNumber(7).into(),
                 disposition: Disposition::Refuted,
                 new_tag: None,
+                insisted: false,
             })
             .event(EventKind::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
             .event(EventKind::AlreadyRuled {
@@ -756,6 +865,7 @@ mod tests {
                 dispute: DisputeNumber(9).into(),
                 disposition: Disposition::Enforced,
                 new_tag: None,
+                insisted: false,
             });
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
         play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })

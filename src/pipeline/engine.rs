@@ -14,20 +14,24 @@ use jiff::Timestamp;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
-use crate::domain::{Agent, DisputeNumber, ExitReason, FindingId, Ruler, Ruling, RulingRecord, RulingWord, RunId};
+use crate::domain::{
+    Agent, DisputeNumber, ExitReason, FindingId, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
+};
 use crate::event::{CallId, EventKind};
 use crate::journal::{Binding, JournalError};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::{self, Called};
 use crate::pipeline::due::{self, Policy, Step};
 use crate::pipeline::engine::docket::Docket;
+use crate::pipeline::past::Past;
 use crate::pipeline::ports::{Choice, Decider, PersonWord};
-use crate::pipeline::runner::Runner;
+use crate::pipeline::reuse::{Archive, Askers};
+use crate::pipeline::runner::{Finished, Runner};
 use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{self, Trees};
-use crate::pipeline::{RunError, debate, merge, outcome, resolve, rulings};
+use crate::pipeline::{RunError, debate, merge, outcome, resolve, reuse, rulings};
 use crate::workspace::Since;
 
 pub(crate) struct Engine {
@@ -42,6 +46,8 @@ pub(crate) struct Engine {
     pub(crate) shared: Vec<Binding>,
     /// The files of shared rulings that do not bind, in a line, until that is told.
     pub(crate) unread: Option<String>,
+    /// Who the reviewers are and how they are asked.
+    pub(crate) askers: Askers,
     pub(crate) decider: Option<Box<dyn Decider>>,
     /// The disputes that are settled, and nothing else is done; `None` where the run goes on as a whole.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
@@ -121,6 +127,27 @@ impl Engine {
         }
     }
 
+    /// Records which parts of the first round earlier answers stand for, before anybody is asked.
+    pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
+        let Some(plan) = &self.state.plan else { return Ok(()) };
+        let Runner { agents, settings, workspace, templates, .. } = &self.runner;
+        self.askers = reuse::askers(agents, settings, plan, workspace.root(), templates).await?;
+        if !settings.review.reuse || self.state.round() > 1 {
+            return Ok(());
+        }
+        let known = self.archive().reuse(&self.state, &self.sources, &self.bindings)?;
+        self.append_all(known)
+    }
+
+    fn archive(&self) -> Archive<'_> {
+        Archive {
+            journal: &self.runner.journal,
+            askers: &self.askers,
+            redaction: self.runner.redaction(),
+            now: Some(&self.runner.run),
+        }
+    }
+
     fn scope(&mut self) -> Span {
         let now = self.state.round();
         if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
@@ -142,6 +169,7 @@ impl Engine {
         Policy {
             mode: self.state.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
+            compare: review.judge.compare && review.on_dispute.default == Route::Judge,
             rounds: review.rounds,
             verify: review.verify.len(),
             repairs: due::REPAIRS,
@@ -167,6 +195,7 @@ impl Engine {
             Step::AskPerson(dispute) => return Ok(self.ask_person(step, *dispute)),
             Step::Verify { round } => return self.verify(step, *round).map(Some),
             Step::Merge { round } => self.merge(*round)?,
+            Step::Recognise { round } => self.append_all(due::recognised(&self.state, *round))?,
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
                 self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message })?;
@@ -238,9 +267,18 @@ impl Engine {
                     true => self.runner.workspace.coder_ended(&self.runner.run, &self.runner.state_dir),
                     false => Ok(()),
                 };
-                let events = self.runner.ended(call, *called, stopped, |file| self.state.covers(file))?;
+                let Finished { events, stale } =
+                    self.runner.ended(call.clone(), *called, stopped, |file| self.state.covers(file))?;
+                // What a backup said is not the reviewer's own answer.
+                let is_own =
+                    |event: &EventKind| matches!(event, EventKind::CallFinished { told, .. } if told.by.is_none());
+                let is_own = events.iter().any(is_own);
                 self.append_all(events)?;
                 recorded?;
+                if is_own {
+                    let reviewed = self.archive().record(&self.state, &self.sources, &self.bindings, &call, &stale);
+                    self.append_all(reviewed)?;
+                }
             }
             Done::Chosen { dispute, choice, decider } => {
                 self.decider = Some(decider);
@@ -316,7 +354,9 @@ impl Engine {
     }
 
     fn bench<'a>(&'a self, round: u32, lists: &'a merge::Lists) -> merge::Bench<'a> {
-        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace: &self.runner.workspace }
+        let past = Some(Past { journal: &self.runner.journal, trees: self.trees() });
+        let (state, sources, workspace) = (&self.state, &self.sources, &self.runner.workspace);
+        merge::Bench { state, round, lists, sources, workspace, past }
     }
 
     fn open_disputes(&mut self) -> Result<(), RunError> {
@@ -343,7 +383,9 @@ impl Engine {
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         self.append(match dispute.disposition.take() {
-            Some(disposition) => EventKind::AlreadyRuled { finding, dispute: number.into(), disposition, new_tag },
+            Some(disposition) => {
+                EventKind::AlreadyRuled { finding, dispute: number.into(), disposition, new_tag, insisted: false }
+            }
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;

@@ -14,6 +14,7 @@ use crate::domain::{
 use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::journal::Binding;
 use crate::pipeline::edits;
+use crate::pipeline::past::Past;
 use crate::pipeline::recognition;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
@@ -46,6 +47,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) lists: &'a Lists,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
+    /// Absent where only answers are merged.
+    pub(crate) past: Option<Past<'a>>,
 }
 
 pub(crate) struct Raised {
@@ -74,8 +77,12 @@ impl Bench<'_> {
         for (number, finding) in (first..).zip(&mut findings) {
             finding.id = FindingId(number);
         }
-        let ruled = recognition::earlier(&findings, bindings, self.lists, &text_of);
+        let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
         std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
+    }
+
+    pub(crate) fn compared<'b>(&'b self, text_of: recognition::TextOf<'b>) -> recognition::Round<'b> {
+        recognition::Round { state: self.state, lists: self.lists, text_of, past: self.past }
     }
 
     pub(crate) fn unmerged(&self) -> Vec<Raised> {
@@ -115,7 +122,24 @@ impl Bench<'_> {
         }
         self.complete(best.into_values().flat_map(|(_, id, findings)| {
             let stem = id.file_stem();
-            findings.iter().enumerate().map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw))
+            // Of a call that was not made, the answer itself holds what is reused.
+            let part = self.state.reused.get(&(id.agent.clone(), id.purpose.clone()));
+            let part = part.filter(|part| !part.asked.is_empty());
+            let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
+            // The reviewer may have said the same again of what it was shown around the changed lines.
+            let is_said = |raw: &RawFinding| {
+                findings
+                    .iter()
+                    .any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
+            };
+            let carried = carried.iter().enumerate().filter(move |(_, raw)| !is_said(raw));
+            let reused = carried.map({
+                let stem = stem.clone();
+                move |(index, raw)| (format!("{stem}/reused-{index}"), &id.agent, raw)
+            });
+            let said =
+                findings.iter().enumerate().map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw));
+            said.chain(reused)
         }))
     }
 
@@ -330,6 +354,10 @@ fn fold(raised: &[Raised], claims: &[Claim], decision: &Decision) -> Finding {
         }
         finding.raw.suggestion = said(decision.suggested_by).and_then(|raw| raw.suggestion.clone());
     }
+    // One reviewer that names a ruling does not bind what another raises without it.
+    let mut named = all().map(|other| &other.raw.insists_on);
+    let first = named.next().cloned().flatten();
+    finding.raw.insists_on = first.filter(|first| named.all(|other| other.as_ref() == Some(first)));
     for other in all() {
         for name in &other.raised_by {
             if !finding.raised_by.contains(name) {

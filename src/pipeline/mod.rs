@@ -13,14 +13,17 @@ mod evidence;
 mod merge;
 mod objection;
 mod outcome;
+mod past;
 mod plan;
 pub mod ports;
 mod preview;
 mod prune;
 mod recognition;
 pub(crate) mod redaction;
+mod relations;
 mod replay;
 pub(crate) mod resolve;
+mod reuse;
 pub mod rulings;
 pub(crate) mod runner;
 mod scripts;
@@ -47,8 +50,10 @@ use crate::files;
 use crate::journal::{Journal, JournalError};
 use crate::pipeline::engine::Engine;
 pub use crate::pipeline::engine::Rest;
+use crate::pipeline::past::Past;
 use crate::pipeline::ports::Decider;
 use crate::pipeline::redaction::Redaction;
+use crate::pipeline::reuse::Askers;
 use crate::pipeline::rulings::SharedRulings;
 use crate::pipeline::runner::Runner;
 pub use crate::pipeline::runner::Setup;
@@ -158,6 +163,7 @@ pub async fn start(
     engine
         .append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices).chain(unread))?;
     engine.runner.watch = watch;
+    engine.reuse().await?;
     rest(engine).await
 }
 
@@ -178,6 +184,7 @@ pub async fn resume(
     if !disputes.is_empty() {
         engine.reopen(disputes, judges)?;
     }
+    engine.reuse().await?;
     rest(engine).await
 }
 
@@ -221,8 +228,9 @@ pub fn recorded(
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = merge::Lists { policy: Policy::Panel, ..merge::Lists::of(&state.settings) };
-        let bench =
-            merge::Bench { state: &state, round: state.round(), lists: &lists, sources: &sources, workspace };
+        let past = Some(Past { journal, trees: Trees { workspace, state_dir } });
+        let round = state.round();
+        let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace, past };
         let commit = state.plan.as_ref().and_then(|plan| plan.rulings_at.as_deref());
         // The commit may be gone by now.
         let shared = SharedRulings::at(workspace, commit).unwrap_or_default().bindings();
@@ -256,7 +264,7 @@ pub fn decided_again(
     sources.load(state.round(), None).map_err(RunError::Sources)?;
     let lists = merge::Lists { policy, ..merge::Lists::of(&state.settings) };
     let decided = (1..=state.round()).map(|round| {
-        let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace };
+        let bench = merge::Bench { state: &state, round, lists: &lists, sources: &sources, workspace, past: None };
         debate::Merged::of(&bench).json(policy, Some(&run.0))
     });
     Ok(decided.collect())
@@ -326,6 +334,7 @@ fn engine(setup: Setup, decider: Box<dyn Decider>, run: RunId, plan: &Plan) -> R
         bindings: rulings::known(Some(&setup.journal), &bindings, max_age, Timestamp::now())?,
         unread: shared.notice(),
         shared: bindings,
+        askers: Askers::new(),
         sources: Sources::new(&folder, setup.settings.redaction.into()),
         scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
         runner: Runner::new(setup, run, templates)?,

@@ -25,7 +25,8 @@ impl State {
             }
             Some(earlier) => (self.reversal(id, earlier), Objector::Earlier),
         };
-        Sides { finding: finding.clone(), objection, objector }
+        let earlier = self.related.get(&id).cloned().unwrap_or_default();
+        Sides { finding: finding.clone(), objection, objector, earlier }
     }
 
     /// The objection against a reversal is the finding that it asks to undo.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::{
-    AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, Outcome, Proof, ReviewerReport, Role,
-    RunId, SettledFinding, Skip,
+    AgentName, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, NoLongerRaised, Outcome,
+    Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip,
 };
 use crate::event::{CallAnswer, CallId, Purpose};
 use crate::pipeline::state::{Call, State};
@@ -69,6 +69,7 @@ fn agent_failed(state: &State) -> bool {
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
                     | Purpose::Recheck { .. }
+                    | Purpose::Compare { .. }
                     | Purpose::Stage { .. }
                     | Purpose::Work
                     | Purpose::Peer { .. } => false,
@@ -105,6 +106,8 @@ pub(crate) fn outcome(
             state: state.finding_state(finding),
             response: state.responses.get(&finding.id).cloned(),
             lowered: state.lowered.get(&finding.id).cloned(),
+            insisted: state.insisted.contains(&finding.id),
+            earlier: state.related.get(&finding.id).cloned().unwrap_or_default(),
         })
         .collect();
     Some(Outcome {
@@ -118,6 +121,7 @@ pub(crate) fn outcome(
             covered: plan.shards.iter().flatten().cloned().collect(),
             skipped: state.skipped.clone(),
             reviewers: reviewers(state),
+            reused: reused(state),
             millis,
             usage: state.spent.usage,
             calls: state.spent.calls,
@@ -125,6 +129,7 @@ pub(crate) fn outcome(
         },
         findings,
         disputes: state.disputes.values().cloned().collect(),
+        no_longer_raised: no_longer_raised(state),
         undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,
         changes,
         failures: failures(state),
@@ -170,6 +175,52 @@ fn not_reviewed(state: &State) -> Option<String> {
     (all > 0).then(|| format!("not reviewed: {}", named.join(", ")))
 }
 
+/// What was taken from earlier answers, by reviewer and run.
+fn reused(state: &State) -> Vec<Reused> {
+    let mut by_run: BTreeMap<(&AgentName, &RunId), ReusedFrom> = BTreeMap::new();
+    for ((reviewer, _), reuse) in &state.reused {
+        for from in &reuse.from {
+            let all = by_run.entry((reviewer, &from.run)).or_insert_with(|| ReusedFrom {
+                run: from.run.clone(),
+                files: Vec::new(),
+                in_part: Vec::new(),
+            });
+            all.files.extend(from.files.iter().cloned());
+            all.in_part.extend(from.in_part.iter().cloned());
+        }
+    }
+    by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
+}
+
+/// How near, in lines, a finding may be to an earlier one of the same file to be a repetition of it in other words.
+const NEAR: u32 = 5;
+
+/// The earlier findings at changed code that are not raised again by who raised them, in a complete answer about that code.
+fn no_longer_raised(state: &State) -> Vec<NoLongerRaised> {
+    let mut gone = Vec::new();
+    for ((reviewer, purpose), reuse) in &state.reused {
+        let answered = state.last_call(reviewer, purpose).map(|(_, call)| &call.answer);
+        let Some(CallAnswer::Review { status, findings, .. }) = answered.filter(|_| !reuse.superseded.is_empty())
+        else {
+            continue;
+        };
+        let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
+        let repeats = |earlier: &RawFinding| {
+            // Code that moved to another file was read again there.
+            findings.iter().any(|now| now.title == earlier.title)
+                || findings.iter().chain(&reuse.findings).any(|now| {
+                    now.file == earlier.file
+                        && (now.title == earlier.title || earlier.line.zip(now.line).is_none_or(is_near))
+                })
+        };
+        if status.is_complete() {
+            let fixed = reuse.superseded.iter().filter(|earlier| !repeats(earlier)).cloned();
+            gone.extend(fixed.map(|finding| NoLongerRaised { reviewer: reviewer.clone(), finding }));
+        }
+    }
+    gone
+}
+
 /// One report a reviewer: the worst status over the shards of the first round, and of later ones.
 fn reviewers(state: &State) -> Vec<ReviewerReport> {
     let rank = |status: AnswerStatus| match status {
@@ -190,13 +241,15 @@ fn reviewers(state: &State) -> Vec<ReviewerReport> {
         let expected: usize = state.rounds.iter().map(Vec::len).sum();
         let calls = last_calls(state);
         let own = calls.iter().filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
-        for (_, call) in own {
+        for (id, call) in own {
             answered += 1;
+            let part = state.reused.get(&(id.agent.clone(), id.purpose.clone()));
+            let carried = part.filter(|part| !part.asked.is_empty()).map_or(0, |part| part.findings.len());
             report.millis = report.millis.max(call.millis);
             let status = match &call.answer {
                 CallAnswer::Review { status, findings, .. } => {
-                    report.findings += u32::try_from(findings.len()).unwrap_or(u32::MAX);
-                    *status
+                    report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
+                    if *status == AnswerStatus::Clean && carried > 0 { AnswerStatus::Complete } else { *status }
                 }
                 CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error } => {
                     report.failure.get_or_insert_with(|| error.clone());
@@ -207,6 +260,7 @@ fn reviewers(state: &State) -> Vec<ReviewerReport> {
                 | CallAnswer::Respond { .. }
                 | CallAnswer::Judge { .. }
                 | CallAnswer::Recheck { .. }
+                | CallAnswer::Compare { .. }
                 | CallAnswer::Stage { .. }
                 | CallAnswer::Work { .. }
                 | CallAnswer::Peer { .. } => continue,
@@ -245,7 +299,7 @@ fn failures(state: &State) -> Vec<Failure> {
                 | Purpose::Work
                 | Purpose::Peer { .. } => Role::Reviewer,
                 Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => Role::Coder,
-                Purpose::Judge { .. } => Role::Judge,
+                Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
             };
             Some(Failure { agent: id.agent.clone(), role, error, hint, cause })
         })

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use crate::domain::{AgentName, Coverage};
-use crate::event::{CallId, EventKind, Plan, Purpose};
-use crate::journal::Binding;
+use crate::agents::{Agents, price};
+use crate::config::settings::Settings;
+use crate::domain::{AgentName, Coverage, ReusedFrom, Role};
+use crate::event::{CallId, EventKind, Plan};
+use crate::journal::{Binding, Journal};
 use crate::pipeline::RunError;
 use crate::pipeline::asks::Desk;
+use crate::pipeline::redaction::Redaction;
+use crate::pipeline::reuse::{self, Archive};
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
@@ -14,48 +18,83 @@ use crate::protocol::prompts;
 use crate::protocol::request::Request;
 use crate::workspace::{Target, Workspace};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The bytes of English and code that make a token, as a rule of thumb over the vendors' tokenisers.
+const BYTES_A_TOKEN: u64 = 4;
+
+#[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub agent: AgentName,
     /// The shard, counted from 1.
     pub shard: u32,
     pub files: Vec<Coverage>,
+    /// The files that are asked about, whole or in part; none where everything is known.
+    pub asked: usize,
+    pub reused: Vec<ReusedFrom>,
+    /// The bytes of the prompt; 0 where nobody is asked.
     pub prompt_bytes: usize,
+    /// An estimate of the tokens of the prompt.
+    pub tokens: u64,
+    /// An estimate in US dollars of what these tokens cost, without those of the answer and of what the agent reads by
+    /// itself; `None` where the price is not known.
+    pub usd: Option<f64>,
 }
 
-/// The reviews of the first round, as they would be asked for. Fails when a prompt cannot be made.
-pub fn preview(
-    workspace: &Workspace,
+/// The reviews of the first round, as they would be asked for. Fails when a prompt cannot be made or the history cannot be
+/// read.
+pub async fn preview(
+    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
     plan: &Plan,
     target: &Target,
-    bindings: &[Binding],
+    (journal, bindings): (Option<&Journal>, &[Binding]),
 ) -> Result<Vec<Preview>, RunError> {
     let mut state = State::default();
     state.apply(&EventKind::RunStarted { plan: Box::new(plan.clone()) });
     let sources = Sources::unsaved(target.files.clone());
-    let desk =
-        Desk { state: &state, sources: &sources, trees: Trees { workspace, state_dir: Path::new("") }, bindings };
     let steering = tempfile::tempdir().map_err(RunError::Sources)?;
     let overrides = super::templates(workspace, plan, steering.path())?;
+    let redaction = Redaction::from(settings.redaction);
+    if let (Some(journal), true) = (journal, settings.review.reuse) {
+        let askers = reuse::askers(agents, settings, plan, workspace.root(), &overrides).await?;
+        let archive = Archive { journal, askers: &askers, redaction, now: None };
+        let known = archive.reuse(&state, &sources, bindings)?;
+        known.iter().for_each(|event| state.apply(event));
+    }
+    let trees = Trees { workspace, state_dir: Path::new("") };
+    let desk = Desk { state: &state, sources: &sources, trees, bindings };
     let mut previews = Vec::new();
-    for (shard, files) in (0_u32..).zip(&plan.shards) {
-        for reviewer in state.agents(crate::domain::Role::Reviewer) {
-            let purpose = Purpose::Review { round: 1, shard };
-            let call = CallId { agent: reviewer.name.clone(), purpose, attempt: 1 };
-            let request = Request {
-                version: Request::VERSION,
-                nonce: "0".repeat(32),
-                agent: reviewer.name.clone(),
-                root: plan.root.clone(),
-                task: desk.task(&call),
-                again: None,
+    for (shard, files) in plan.shards.iter().enumerate() {
+        for reviewer in state.agents(Role::Reviewer) {
+            let call = CallId { agent: reviewer.name.clone(), purpose: reuse::review_of(shard), attempt: 1 };
+            let reused = state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+            let asked = reused.map_or(files.len(), |reused| reused.asked.len());
+            let prompt_bytes = if asked == 0 {
+                0
+            } else {
+                let request = Request {
+                    version: Request::VERSION,
+                    nonce: "0".repeat(32),
+                    agent: reviewer.name.clone(),
+                    root: plan.root.clone(),
+                    task: desk.task(&call),
+                    again: None,
+                };
+                prompts::render(&redaction.request(reviewer, request), Some(&overrides))?.len()
             };
-            let prompt = prompts::render(&request, Some(&overrides))?;
+            // An embedded agent has no model.
+            let tokens = if reviewer.is_embedded() { 0 } else { (prompt_bytes as u64).div_ceil(BYTES_A_TOKEN) };
+            let usd = match price::of_agent(reviewer) {
+                Some(price) => Some(tokens as f64 * price.input / 1e6),
+                None => (tokens == 0).then_some(0.0),
+            };
             previews.push(Preview {
                 agent: reviewer.name.clone(),
-                shard: shard + 1,
+                shard: u32::try_from(shard + 1).unwrap_or(u32::MAX),
                 files: files.clone(),
-                prompt_bytes: prompt.len(),
+                asked,
+                reused: reused.map(|reused| reused.from.clone()).unwrap_or_default(),
+                prompt_bytes,
+                tokens,
+                usd,
             });
         }
     }

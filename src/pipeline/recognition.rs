@@ -7,13 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-use crate::domain::{AgentName, Anchor, Disposition, Finding, RulingRef, RunId, Severity, Tag};
+use crate::domain::{
+    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, RulingRef, RunId, Severity, Tag,
+};
 use crate::event::EventKind;
 use crate::journal::Binding;
 use crate::pipeline::merge::Lists;
+use crate::pipeline::past::Past;
+use crate::pipeline::relations;
 use crate::pipeline::state::State;
-use crate::protocol::request::RulingInForce;
-use crate::rules::consensus::identity::{NEAR, Wordings};
+use crate::protocol::request::{RulingInForce, SourceFile};
+use crate::rules::consensus::identity::{Likeness, NEAR, Wordings};
 use crate::rules::{mandatory, rulings};
 use crate::workspace::blocks::Blocks;
 
@@ -43,10 +47,10 @@ impl Placed<'_> {
     }
 }
 
-/// How surely something that is known and a finding mean the same, and the index of each.
-type Pair = (f32, usize, usize);
+/// Whether something that is known and a finding mean the same, and the index of each.
+type Pair = (Likeness, usize, usize);
 
-/// The pairs that may mean the same. Only what is near in its block or in the file is compared.
+/// The pairs that mean the same or may do so. Only what is near in its block or in the file is compared.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -90,7 +94,8 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
             let candidates = same_block.flat_map(|(_, indexes)| indexes).chain(undated.into_iter().flatten());
             pairs.extend(candidates.chain(near).filter_map(|known| {
                 let distance = placed[*known].distance(finding)?;
-                Some((wordings.likeness(*known, index, distance)?, old[*known], new[index - old.len()]))
+                let likeness = wordings.compare(*known, index, distance);
+                (likeness != Likeness::Different).then_some((likeness, old[*known], new[index - old.len()]))
             }));
         }
     }
@@ -106,7 +111,7 @@ pub(crate) fn repeated(state: &State, findings: &[Finding], text_of: TextOf<'_>)
         .collect();
     let (_, known) = anchored(open.iter().copied());
     let (indexes, found) = anchored(findings);
-    let mut pairs = pairs(&known, &found, text_of);
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(&known, &found, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
@@ -136,42 +141,97 @@ fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>,
     findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
 }
 
+fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
+    pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
+}
+
+/// A round with what its findings are compared with.
+pub(crate) struct Round<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) lists: &'a Lists,
+    pub(crate) text_of: TextOf<'a>,
+    /// Absent where the history cannot be asked.
+    pub(crate) past: Option<Past<'a>>,
+}
+
 /// What earlier disputes say of some findings of a round.
 ///
-/// A dispute binds one finding of a reviewer: a reviewer that names two problems means two, and a decision was on one.
-/// The surest pair is taken first, of equals the newest dispute. A ruling that has ended binds nothing; where no other does,
-/// it is named.
+/// A ruling that a reviewer names binds what it names it with. Of the others a dispute binds one finding of a reviewer: a
+/// reviewer that names two problems means two, and a decision was on one. The surest pair is taken first, of equals the
+/// newest dispute. A ruling that has ended binds nothing; where no other does, it is named. What is not bound may still
+/// relate to an earlier dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
-    lists: &Lists,
-    text_of: TextOf<'_>,
+    round: &Round<'_>,
 ) -> Vec<EventKind> {
+    let bindings: Vec<&Binding> = not_reopened(bindings).collect();
     let findings: Vec<&Finding> = findings.into_iter().collect();
+    let mut events = relations::named(&findings, &bindings, round);
+    let is_named: BTreeSet<FindingId> = events.iter().filter_map(relations::subject).collect();
+    let unnamed = || findings.iter().copied().filter(|finding| !is_named.contains(&finding.id));
+    let findings: Vec<&Finding> = unnamed().collect();
     let (indexes, found) = anchored(findings.iter().copied());
     let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
-    let mut pairs = pairs(&known, &found, text_of);
-    let ended = |pair: &Pair| bindings[pair.1].ended.is_some();
+    let all = pairs(&known, &found, round.text_of);
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&all).collect();
+    let ended = |known: usize| bindings[known].ended.is_some();
     pairs.sort_by(|a, b| {
-        let newest = || age(&bindings[b.1]).cmp(&age(&bindings[a.1]));
-        ended(a).cmp(&ended(b)).then(b.0.total_cmp(&a.0)).then_with(newest).then(a.2.cmp(&b.2))
+        let newest = || age(bindings[b.1]).cmp(&age(bindings[a.1]));
+        ended(a.1).cmp(&ended(b.1)).then(b.0.total_cmp(&a.0)).then_with(newest).then(a.2.cmp(&b.2))
     });
     let mut bound: BTreeMap<usize, &Binding> = BTreeMap::new();
     let mut taken: BTreeSet<(&RulingRef, &AgentName)> = BTreeSet::new();
     for (_, known, finding) in pairs {
-        let (index, binding) = (indexes[finding], &bindings[known]);
+        let (index, binding) = (indexes[finding], bindings[known]);
         let by = || findings[index].raised_by.iter().map(|name| (&binding.dispute, name));
         if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
             bound.insert(index, binding);
             taken.extend(by());
         }
     }
-    bound.into_iter().filter_map(|(index, binding)| ruled(findings[index], binding, lists)).collect()
+    let unsure: Vec<relations::Unsure<'_>> = all
+        .iter()
+        .filter_map(|(likeness, known, finding)| Some((likeness.unsure()?, bindings[*known], indexes[*finding])))
+        .filter(|(_, binding, index)| {
+            let finding = findings[*index];
+            let is_taken = finding.raised_by.iter().any(|name| taken.contains(&(&binding.dispute, name)));
+            finding.mandatory
+                && !bound.contains_key(index)
+                && !is_taken
+                && binding.new_tag.is_none()
+                && binding.ended.is_none()
+        })
+        .map(|(likeness, binding, index)| relations::Unsure { likeness, binding, finding: findings[index] })
+        .collect();
+    let free = findings.iter().enumerate().filter(|(index, _)| !bound.contains_key(index));
+    let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
+    let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
+    let ruled = bound.into_iter();
+    events.extend(ruled.filter_map(|(index, binding)| self::ruled(findings[index], binding, round.lists)));
+    events.extend(changed);
+    events.extend(relations::may_repeat(unsure, &has_changed));
+    events
 }
 
 /// What orders rulings from the oldest to the newest; what waits is newer than what was ruled.
 pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
     (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
+}
+
+/// The bindings of disputes that no other dispute reopens.
+fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
+    let reopened: BTreeSet<DisputeNumber> = bindings.iter().filter_map(|binding| binding.reopens).collect();
+    bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
+}
+
+/// Whether the ruling may close a finding: one that was shared closes a security finding only if a person answers for it.
+pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
+    let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
+    let needs_person = |disposition| {
+        rulings::needs_person(disposition, raw.category.as_deref(), raw.rule.as_deref(), raw.title.as_written())
+    };
+    binding.is_vouched || !disposition.is_some_and(needs_person)
 }
 
 /// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
@@ -186,11 +246,7 @@ fn ruled(found: &Finding, binding: &Binding, lists: &Lists) -> Option<EventKind>
             text: format!("{finding}: the ruling of dispute {dispute} ended on {day}"),
         });
     }
-    let raw = &found.raw;
-    let is_security = || {
-        rulings::needs_person(&disposition, raw.category.as_deref(), raw.rule.as_deref(), raw.title.as_written())
-    };
-    if !binding.is_vouched && is_security() {
+    if !may_close(found, binding) {
         let text = format!(
             "{finding}: the shared ruling {dispute} does not bind: a security finding is closed only where a person \
              answers for it"
@@ -203,20 +259,28 @@ fn ruled(found: &Finding, binding: &Binding, lists: &Lists) -> Option<EventKind>
         dispute,
         disposition,
         new_tag,
+        insisted: false,
     })
 }
 
-/// The rulings that reviewers of these files are told of.
-pub(crate) fn in_force<'a>(
-    bindings: &'a [Binding],
-    files: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = RulingInForce> + 'a {
-    // What is open under another tag is raised again.
-    let binds = move |binding: &&Binding| {
-        binding.new_tag.is_none() && binding.ended.is_none() && files(&binding.anchor.file)
+/// The rulings that reviewers of these files are told of: those whose code stands in one of them, where it stood then or
+/// moved there.
+pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
+    let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
+    let stands = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
+        blocks.place(anchor).is_some()
+            && (anchor.file == path || Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none())
     };
-    let closes = |binding: &&Binding| binding.disposition.as_ref().is_some_and(Disposition::closes);
-    bindings.iter().filter(binds).filter(closes).filter_map(shown)
+    let binds = |binding: &&Binding| {
+        let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
+        // What is open under another tag is raised again.
+        closes && binding.new_tag.is_none() && binding.ended.is_none()
+    };
+    let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
+        let mut shown = files.iter().zip(&blocks);
+        shown.any(|(file, blocks)| stands(&binding.anchor, &file.path, blocks))
+    });
+    in_force.filter_map(shown).collect()
 }
 
 /// A ruling as agents are told of it; `None` while the dispute is open.
@@ -250,7 +314,7 @@ pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
                     continue;
                 }
                 let distance = new.anchor.offset.zip(old.anchor.offset).map(|(a, b)| a.abs_diff(b));
-                let Some(sure) = wordings.likeness(earlier, later, distance) else { continue };
+                let Some(sure) = wordings.compare(earlier, later, distance).same() else { continue };
                 let known = surest.entry(&old.run).or_insert((sure, *before));
                 if sure > known.0 {
                     *known = (sure, *before);
@@ -347,7 +411,26 @@ mod tests {
             until: None,
             ended: None,
             is_vouched: true,
+            reopens: None,
         }
+    }
+
+    /// What earlier disputes say.
+    fn told(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
+        let (state, lists) = (State::default(), lists());
+        earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of: &no_text, past: None })
+    }
+
+    /// What earlier disputes bind.
+    fn bound<'a>(
+        findings: impl IntoIterator<Item = &'a Finding>,
+        bindings: &[Binding],
+        text_of: TextOf<'_>,
+    ) -> Vec<EventKind> {
+        let (state, lists) = (State::default(), lists());
+        let mut events = earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of, past: None });
+        events.retain(|event| matches!(event, EventKind::AlreadyRuled { .. } | EventKind::StillDisputed { .. }));
+        events
     }
 
     #[derive(serde::Deserialize)]
@@ -390,7 +473,7 @@ mod tests {
                 let old = finding("app.py", before, *line, title);
                 let new = finding(file, now, *line_now, title_now);
                 let binding = binding(1, old.anchor.clone().expect("it has a place"));
-                let is_bound = !earlier([&new], &[binding], &lists(), &text_of).is_empty();
+                let is_bound = !bound([&new], &[binding], &text_of).is_empty();
                 let state = State { findings: vec![old], ..State::default() };
                 let is_repeated = !repeated(&state, std::slice::from_ref(&new), &text_of).is_empty();
                 if is_bound != *same || is_repeated != *same {
@@ -441,7 +524,7 @@ mod tests {
             for (known, binding) in bindings.iter().enumerate() {
                 let distance = distance(&binding.anchor, finding);
                 let likeness =
-                    distance.and_then(|distance| wordings.likeness(known, bindings.len() + index, distance));
+                    distance.and_then(|distance| wordings.compare(known, bindings.len() + index, distance).same());
                 pairs.extend(likeness.map(|likeness| (likeness, &binding.dispute, index, binding)));
             }
         }
@@ -497,13 +580,13 @@ mod tests {
         let old = Binding { ended, ..binding(3, anchor((0, 0, Some(1)))) };
         let text = "F1: the ruling of dispute 3 ended on 2026-06-01".to_owned();
         let notice = vec![EventKind::Notice { text }];
-        assert_eq!(earlier(&found, std::slice::from_ref(&old), &lists(), &no_text), notice);
+        assert_eq!(told(&found, std::slice::from_ref(&old)), notice);
         let other = binding(2, anchor((0, 1, Some(2))));
-        let events = earlier(&found, &[old.clone(), other], &lists(), &no_text);
+        let events = told(&found, &[old.clone(), other]);
         assert!(
             matches!(&events[..], [EventKind::AlreadyRuled { dispute, .. }] if *dispute == DisputeNumber(2).into())
         );
-        assert_eq!(in_force(&[old], |_| true).count(), 0);
+        assert_eq!(in_force(&[old], &[], &no_text), []);
     }
 
     #[test]
@@ -512,7 +595,7 @@ mod tests {
         found.raw.category = Some("security".to_owned());
         let shared = Binding { is_vouched: false, ..binding(3, anchor((0, 0, Some(1)))) };
         let said = |found: &Finding, binding: &Binding| {
-            earlier([found], std::slice::from_ref(binding), &lists(), &no_text).pop().expect("an event")
+            told(std::slice::from_ref(found), std::slice::from_ref(binding)).pop().expect("an event")
         };
         assert!(matches!(said(&found, &shared), EventKind::Notice { text } if text.contains("does not bind")));
         let vouched = Binding { is_vouched: true, ..shared.clone() };
@@ -555,7 +638,7 @@ mod tests {
                 .zip(disputes)
                 .map(|(number, place)| binding(number, anchor(place)))
                 .collect();
-            prop_assert_eq!(earlier(&findings, &bindings, &lists(), &no_text), naive(&findings, &bindings));
+            prop_assert_eq!(bound(&findings, &bindings, &no_text), naive(&findings, &bindings));
         }
 
         #[test]
@@ -579,7 +662,7 @@ mod tests {
                 match (&earlier.anchor, &new.anchor) {
                     (Some(a), Some(b)) => distance(a, b)
                         .zip(index)
-                        .is_some_and(|(distance, index)| wordings.likeness(index, anchors.len(), distance).is_some()),
+                        .is_some_and(|(distance, index)| wordings.compare(index, anchors.len(), distance).same().is_some()),
                     _ => earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title,
                 }
             });

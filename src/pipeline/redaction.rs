@@ -8,7 +8,7 @@ use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
 use crate::config::settings;
-use crate::domain::{Agent, FileChange, StagePlan, WatchPlan};
+use crate::domain::{Agent, FileChange, FileReview, StagePlan, WatchPlan};
 use crate::event::{CallAnswer, EventKind, Plan};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
@@ -68,6 +68,17 @@ impl Redaction {
                     usage,
                     told: secrets::redact_value(told),
                 }
+            }
+            // Hashes are no text.
+            EventKind::FilesReviewed { call, asker, salt, files, others } => {
+                let clean = |review: FileReview| FileReview {
+                    file: self.text(&review.file),
+                    findings: review.findings.into_iter().map(secrets::redact_value).collect(),
+                    ..review
+                };
+                let files = files.into_iter().map(clean).collect();
+                let others = others.into_iter().map(secrets::redact_value).collect();
+                EventKind::FilesReviewed { call, asker, salt, files, others }
             }
             EventKind::FindingsMerged { round, findings } => EventKind::FindingsMerged {
                 round,

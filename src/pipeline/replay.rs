@@ -9,18 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, Outcome, Response, Route, Ruler,
-    RulingRef, RunId, Tag,
+    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Outcome, Response, Route,
+    Ruler, RulingRef, RunId, Tag,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::journal::{Binding, Journal};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::due::{self, Policy, REPAIRS, Step};
+use crate::pipeline::past::Past;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::replay::same::Same;
 use crate::pipeline::rulings::{self, SharedRulings};
 use crate::pipeline::sources::Sources;
-use crate::pipeline::state::{Call, State};
+use crate::pipeline::state::{Call, Reuse, State};
 use crate::pipeline::trees::{self, Trees};
 use crate::pipeline::{Reviewed, RunError, debate, merge, outcome, resolve};
 use crate::protocol::printable;
@@ -61,6 +62,7 @@ pub fn replay(
         settings,
         sources,
         trees,
+        journal,
         missing: BTreeSet::new(),
     };
     let mut plan = plan;
@@ -103,9 +105,15 @@ fn earlier(bindings: Vec<Binding>, record: &State, run: &RunId) -> Vec<Binding> 
         .collect();
     let open: BTreeSet<RulingRef> =
         record.still_disputed.values().chain(record.carried.keys()).map(|number| (*number).into()).collect();
+    let related: BTreeMap<RulingRef, &EarlierDispute> =
+        record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
+            if let Some(earlier) = related.get(&binding.dispute) {
+                let (disposition, new_tag) = (earlier.disposition.clone(), earlier.new_tag);
+                return Some(Binding { disposition, new_tag, ..binding });
+            }
             let (disposition, new_tag) = match (ruled.get(&binding.dispute), lowered.get(&binding.dispute)) {
                 (Some(disposition), _) => (Some((*disposition).clone()), None),
                 (None, Some(tag)) => (Some(Disposition::NotMandatory), *tag),
@@ -152,6 +160,7 @@ struct Replay<'a> {
     settings: &'a Settings,
     sources: Sources,
     trees: Trees<'a>,
+    journal: &'a Journal,
     /// What earlier runs left to this one.
     earlier: Vec<Binding>,
     /// What the commands of `review.verify` said.
@@ -214,6 +223,7 @@ impl Replay<'_> {
         Policy {
             mode: self.record.plan.as_ref().map_or(crate::event::Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
+            compare: self.record.calls.keys().any(|id| matches!(id.purpose, Purpose::Compare { .. })),
             rounds: review.rounds.min(self.record.round()),
             verify: review.verify.len().min(self.verdicts.len()),
             repairs: count_of_repairs(&self.record).min(REPAIRS),
@@ -233,6 +243,7 @@ impl Replay<'_> {
                 let lists = self.lists();
                 self.bench(*round, &lists).merge(&self.bindings())
             }
+            Step::Recognise { round } => due::recognised(&self.state, *round),
             Step::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
                 vec![EventKind::DebateRound { round: *round, debate_round: *debate_round, message }]
@@ -295,11 +306,20 @@ impl Replay<'_> {
 
     /// The recorded answer to a call, about the findings as they are numbered now.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
+        let mut events = Vec::new();
+        let part = (call.agent.clone(), call.purpose.clone());
+        if let (Some(reuse), None) = (self.record.reused.get(&part), self.state.reused.get(&part)) {
+            let Reuse { from, findings, asked, superseded } = reuse.clone();
+            let is_known = asked.is_empty();
+            events.push(EventKind::AnswersReused { call: call.clone(), from, findings, asked, superseded });
+            if is_known {
+                return events;
+            }
+        }
         let Call { answer, millis, usage } = match self.record.calls.get(call) {
             Some(known) => Call { answer: self.renumbered(&known.answer), ..known.clone() },
             None => self.unrecorded(call),
         };
-        let mut events = Vec::new();
         if self.record.violated.contains(call) {
             events.push(EventKind::ReadOnlyViolated { call: call.clone(), changes: Vec::new() });
         }
@@ -318,6 +338,7 @@ impl Replay<'_> {
             Purpose::Repair { .. } => "to repair what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("to rule on dispute {dispute}"),
             Purpose::Recheck { .. } => "to check the changes".to_owned(),
+            Purpose::Compare { .. } => "to compare findings with earlier disputes".to_owned(),
             Purpose::Stage { .. } => "about a stage".to_owned(),
             Purpose::Work | Purpose::Peer { .. } => "in a watch".to_owned(),
         };
@@ -345,6 +366,9 @@ impl Replay<'_> {
                 *responses = self.each(responses, |response| &mut response.finding);
             }
             CallAnswer::Recheck { checks } => *checks = self.each(checks, |check| &mut check.finding),
+            CallAnswer::Compare { comparisons } => {
+                *comparisons = self.each(comparisons, |comparison| &mut comparison.finding);
+            }
             CallAnswer::Judge { ruling } => {
                 ruling.duplicate_of = self.now(ruling.duplicate_of).first().and_then(|now| now.first()).copied();
             }
@@ -461,6 +485,7 @@ impl Replay<'_> {
                 until: None,
                 ended: None,
                 is_vouched: true,
+                reopens: dispute.reopens(),
             })
         });
         self.earlier.iter().cloned().chain(own).collect()
@@ -472,7 +497,8 @@ impl Replay<'_> {
 
     fn bench<'b>(&'b self, round: u32, lists: &'b merge::Lists) -> merge::Bench<'b> {
         let workspace = self.trees.workspace;
-        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace }
+        let past = Some(Past { journal: self.journal, trees: self.trees });
+        merge::Bench { state: &self.state, round, lists, sources: &self.sources, workspace, past }
     }
 }
 

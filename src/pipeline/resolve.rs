@@ -32,9 +32,12 @@ impl fmt::Display for Reference {
 
 /// The places that a text refers to: words that look like a path, with or without a line or a test name.
 pub(crate) fn references(text: &str) -> Vec<Reference> {
+    words(text).filter_map(reference).collect()
+}
+
+/// The words of a text, without the quotes and brackets around them.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '"' | '\'' | '(' | ')' | '[' | ']'))
-        .filter_map(reference)
-        .collect()
 }
 
 /// Reads one word as `path`, `path:12`, `path:12-18` or `path::test`.
@@ -160,6 +163,7 @@ pub(crate) fn counted(
             | CallAnswer::Defend { .. }
             | CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. },

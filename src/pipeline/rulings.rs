@@ -94,6 +94,7 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
         until: ruling.until,
         ended: None,
         is_vouched: ruling.by.person.is_some(),
+        reopens: None,
     }
 }
 

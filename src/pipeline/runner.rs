@@ -48,6 +48,13 @@ pub(crate) struct Runner {
     pub(crate) span: Span,
 }
 
+/// What is recorded of a call that has ended.
+pub(crate) struct Finished {
+    pub(crate) events: Vec<EventKind>,
+    /// Files under review that changed while the agent worked, by somebody else.
+    pub(crate) stale: Vec<String>,
+}
+
 impl Runner {
     /// Opens the log of the run. Fails when the folder beside the journal cannot be made.
     pub(crate) fn new(setup: Setup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
@@ -109,7 +116,7 @@ impl Runner {
     ) -> Result<(EventKind, Call), RunError> {
         let agent = call::equipped(&self.settings, agent);
         let place = (&self.settings, &*self.workspace, &*self.templates);
-        let (request, prompt, started) = call::request(place, id, &agent, task, again)?;
+        let (request, prompt, started) = call::request(&self.run, place, id, &agent, task, again)?;
         let call = Call {
             id: id.clone(),
             agents: self.agents.clone(),
@@ -140,11 +147,11 @@ impl Runner {
         called: Called,
         is_stopped: bool,
         covers: impl Fn(&str) -> bool,
-    ) -> Result<Vec<EventKind>, RunError> {
+    ) -> Result<Finished, RunError> {
         let Called { mut answer, sight, transcript, millis, usage, told } = called;
         let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
         let notice = |text: String| EventKind::Notice { text };
-        let mut events = Vec::new();
+        let (mut events, mut outdated) = (Vec::new(), Vec::new());
         match sight {
             Some(sight) if id.purpose.is_coder() => {
                 let did = self.watch.end_of_coder(&self.workspace, &id, sight)?;
@@ -154,7 +161,8 @@ impl Runner {
                 // What never ran has not written.
                 let held = transcript.as_ref().is_none_or(|transcript| transcript.held);
                 let Found { violations, stale } = self.watch.end(&self.workspace, &id, sight, held);
-                events.extend(stale.into_iter().filter(|file| covers(file)).map(|file| {
+                outdated.extend(stale.into_iter().filter(|file| covers(file)));
+                events.extend(outdated.iter().map(|file| {
                     notice(format!(
                         "`{file}` was changed while {} worked, not by it; findings there may be stale",
                         id.agent
@@ -173,6 +181,6 @@ impl Runner {
             }
             events.push(EventKind::CallFinished { call: id, answer, transcript, millis, usage, told });
         }
-        Ok(events)
+        Ok(Finished { events, stale: outdated })
     }
 }

@@ -58,7 +58,7 @@ impl Sources {
     pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
             let bytes = files::read(&self.path(round))?;
-            let mut files: Vec<SourceFile> = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
+            let mut files = Self::parse(&bytes)?;
             for file in files.iter_mut().filter(|file| file.text.contains("[secret:")) {
                 let now = root.and_then(|root| files::read_to_string(&root.join(&file.path)).ok());
                 file.text = now.filter(|now| self.redaction.text(now) == file.text).unwrap_or(take(&mut file.text));
@@ -82,7 +82,17 @@ impl Sources {
     }
 
     fn path(&self, round: u32) -> PathBuf {
-        self.folder.join(format!("sources-{round}.json"))
+        Self::path_in(&self.folder, round)
+    }
+
+    /// Where the files of a round are kept in the folder of its run.
+    pub(crate) fn path_in(folder: &Path, round: u32) -> PathBuf {
+        folder.join(format!("sources-{round}.json"))
+    }
+
+    /// The files of a round as they were kept.
+    pub(crate) fn parse(bytes: &[u8]) -> io::Result<Vec<SourceFile>> {
+        serde_json::from_slice(bytes).map_err(io::Error::other)
     }
 
     pub(crate) fn file(&self, round: u32, path: &str) -> Option<&SourceFile> {

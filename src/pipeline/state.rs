@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
 use crate::domain::{
-    Advised, Agent, AgentName, Answer, Class, Coverage, Disposition, Dispute, DisputeNumber, ExitReason,
-    FailureKind, FileChange, Finding, FindingId, FindingState, Lowered, Recheck, Response, Role, Route,
-    RulingRecord, RulingRef, RunId, Severity, Skip, Spent, Tag, Told, Usage,
+    Advised, Agent, AgentName, Answer, AnswerStatus, AskedFile, Class, Coverage, Disposition, Dispute,
+    DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState, Lowered,
+    RawFinding, Recheck, Relation, Response, ReusedFrom, Role, Route, RulingRecord, RulingRef, RunId, Severity,
+    Skip, Spent, Tag, Told, Usage,
 };
 use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
+use crate::pipeline::reuse;
 use crate::rules::consensus::Policy;
 
 /// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
@@ -21,6 +23,16 @@ pub(crate) struct Call {
     pub(crate) answer: CallAnswer,
     pub(crate) millis: u64,
     pub(crate) usage: Usage,
+}
+
+/// A call, or a part of it, for which earlier answers of the reviewer stand.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reuse {
+    pub(crate) from: Vec<ReusedFrom>,
+    pub(crate) findings: Vec<RawFinding>,
+    /// What is still asked; nothing where the call is not made.
+    pub(crate) asked: Vec<AskedFile>,
+    pub(crate) superseded: Vec<RawFinding>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +62,8 @@ pub(crate) struct State {
     /// Whether there was a later round of which no file could be read.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, Call>,
+    /// What earlier answers stand for, by reviewer and shard.
+    pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
     /// What all calls have used, those too that failed and were made again.
     pub(crate) spent: Spent,
     /// Reviews whose findings are merged.
@@ -62,6 +76,10 @@ pub(crate) struct State {
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
+    /// Findings whose reviewer insists against the ruling that binds them, without new evidence.
+    pub(crate) insisted: BTreeSet<FindingId>,
+    /// Earlier disputes that findings relate to and that do not bind them.
+    pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
@@ -137,7 +155,18 @@ impl State {
                 self.rounds.push(shards.clone());
                 self.unanswered_checks.clear();
             }
-            EventKind::CallStarted { .. } => {}
+            EventKind::CallStarted { .. } | EventKind::FilesReviewed { .. } => {}
+            EventKind::AnswersReused { call, from, findings, asked, superseded } => {
+                if asked.is_empty() {
+                    let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
+                    let (findings, notes) = (findings.clone(), String::new());
+                    let answer = CallAnswer::Review { status, findings, notes, problem: None };
+                    self.calls.insert(call.clone(), Call { answer, millis: 0, usage: reuse::NOTHING });
+                }
+                let (from, findings) = (from.clone(), findings.clone());
+                let reuse = Reuse { from, findings, asked: asked.clone(), superseded: superseded.clone() };
+                self.reused.insert((call.agent.clone(), call.purpose.clone()), reuse);
+            }
             EventKind::CallFinished { call, answer, millis, usage, told, .. } => {
                 self.take_session(call, answer, usage, told);
                 self.finish_call(call, answer);
@@ -194,13 +223,22 @@ impl State {
             | EventKind::IssueClosed { .. } => {}
             EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
                 self.still_disputed.remove(finding);
+                self.related.remove(finding);
                 self.retag(*finding, *tag, dispute.clone());
             }
-            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None } => {
+            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted } => {
                 self.still_disputed.remove(finding);
+                self.related.remove(finding);
+                if *insisted {
+                    self.insisted.insert(*finding);
+                }
                 self.ruled.insert(*finding, (dispute.clone(), disposition.clone()));
             }
+            EventKind::RelatedDispute { finding, earlier } => {
+                self.related.entry(*finding).or_default().push((**earlier).clone());
+            }
             EventKind::StillDisputed { finding, dispute } => {
+                self.related.remove(finding);
                 self.still_disputed.insert(*finding, *dispute);
             }
             EventKind::BeforeImage { kept_as, tree } => {
@@ -361,6 +399,7 @@ impl State {
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }
+            | CallAnswer::Compare { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }
@@ -442,6 +481,36 @@ impl State {
         } else {
             FindingState::Unchecked
         }
+    }
+
+    /// The findings of a round of which it is uncertain whether they repeat an earlier dispute, each with that.
+    pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let may_repeat = |id: FindingId| {
+            let related = self.related.get(&id).into_iter().flatten();
+            // What is open under another tag is raised again.
+            related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
+        };
+        let of_round = self.findings.iter().filter(move |finding| finding.round == round);
+        // Once the coder has answered, a dispute is about what it said.
+        let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
+        let of_round = of_round.filter(move |finding| is_new(&finding.id));
+        of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
+    }
+
+    /// Those of them of which a judge says that they do.
+    pub(crate) fn recognised(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let same: BTreeSet<FindingId> = self
+            .calls
+            .iter()
+            .filter(|(id, _)| id.purpose == Purpose::Compare { round })
+            .flat_map(|(_, call)| match &call.answer {
+                CallAnswer::Compare { comparisons } => comparisons.as_slice(),
+                _ => &[],
+            })
+            .filter(|comparison| comparison.same)
+            .map(|comparison| comparison.finding)
+            .collect();
+        self.uncertain(round).filter(move |(finding, _)| same.contains(&finding.id))
     }
 
     /// The current round, counted from 1.
@@ -538,6 +607,7 @@ impl State {
                 | Purpose::Defend { .. }
                 | Purpose::Judge { .. }
                 | Purpose::Recheck { .. }
+                | Purpose::Compare { .. }
                 | Purpose::Stage { .. }
                 | Purpose::Work
                 | Purpose::Peer { .. } => false,

@@ -32,7 +32,10 @@ fn a_review_changes_nothing_and_gates() {
     let bench = Bench::new();
     let left = bench.review(Mode::Review, ScriptedRunner::new().on("r", "review", review(TWO, 2)));
     assert_eq!(left.ended.outcome.exit, ExitReason::FindingsOpen);
-    assert_eq!(left.heard.events, ["run_started", "ask review-1-0.r.1", "findings_merged", "run_ended"]);
+    assert_eq!(
+        left.heard.events,
+        ["run_started", "ask review-1-0.r.1", "files_reviewed", "findings_merged", "run_ended"]
+    );
     assert_eq!(left.states(), [("F1".into(), FindingState::Open), ("F2".into(), FindingState::Open)]);
     assert_eq!(fs::read_to_string(bench.file()).unwrap(), CODE);
 }
@@ -89,6 +92,7 @@ fn the_standard_flow_implements_and_is_checked() {
         [
             "run_started",
             "ask review-1-0.r.1",
+            "files_reviewed",
             "findings_merged",
             "before_image",
             "ask respond-1.c.1",
@@ -129,7 +133,8 @@ fn an_enforced_finding_is_implemented_under_the_ruling() {
 
 #[test]
 fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
+    bench.settings.review.reuse = false;
     let lower = |tag: &str| {
         let said = format!("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"],\"new_tag\":\"{tag}\"");
         objecting(&bench).on("j", "judge", judge(&said))

@@ -8,11 +8,12 @@ use std::io::{self, BufRead};
 use super::clean::{Line, Lines};
 use super::json::{Extractor, Object, Scope, State};
 use super::markdown::{Kind, Structure};
+use super::nonce;
 
 /// Walks through an answer line by line.
 ///
-/// What a repeated prompt shows between `<<<GLEE-DATA nonce=<nonce> ...` and `>>>GLEE-DATA-END nonce=<nonce>` is the
-/// code under review, nothing the agent says; it reads like a quote.
+/// What a repeated prompt shows between `<<<GLEE-DATA mark=<mark> ...` and `>>>GLEE-DATA-END mark=<mark>` is the code
+/// under review, nothing the agent says; it reads like a quote.
 #[derive(Debug)]
 pub(super) struct Walk<'a, R> {
     lines: Lines<R>,
@@ -73,8 +74,9 @@ impl<'a, R: BufRead> Walk<'a, R> {
 
 /// Whether a line begins or ends data of the prompt.
 fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
-    let given = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(" nonce="));
-    given.and_then(|rest| rest.split_whitespace().next()).is_some_and(|given| is_nonce(nonce, given))
+    let given = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(" mark="));
+    let given = given.and_then(|rest| rest.split_whitespace().next());
+    given.is_some_and(|given| is_nonce(nonce.map(nonce::mark), given))
 }
 
 /// Whether the nonce of an answer is the one that was given out; without one any will do.

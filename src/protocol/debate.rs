@@ -190,6 +190,7 @@ fn finding(claim: Claim) -> RawFinding {
         confidence: claim.confidence.map(|sure| crate::domain::Confidence::clamped(i64::from(sure))),
         evidence: Vec::new(),
         rule: claim.rule,
+        insists_on: None,
     }
 }
 

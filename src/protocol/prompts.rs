@@ -18,13 +18,14 @@ mod context;
 mod own;
 
 /// The templates, which a project may replace; each has the name of its task.
-pub const TEMPLATES: [(&str, &str); 13] = [
+pub const TEMPLATES: [(&str, &str); 14] = [
     ("review.md", include_str!("prompts/review.md")),
     ("respond.md", include_str!("prompts/respond.md")),
     ("judge.md", include_str!("prompts/judge.md")),
     ("examine.md", include_str!("prompts/examine.md")),
     ("defend.md", include_str!("prompts/defend.md")),
     ("recheck.md", include_str!("prompts/recheck.md")),
+    ("compare.md", include_str!("prompts/compare.md")),
     ("stage.md", include_str!("prompts/stage.md")),
     ("aggregate.md", include_str!("prompts/aggregate.md")),
     ("arbitrate.md", include_str!("prompts/arbitrate.md")),
@@ -98,6 +99,14 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
         return Err(PromptError::NoClosing { place });
     }
     Ok(text)
+}
+
+/// The text of the template of a task: the project's own, else the built-in one. Fails when the project's cannot be read.
+pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptError> {
+    let found = TEMPLATES.iter().find(|(name, _)| name.strip_suffix(".md") == Some(task));
+    let (name, built_in) = found.expect("each task has a template");
+    let own = overrides.map(|folder| read(&folder.join(name))).transpose()?.flatten();
+    Ok(own.unwrap_or_else(|| (*built_in).to_owned()))
 }
 
 /// The instructions of a stage out of the template in its file, which knows `id`, `stage` and `fields`. Fails when it

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Challenge, Disposition, Dispute, Finding, FindingId, Location, Opinion, Question, ReviewRequest,
-    Role, RulingRef, Untrusted,
+    AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, Question,
+    ReviewRequest, Role, RulingRef, Untrusted,
 };
 
 /// A file, or a part of one, that an agent is shown.
@@ -84,6 +84,15 @@ pub struct FailedCheck {
     pub command: String,
     /// How it ended, with the end of what it printed.
     pub output: Untrusted,
+}
+
+/// A finding that may repeat an earlier dispute, as a judge gets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UncertainPair {
+    /// The finding.
+    pub finding: Finding,
+    /// The earlier dispute.
+    pub earlier: EarlierDispute,
 }
 
 /// The change made for a finding, as its raiser gets it for the re-check.
@@ -190,6 +199,14 @@ pub enum Task {
         /// The files after the change.
         files: Vec<SourceFile>,
     },
+    /// Say of each finding whether it names the same problem as an earlier dispute (role judge). The answer is
+    /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON, each with `finding` and `answer`.
+    Compare {
+        /// The findings, each with one dispute.
+        pairs: Vec<UncertainPair>,
+        /// The files that the findings are about.
+        files: Vec<SourceFile>,
+    },
     /// Answer a stage, as one of several (role reviewer: nothing is written). The answer is a JSON object with `nonce` and
     /// the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
     Stage {
@@ -274,6 +291,7 @@ impl Task {
             Self::Respond { .. } => "respond",
             Self::Judge { .. } => "judge",
             Self::Recheck { .. } => "recheck",
+            Self::Compare { .. } => "compare",
             Self::Stage { .. } => "stage",
             Self::Aggregate { .. } => "aggregate",
             Self::Arbitrate { .. } => "arbitrate",
@@ -295,7 +313,9 @@ impl Task {
             | Self::Questions { .. }
             | Self::Peer { .. } => Role::Reviewer,
             Self::Respond { .. } | Self::Work { .. } => Role::Coder,
-            Self::Judge { .. } | Self::Arbitrate { .. } | Self::Validate { .. } => Role::Judge,
+            Self::Judge { .. } | Self::Compare { .. } | Self::Arbitrate { .. } | Self::Validate { .. } => {
+                Role::Judge
+            }
             Self::Aggregate { .. } => Role::Aggregator,
         }
     }
@@ -320,6 +340,7 @@ impl Task {
             Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),
             Self::Respond { items, .. } => items.iter().map(|item| item.finding.id).collect(),
             Self::Judge { dispute, .. } => vec![dispute.finding.id],
+            Self::Compare { pairs, .. } => pairs.iter().map(|pair| pair.finding.id).collect(),
             Self::Recheck { changes, .. } => changes.iter().map(|change| change.finding.id).collect(),
         }
     }

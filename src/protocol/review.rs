@@ -1,6 +1,7 @@
 //! A reviewer's answer: tagged prose and JSON to findings, and findings back to prose.
 
 mod draft;
+mod insists;
 pub(super) mod issue;
 mod render;
 mod result;
@@ -17,7 +18,7 @@ use self::union::Results;
 use super::answer::{Closing, Walk};
 use super::json::{Scope, State};
 pub use super::place::{Paths, split};
-use crate::domain::{AnswerStatus, RawFinding};
+use crate::domain::{AnswerStatus, RawFinding, RulingRef};
 
 /// What was read in a reviewer's answer. Serialises to the form that `glee parse` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,15 +49,20 @@ pub struct ReviewAnswer {
 /// size of the answer, memory bounded.
 /// Fails only where `input` cannot be read.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
-    parse_of(input, nonce, &Paths::default())
+    parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// As [`parse`]; paths under review are recognised in prose as they are, blanks in them included.
-/// Fails only where `input` cannot be read.
-pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io::Result<ReviewAnswer> {
+/// As [`parse`]; paths under review are recognised in prose as they are, blanks in them included, and so are references
+/// to the rulings `shown` that the reviewer was told of. Fails only where `input` cannot be read.
+pub fn parse_of<R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    paths: &Paths,
+    shown: &[RulingRef],
+) -> io::Result<ReviewAnswer> {
     let mut walk = Walk::with(input, nonce, Scope::Lists);
     let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);
-    let mut draft = Draft::new(paths);
+    let mut draft = Draft::new(paths, shown);
     let mut results = Results::new(nonce);
     while let Some(step) = walk.next(draft.mark())? {
         if step.is_prose() && closing.take(step.text) {
@@ -80,6 +86,10 @@ pub fn parse_of<R: BufRead>(input: R, nonce: Option<&str>, paths: &Paths) -> io:
     }
     results.leave_out_prompt(&mut draft, closing.number());
     let mut answer = results.unite(draft, &closing, walk.json.too_large, walk.json.broken);
+    for finding in &mut answer.findings {
+        let named = finding.insists_on.take().map(|ruling| ruling.mark());
+        finding.insists_on = named.and_then(|named| RulingRef::among(&named, shown)).cloned();
+    }
     if !answer.status.is_complete() {
         answer.problem = Some(problem(&answer, walk.json.fault, &closing));
     }

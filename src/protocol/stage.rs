@@ -87,6 +87,7 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
         | Task::Respond { .. }
         | Task::Judge { .. }
         | Task::Recheck { .. }
+        | Task::Compare { .. }
         | Task::Work { .. }
         | Task::Peer { .. } => unreachable!("reviews have parsers of their own"),
     })

@@ -229,6 +229,15 @@ fn sheet(look: Look, question: &Question) -> String {
     for cited in &question.cited {
         sheet.push_str(&code(Tone::Key, cited, String::new()));
     }
+    for earlier in &dispute.earlier {
+        let _ = writeln!(sheet, "\n{}", look.paint(Tone::Strong, &format!("Earlier dispute {}", earlier.dispute)));
+        paragraph(&mut sheet, look, "  ", &printable::block(&earlier.sentence()));
+        paragraph(&mut sheet, look, "  ", &printable::block(&earlier.decided().labelled("decided then: ")));
+        let diff = earlier.diff().map(printable::block).unwrap_or_default();
+        for line in diff.lines() {
+            let _ = writeln!(sheet, "  {}", look.cut(line, look.width.saturating_sub(2)));
+        }
+    }
     for record in &dispute.rulings {
         let by = match &record.by {
             Ruler::Judge { name } => format!("The judge {}", printable::line(&name.0)),

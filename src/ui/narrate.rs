@@ -3,8 +3,8 @@
 //! Pure: events in, printable lines out. Whether an agent's work is also shown live is `progress`'s business.
 
 use crate::domain::{
-    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector, Role,
-    Ruler, RulingRecord, Tag,
+    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector,
+    ReusedFrom, Role, Ruler, RulingRecord, Tag,
 };
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};
@@ -54,6 +54,7 @@ impl Narrator {
             Purpose::Repair { .. } => "repairing what its edits broke".to_owned(),
             Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
             Purpose::Recheck { .. } => "checking the changes".to_owned(),
+            Purpose::Compare { .. } => "comparing findings with earlier disputes".to_owned(),
             Purpose::Stage { part } => match part {
                 Part::Position => "answering".to_owned(),
                 Part::Aggregate => "synthesising the answers".to_owned(),
@@ -97,6 +98,8 @@ impl Narrator {
                 Starts::Live => Vec::new(),
             },
             EventKind::CallFinished { call, answer, millis, .. } => self.finish(look, call, answer, *millis),
+            EventKind::AnswersReused { call, from, asked, .. } => vec![self.reused(look, call, from, asked.len())],
+            EventKind::FilesReviewed { .. } => Vec::new(),
             EventKind::ReadOnlyViolated { call, changes } => {
                 let agent = printable::line(&call.agent.0);
                 let mark = look.paint(Tone::Bad, look.glyph(Glyph::Failed));
@@ -111,6 +114,12 @@ impl Narrator {
             EventKind::DebateShutdown { messages } => messages.iter().filter_map(unfinished).collect(),
             EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if verbose => {
                 vec![faint(format!("  {finding} is [{tag}] now, by dispute {dispute}"))]
+            }
+            EventKind::AlreadyRuled { finding, dispute, insisted: true, .. } => {
+                vec![format!("  {finding}: insisted on dispute {dispute} without new evidence")]
+            }
+            EventKind::RelatedDispute { finding, earlier } => {
+                vec![format!("  {finding}: {}", printable::line(&earlier.sentence()))]
             }
             EventKind::AlreadyRuled { finding, dispute, disposition, .. } if verbose => {
                 vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
@@ -236,6 +245,22 @@ impl Narrator {
         lines
     }
 
+    fn reused(&self, look: Look, call: &CallId, from: &[ReusedFrom], asked: usize) -> String {
+        let files: usize = from.iter().map(|from| from.files.len() + from.in_part.len()).sum();
+        let runs: Vec<String> = from.iter().map(|from| printable::line(from.run.short())).collect();
+        let runs = match runs.as_slice() {
+            [one] => format!("run {one}"),
+            several => format!("{} runs", several.len()),
+        };
+        let shard = match &call.purpose {
+            Purpose::Review { shard, .. } if self.shards > 1 => format!("shard {}/{}: ", shard + 1, self.shards),
+            _ => String::new(),
+        };
+        let asked = if asked == 0 { String::new() } else { format!(", {} to ask", draw::count(asked, "file")) };
+        let name = look.paint(Tone::Strong, &self.name(&call.agent));
+        format!("  {name}  {shard}{} reused from {runs}{asked}", draw::count(files, "file"))
+    }
+
     fn finish(&self, look: Look, call: &CallId, answer: &CallAnswer, millis: u64) -> Vec<String> {
         let (glyph, tone, mut what) = told(answer);
         if let (Purpose::Review { shard, .. }, true) = (&call.purpose, self.shards > 1) {
@@ -334,6 +359,11 @@ fn told(answer: &CallAnswer) -> (Glyph, Tone, String) {
             let resolved = checks.iter().filter(|check| check.resolved).count();
             let what = format!("{resolved} of {} resolved", draw::count(checks.len(), "finding"));
             if resolved == checks.len() { done(what) } else { (Glyph::Attention, Tone::Warn, what) }
+        }
+        CallAnswer::Compare { comparisons } => {
+            let same = comparisons.iter().filter(|comparison| comparison.same).count();
+            let findings = draw::count(comparisons.len(), "finding");
+            done(format!("{same} of {findings} repeat earlier disputes"))
         }
         CallAnswer::Stage { said } => stages::said(said),
         CallAnswer::Work { said } => done(printable::line(said)),
@@ -465,6 +495,7 @@ mod tests {
                 dispute: DisputeNumber(1).into(),
                 disposition: Disposition::AcceptedRisk,
                 new_tag: None,
+                insisted: false,
             },
             EventKind::BeforeImage { kept_as: "refs/glee/run/x/before".to_owned(), tree: "4b".to_owned() },
             start(respond.clone(), Role::Coder),

@@ -136,7 +136,7 @@ impl Engine {
         let backups = self.state.plan.iter().flat_map(|plan| &plan.backups);
         let backups = backups.map(|agent| call::equipped(&self.setup.settings, agent)).collect();
         let place = (&self.setup.settings, &*self.setup.workspace, &*self.setup.templates);
-        let (request, prompt, started) = call::request(place, &id, &agent, task, again)?;
+        let (request, prompt, started) = call::request(&self.run, place, &id, &agent, task, again)?;
         self.append(started)?;
         let call = Call {
             id: id.clone(),

@@ -192,6 +192,11 @@ impl<'a> Blocks<'a> {
         self.lines.get(first..last.min(self.lines.len())).unwrap_or_default()
     }
 
+    /// Some lines as text, each with its line end.
+    pub fn text(&self, block: &RangeInclusive<u32>) -> String {
+        self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
+    }
+
     /// The BLAKE3 hash (hex) of some lines, white space folded.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();

@@ -44,6 +44,23 @@ pub(super) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) ->
     Difference { text, changed, added, removed }
 }
 
+/// The unified diff of two texts without a header, with three lines of context.
+pub(crate) fn hunks(old: &str, new: &str) -> String {
+    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new);
+    diff.unified_diff().context_radius(3).to_string()
+}
+
+/// The line of the new text at the place of a line of the old one, both counted from 1.
+pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
+    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new);
+    let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
+    let now = diff.ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {
+        let within = index - op.old_range().start;
+        op.new_range().start + within.min(op.new_range().len().saturating_sub(1))
+    });
+    now.map_or(line, |now| line_number(now) + 1)
+}
+
 fn header(old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     let name = |side: &str, path: Option<&[u8]>| match path {
         Some(path) => names::shown(&names::quoted(&[side.as_bytes(), path].concat())),

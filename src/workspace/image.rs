@@ -114,6 +114,17 @@ impl Workspace {
         found.ok()?.bytes().ok()
     }
 
+    /// The bytes of a file in a commit of the repository; `None` outside of git, and where it is not there.
+    pub fn read_at_commit(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
+        let mut objects = self.repository.as_ref()?.objects(None).ok()?;
+        let is_plain = !path.contains(['\n', '\0']);
+        objects
+            .read_file(&format!("{}:{path}", object_id(commit.as_bytes()).filter(|_| is_plain)?))
+            .ok()?
+            .bytes()
+            .ok()
+    }
+
     /// The files of a recorded tree, given by its id or by what it is kept as.
     pub(super) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {

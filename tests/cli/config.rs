@@ -168,7 +168,7 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
         ),
         (
             ["review", "x"],
-            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.quorum, review.verify, review.jobs, review.max_file_size, review.skipped, review.max_shard_size, review.debate, review.consensus, review.on_dispute, review.judge\n",
+            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.reuse, review.quorum, review.verify, review.jobs, review.max_file_size, review.skipped, review.max_shard_size, review.debate, review.consensus, review.on_dispute, review.judge\n",
         ),
         (
             ["agents", "x"],

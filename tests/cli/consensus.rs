@@ -11,7 +11,7 @@ use crate::support::{Output, Sandbox};
 const SAY: &str = r#"#!/bin/sh
 prompt=$(cat)
 file="$HOME/said/$GLEE_AGENT.$GLEE_TASK"
-case $prompt in "You are asked again"*) [ -f "$file.again" ] && file="$file.again";; esac
+case $prompt in *"You are asked again"*) [ -f "$file.again" ] && file="$file.again";; esac
 if [ ! -f "$file" ]; then echo "nothing to say" >&2; exit 1; fi
 if grep -q '^hang' "$file"; then sleep 100; fi
 sed "s/NONCE/$GLEE_NONCE/" "$file"

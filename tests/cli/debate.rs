@@ -173,7 +173,7 @@ fn spec_22_asked_again_a_reviewer_is_told_the_parsers_error() {
     let again = |first: &str| {
         let script = format!(
             "if printf '%s' \"$prompt\" | grep -q 'asked again'; then\n\
-             echo \"[LOW] app.py:1 told: $(printf '%s' \"$prompt\" | head -n 1)\"\n\
+             echo \"[LOW] app.py:1 told: $(printf '%s' \"$prompt\" | grep 'asked again, because')\"\n\
              echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n\
              else\n{first}\nfi\n"
         );

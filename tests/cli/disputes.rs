@@ -55,6 +55,7 @@ fn finding(id: u32, tag: Tag, by: &str) -> Finding {
             confidence: None,
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
+            insists_on: None,
         },
         mandatory: true,
         raised_by: vec![AgentName::from(by)],

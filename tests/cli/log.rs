@@ -80,7 +80,7 @@ fn verbose_says_more_on_stderr_and_nothing_else_on_stdout() {
     let sandbox = scene();
     let plain = sandbox.glee(&["review", "a.py", "--format", "jsonl"]);
     let counts = ["-q", "-v", "-vv"].map(|flag| {
-        let told = sandbox.glee(&["review", "a.py", "--format", "jsonl", flag]);
+        let told = sandbox.glee(&["review", "a.py", "--full", "--format", "jsonl", flag]);
         assert_eq!(told.stdout.lines().count(), plain.stdout.lines().count(), "{flag}: {told}");
         assert!(told.stdout.lines().all(|line| line.starts_with('{')), "{flag}: {told}");
         assert!(!told.stderr.contains(KEY) && !told.stderr.contains('\u{1b}'), "{flag}: {told}");

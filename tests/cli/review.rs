@@ -1,5 +1,8 @@
 //! `glee review` with agents that are shell scripts, as a new user would write them from the README.
 
+use std::fs;
+use std::path::Path;
+
 use crate::support::Sandbox;
 
 /// Raises a mandatory finding for each `eval(`, and an optional one for each `TODO`, in `app.py`.
@@ -137,6 +140,67 @@ fn the_whole_job_with_three_scripts() {
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
 
+/// The prompts of all calls of the last run, by the name of the file that keeps each.
+fn prompts(sandbox: &Sandbox) -> Vec<(String, String)> {
+    fn below(folder: &Path, found: &mut Vec<(String, String)>) {
+        for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            if path.is_dir() {
+                below(&path, found);
+            } else if name.ends_with(".prompt") {
+                found.push((name, fs::read_to_string(path).expect("a prompt")));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    below(&sandbox.state(), &mut found);
+    found.sort();
+    found
+}
+
+/// The bytes with which two texts begin alike, in percent of the longer one.
+fn common(a: &str, b: &str) -> usize {
+    let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    100 * same / a.len().max(b.len())
+}
+
+#[test]
+fn prompts_about_the_same_code_begin_alike() {
+    let sandbox = project();
+    let long: String = (0..400).map(|n| format!("def step_{n}(value):\n    return value + {n}\n")).collect();
+    sandbox.write("app.py", format!("{APP}{long}"));
+    // The first answer has no closing line, so that it is asked for again.
+    let careless =
+        "#!/bin/sh\nif grep -q 'You are asked again'; then ./lens.sh; else echo '[LOW] app.py:1 A'; fi\n";
+    sandbox.script("careless.sh", careless);
+    let connected = sandbox.glee(&[
+        "connect",
+        "careless",
+        "--role",
+        "reviewer",
+        "--name",
+        "careless",
+        "--focus",
+        "security",
+        "--command",
+        "./careless.sh",
+    ]);
+    assert_eq!(connected.code, 0, "{connected}");
+    let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate"]);
+    assert_eq!(reviewed.code, 3, "{reviewed}");
+    let kept = prompts(&sandbox);
+    let of =
+        |part: &str| kept.iter().filter(|(name, _)| name.contains(part)).map(|(_, text)| text).collect::<Vec<_>>();
+    let names: Vec<&String> = kept.iter().map(|(name, _)| name).collect();
+    for (part, count) in [("review", 3), ("judge", 3)] {
+        let same = of(part);
+        assert_eq!(same.len(), count, "{names:?}");
+        for pair in same.windows(2) {
+            assert!(common(pair[0], pair[1]) >= 90, "{part}: {}", common(pair[0], pair[1]));
+        }
+    }
+}
+
 pub(crate) fn outcome_run(text: &str) -> String {
     json(text)["run"].as_str().expect("an outcome names its run").to_owned()
 }
@@ -232,7 +296,7 @@ fn a_private_key_is_shown_to_nobody_unless_it_is_allowed() {
 prompt=$(cat)
 n=0
 say() { echo "[LOW] $1"; n=$((n + 1)); }
-case "$prompt" in *"Values that look like secrets"*"[secret:private-key:"*) say "told of a placeholder" ;; esac
+case "$prompt" in *"[secret:private-key:"*"Values that look like secrets"*) say "told of a placeholder" ;; esac
 case "$prompt" in *MIIEpAIBAAKCAQEA*) say "told the key" ;; esac
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
 "#;
@@ -354,7 +418,10 @@ fn events_are_printed_as_they_happen_and_can_be_read_again() {
     assert_eq!(output.code, 1, "{output}");
     let kinds: Vec<String> =
         output.stdout.lines().map(|line| json(line)["event"].as_str().unwrap_or("?").to_owned()).collect();
-    assert_eq!(kinds, ["run_started", "call_started", "call_finished", "findings_merged", "run_ended"]);
+    assert_eq!(
+        kinds,
+        ["run_started", "call_started", "call_finished", "files_reviewed", "findings_merged", "run_ended"]
+    );
     let again = sandbox.glee(&["runs", "show", "--format", "jsonl"]);
     assert_eq!(again.stdout, output.stdout);
 }

@@ -208,7 +208,8 @@ fn obey(folder: &str) {
     let (task, nonce) = (variable("GLEE_TASK"), variable("GLEE_NONCE"));
     keep(&format!("{folder}/prompt-{task}-{nonce}"), &prompt);
     print(format!("{prompt}\n").as_bytes());
-    let (opening, closing) = (format!("<<<GLEE-DATA nonce={nonce}"), format!(">>>GLEE-DATA-END nonce={nonce}"));
+    let mark = nonce.get(..16).unwrap_or_default();
+    let (opening, closing) = (format!("<<<GLEE-DATA mark={mark}"), format!(">>>GLEE-DATA-END mark={mark}"));
     // A request in JSON is data but for its keys.
     let mut is_data = prompt.starts_with('{');
     for line in prompt.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
@@ -296,7 +297,9 @@ fn print(bytes: &[u8]) {
 
 fn filled(text: &str) -> String {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    text.replace("{nonce}", &variable("GLEE_NONCE")).replace("{dispute}", &variable("GLEE_DISPUTE"))
+    let nonce = variable("GLEE_NONCE");
+    let filled = text.replace("{mark}", nonce.get(..16).unwrap_or_default()).replace("{nonce}", &nonce);
+    filled.replace("{dispute}", &variable("GLEE_DISPUTE"))
 }
 
 fn spray(bytes: u64, line: u64) {

@@ -97,8 +97,8 @@ pub enum BuiltinError {
     Request(#[source] serde_json::Error),
     #[error("`builtin:{agent}` cannot take a task for a {role}")]
     WrongTask { agent: &'static str, role: Role },
-    /// An embedded analyser has no more to say than its findings.
-    #[error("an embedded agent takes no part in a debate")]
+    /// An embedded analyser has no more to say than its findings, and compares no words.
+    #[error("an embedded agent takes no part in a debate and compares no findings")]
     Argues,
     /// An embedded analyser knows code, not requirements.
     #[error("an embedded agent answers no stage, no checkpoint and no review request of a watch")]
@@ -144,7 +144,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
     let body = match &request.task {
         Task::Review { files, .. } => reviewer::review(files, root)?,
         Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,
-        Task::Examine { .. } | Task::Defend { .. } => return Err(BuiltinError::Argues),
+        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } => return Err(BuiltinError::Argues),
         Task::Stage { .. }
         | Task::Aggregate { .. }
         | Task::Arbitrate { .. }

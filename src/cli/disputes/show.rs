@@ -81,6 +81,14 @@ impl Page {
         for evidence in &record.dispute.objection.evidence {
             page.body(2, &evidence.labelled("Evidence: "));
         }
+        for earlier in &record.dispute.earlier {
+            page.section(&format!("Earlier dispute {}", earlier.dispute));
+            page.body(2, &earlier.sentence());
+            page.body(2, &earlier.decided().labelled("Decided then: "));
+            for line in earlier.diff().map(printable::block).unwrap_or_default().lines() {
+                page.line(&format!("  {line}"));
+            }
+        }
         if let Some(route) = record.dispute.route {
             page.section(&format!("Route: {route}"));
         }

@@ -99,7 +99,7 @@ impl Engine {
             stopped |= self.runner.stop.is_stopped();
             if let Some((id, called)) = done {
                 running.remove(&id);
-                for event in self.runner.ended(id, called, stopped, |_| false)? {
+                for event in self.runner.ended(id, called, stopped, |_| false)?.events {
                     self.append(event)?;
                 }
             }

@@ -1,7 +1,8 @@
 //! What a prompt's template can say: the request as values, every word of others inside a fence.
 //!
-//! A fence carries the nonce of the call, which nobody outside of it knew when the words were written; should they hold
-//! it all the same, it is taken out. So nothing inside can end its fence, and a template cannot show data without one.
+//! A fence carries the mark of the run, which nobody outside of it knew when the words were written; an agent of the same
+//! run that knows it gains nothing, since the mark is removed from all words of others. So nothing inside can end its
+//! fence, and a template cannot show data without one.
 //! Every line inside begins with its number or a colon: an agent that repeats its whole prompt has not said any of it,
 //! because tags, closing lines, JSON and code fences count only where a line begins with them.
 
@@ -9,12 +10,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{Dispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
-use crate::protocol::printable;
+use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
-    Task,
+    Task, UncertainPair,
 };
+use crate::protocol::{nonce, printable};
 use crate::rules::stages;
 
 /// The names a template may use.
@@ -32,6 +33,7 @@ pub(super) fn closing(request: &Request) -> String {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
         }
         Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
+        Task::Compare { .. } => format!("GLEE-COMPARE-END nonce={nonce} answers=<n>"),
         Task::Work { .. } => format!("GLEE-WORK-END nonce={nonce} answers=<n>"),
         Task::Stage { .. } => format!("GLEE-STAGE-END nonce={nonce} answers=<n>"),
         // What is only answered as an object is told from others by this member.
@@ -46,7 +48,7 @@ pub(super) fn closing(request: &Request) -> String {
 }
 
 pub(super) fn context(request: &Request) -> Context {
-    let fence = Fence { nonce: &request.nonce };
+    let fence = Fence { mark: nonce::mark(&request.nonce) };
     let mut values = Context::from([
         ("again", json!(request.again.as_deref().map(|why| fence.line(why)).unwrap_or_default())),
         ("agent", json!(fence.line(&request.agent.0))),
@@ -90,6 +92,7 @@ pub(super) fn context(request: &Request) -> Context {
             values.insert("finding", fence.finding(&dispute.finding, None));
             values.insert("objection", json!(fence.objection(dispute)));
             values.insert("earlier", json!(fence.earlier(&dispute.rulings)));
+            values.insert("related", json!(fence.related(&dispute.earlier)));
             values.insert("written", json!(fence.written(written)));
             values.insert("precedents", json!(fence.rulings("precedents", precedents)));
             values.insert("files", fence.files(files));
@@ -97,6 +100,11 @@ pub(super) fn context(request: &Request) -> Context {
         Task::Recheck { changes, files } => {
             values.insert("changes", changes.iter().map(|change| fence.change(change)).collect());
             values.insert("ids", json!(ids(changes.iter().map(|change| change.finding.id))));
+            values.insert("files", fence.files(files));
+        }
+        Task::Compare { pairs, files } => {
+            values.insert("pairs", pairs.iter().map(|pair| fence.pair(pair)).collect());
+            values.insert("ids", json!(ids(pairs.iter().map(|pair| pair.finding.id))));
             values.insert("files", fence.files(files));
         }
         Task::Stage { about, input, resolved } => {
@@ -163,17 +171,17 @@ fn ids(ids: impl Iterator<Item = FindingId>) -> String {
 }
 
 /// As many empty lines are shown as one: of a large file the lines far from a change are left empty.
-const LONG_GAP: usize = 40;
+const LONG_GAP: usize = 8;
 
 /// Puts the words of others between markers.
 struct Fence<'a> {
-    nonce: &'a str,
+    mark: &'a str,
 }
 
 impl Fence<'_> {
-    /// One line of others' words for use outside of a fence: control characters escaped, the nonce taken out.
+    /// One line of others' words for use outside of a fence: control characters escaped, the mark removed.
     fn line(&self, text: &str) -> String {
-        self.without_nonce(&printable::line(text))
+        self.without_mark(&printable::line(text))
     }
 
     /// Words of others, each line behind a colon.
@@ -202,13 +210,13 @@ impl Fence<'_> {
     }
 
     fn between(&self, what: &str, lines: String) -> String {
-        let Self { nonce } = self;
-        let (what, lines) = (self.line(what), self.without_nonce(&lines));
-        format!("<<<GLEE-DATA nonce={nonce} {what}\n{lines}>>>GLEE-DATA-END nonce={nonce}")
+        let Self { mark } = self;
+        let (what, lines) = (self.line(what), self.without_mark(&lines));
+        format!("<<<GLEE-DATA mark={mark} {what}\n{lines}>>>GLEE-DATA-END mark={mark}")
     }
 
-    fn without_nonce(&self, text: &str) -> String {
-        if self.nonce.is_empty() { text.to_owned() } else { text.replace(self.nonce, "[nonce]") }
+    fn without_mark(&self, text: &str) -> String {
+        if self.mark.is_empty() { text.to_owned() } else { text.replace(self.mark, "[mark]") }
     }
 
     fn files(&self, files: &[SourceFile]) -> Value {
@@ -235,7 +243,7 @@ impl Fence<'_> {
             let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
             let why = if ruling.rationale.is_empty() { "no reason given" } else { ruling.rationale.as_written() };
             let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
-            printable::line(&format!("dispute {}: {place}{title}: {word}: {why}", ruling.dispute))
+            printable::line(&format!("{}: {place}{title}: {word}: {why}", ruling.dispute.mark()))
         };
         self.lines(what, rulings.iter().map(line))
     }
@@ -313,7 +321,7 @@ impl Fence<'_> {
         Context::from([
             ("id", json!(self.line(&about.id))),
             ("stage", json!(self.line(&about.stage))),
-            ("instructions", json!(self.without_nonce(&about.instructions))),
+            ("instructions", json!(self.without_mark(&about.instructions))),
             ("prompt", json!(self.around("request", &about.prompt))),
             ("fields", json!(fields)),
         ])
@@ -344,6 +352,27 @@ impl Fence<'_> {
             add(&mut text, &format!("{name}: "), reason);
         }
         self.around(what, &text)
+    }
+
+    fn pair(&self, UncertainPair { finding, earlier }: &UncertainPair) -> Value {
+        let mut text = earlier.title.as_written().to_owned();
+        add(&mut text, "Decided: ", &earlier.decided());
+        let mut value = self.finding(finding, None);
+        value["dispute"] = json!(earlier.dispute);
+        value["earlier"] = json!(self.around(&format!("dispute={}", earlier.dispute), &text));
+        value
+    }
+
+    fn related(&self, disputes: &[EarlierDispute]) -> String {
+        let mut text = String::new();
+        for earlier in disputes {
+            add(&mut text, "", &earlier.sentence());
+            add(&mut text, "Decided then: ", &earlier.decided());
+            if let Some(diff) = earlier.diff() {
+                add(&mut text, "", diff);
+            }
+        }
+        if text.is_empty() { text } else { self.around("earlier disputes", text.trim_start()) }
     }
 
     fn earlier(&self, rulings: &[RulingRecord]) -> String {

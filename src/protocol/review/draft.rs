@@ -7,8 +7,9 @@ use super::super::answer::Step;
 use super::super::markdown::{self, Kind, Structure};
 use super::super::place::{self, Paths};
 use super::super::tag;
+use super::insists;
 use super::sure::{self, Sure};
-use crate::domain::{RawFinding, Severity, Tag};
+use crate::domain::{RawFinding, RulingRef, Severity, Tag};
 
 /// The most text that is kept of one answer, in bytes.
 const TEXT_CAP: usize = 6 << 20;
@@ -24,6 +25,8 @@ const FINDINGS_CAP: usize = 3 << 20;
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     paths: &'a Paths,
+    /// The rulings that the reviewer was told of.
+    shown: &'a [RulingRef],
     text: String,
     segments: Vec<Segment>,
     findings: Vec<RawFinding>,
@@ -84,10 +87,11 @@ struct Item {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(paths: &'a Paths) -> Self {
+    pub(super) fn new(paths: &'a Paths, shown: &'a [RulingRef]) -> Self {
         let notes = Segment { start: 0, body: 0, owner: Owner::Notes, left_out: 0 };
         Self {
             paths,
+            shown,
             text: String::new(),
             segments: vec![notes],
             findings: Vec::new(),
@@ -149,7 +153,7 @@ impl<'a> Draft<'a> {
         } else if matches!(self.last().owner, Owner::Row(_)) {
             self.close();
         }
-        let item = if step.is_prose() { item(step.text, self.paths) } else { None };
+        let item = if step.is_prose() { item(step.text, self.paths, self.shown) } else { None };
         self.previous = match (step.kind, &item) {
             (Kind::Text, _) if step.text.contains('|') => match self.previous {
                 Previous::FirstRow { .. } | Previous::Row => Previous::Row,
@@ -315,12 +319,14 @@ pub(super) fn weight(finding: &RawFinding) -> usize {
 }
 
 /// Reads the finding that a line begins, if it begins one.
-fn item(line: &str, paths: &Paths) -> Option<Item> {
+fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     let row = markdown::table_row(line);
     let peeled = markdown::peel_item(row.map_or(line, |(first, _)| first));
     let mark = tag::read(peeled.rest)?;
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
     let rest = cells.as_deref().unwrap_or(mark.rest);
+    let (without, insists_on) = insists::split(rest, paths, shown).unzip();
+    let rest = without.as_deref().unwrap_or(rest);
     let (rest, sure) = match sure::split(rest) {
         Some((rest, sure)) => (rest, Some(sure)),
         None => (rest, None),
@@ -340,6 +346,7 @@ fn item(line: &str, paths: &Paths) -> Option<Item> {
     let mut finding = RawFinding {
         severity: Severity { tag, raw: mark.word.to_owned() },
         title: shorten(title).into(),
+        insists_on,
         ..RawFinding::default()
     };
     put(&mut finding, place);

@@ -2,7 +2,7 @@
 
 use super::super::json::Loose;
 use super::super::{markdown, place, tag};
-use crate::domain::{Confidence, RawFinding, Severity, Tag, Untrusted};
+use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::rules::consensus::UNTITLED;
 
 /// Names of what is taken as the title, the best first.
@@ -37,6 +37,7 @@ const SUGGESTION: &[&str] = &["suggestion", "fix", "recommendation"];
 const CONFIDENCE: &[&str] = &["confidence"];
 const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
+const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
 
 /// Names of fields whose texts say nothing of a finding.
 const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
@@ -64,6 +65,7 @@ impl<'a> Issue<'a> {
     pub(super) fn knows(name: &str) -> bool {
         let others = [
             SEVERITY, TAG, LEVEL, FILE, LINE, END_LINE, LOCATION, CATEGORY, SUGGESTION, CONFIDENCE, EVIDENCE, RULE,
+            INSISTS_ON,
         ];
         HEADS.contains(&name) || BODIES.contains(&name) || others.iter().any(|names| names.contains(&name))
     }
@@ -131,8 +133,17 @@ impl<'a> Issue<'a> {
             confidence: confidence(self.get(CONFIDENCE)),
             evidence: self.get(EVIDENCE).texts().into_iter().map(Untrusted::from).collect(),
             rule: self.get(RULE).string(),
+            insists_on: self.get(INSISTS_ON).word().and_then(|word| ruling(&word)),
         }
     }
+}
+
+/// A reference to a ruling as it is written; whether the reviewer was told of it is not known here.
+fn ruling(word: &str) -> Option<RulingRef> {
+    let digits = word.trim().trim_start_matches(['D', 'd']);
+    let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = digits.parse().ok().map(|number| RulingRef::Number(DisputeNumber(number)));
+    number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
 
 /// The title and the text: the best name given to either, and the others below.

@@ -59,6 +59,10 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     for evidence in &dispute.objection.evidence {
         say("evidence", Tone::Faint, evidence, 2);
     }
+    for earlier in &dispute.earlier {
+        say("earlier", Tone::Warn, &earlier.sentence(), 2);
+        say("decided", Tone::Faint, &earlier.decided(), 2);
+    }
     for record in &dispute.rulings {
         let ruling = &record.ruling;
         let colon = if ruling.rationale.is_blank() { "" } else { ": " };

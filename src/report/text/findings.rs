@@ -170,6 +170,13 @@ fn notes(finding: &SettledFinding, run: Run<'_>, options: &RenderOptions<'_>) ->
     if let Some(earlier) = finding.finding.reverses {
         add("reversal", Tone::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
     }
+    for earlier in &finding.earlier {
+        add("earlier", Tone::Warn, &earlier.sentence(), 2);
+        add("decided", Tone::Plain, &earlier.decided(), 2);
+        if let Some(diff) = earlier.diff() {
+            add("difference", Tone::Plain, diff, 12);
+        }
+    }
     notes.extend(state(look, finding, run));
     notes
 }
@@ -244,6 +251,11 @@ fn state(look: Look, finding: &SettledFinding, run: Run<'_>) -> Option<Note> {
             ("enforced", Tone::Bad, format!("by dispute {dispute}, not implemented yet"))
         }
         FindingState::Dismissed { dispute } => ("dismissed", Tone::Good, format!("by dispute {dispute}")),
+        FindingState::AlreadyRuled { dispute, disposition } if finding.insisted => (
+            "insisted",
+            Tone::Minor,
+            format!("on dispute {dispute} without new evidence: {}", disposition.as_str()),
+        ),
         FindingState::AlreadyRuled { dispute, disposition } => {
             ("already ruled", Tone::Minor, format!("{} in dispute {dispute}", disposition.as_str()))
         }

@@ -41,6 +41,7 @@ fn is_plainly_clean(outcome: &Outcome) -> bool {
         && outcome.findings.is_empty()
         && outcome.disputes.is_empty()
         && outcome.changes.is_empty()
+        && outcome.no_longer_raised.is_empty()
         && outcome.failures.is_empty()
         && outcome.notices.is_empty()
         && outcome.proof.skipped.is_empty()

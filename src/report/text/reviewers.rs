@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::{AnswerStatus, Outcome, ReviewerReport};
+use crate::domain::{AnswerStatus, NoLongerRaised, Outcome, Reused, ReviewerReport};
 use crate::draw::{self, Glyph, Look, Tone};
 use crate::protocol::printable;
 
@@ -17,6 +17,8 @@ const NAMED: usize = 6;
 pub(super) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let look = options.look;
     let mut text = reviewers(look, &outcome.proof.reviewers);
+    text.push_str(&reused(look, &outcome.proof.reused));
+    text.push_str(&no_longer_raised(outcome, options));
     for failure in &outcome.failures {
         let agent = look.paint(Tone::Strong, &printable::line(&failure.agent.0));
         let in_table =
@@ -66,6 +68,44 @@ fn reviewers(look: Look, reviewers: &[ReviewerReport]) -> String {
                 let _ = writeln!(text, "    {line}");
             }
         }
+    }
+    text
+}
+
+/// What reviewers were not asked about again, a line a reviewer and run.
+pub(super) fn reused(look: Look, reused: &[Reused]) -> String {
+    let line = |Reused { reviewer, from }: &Reused| {
+        let parts = match from.in_part.len() {
+            0 => String::new(),
+            some => format!(", {some} of them in part"),
+        };
+        let files = draw::count(from.files.len() + from.in_part.len(), "file");
+        let (name, run) = (printable::line(&reviewer.0), printable::line(from.run.short()));
+        let line = format!("    {name}: {files} reused from run {run}{parts}");
+        look.paint(Tone::Faint, &look.cut(&line, look.width)) + "\n"
+    };
+    reused.iter().map(line).collect()
+}
+
+/// Earlier findings that the change seems to have fixed.
+fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let (look, gone) = (options.look, &outcome.no_longer_raised);
+    if gone.is_empty() {
+        return String::new();
+    }
+    let head =
+        format!("{} fixed by the change: read again and no longer raised", draw::count(gone.len(), "finding"));
+    let mut text = format!("{}\n", look.paint(Tone::Good, &head));
+    let named = if options.detail == Detail::Full { gone.len() } else { gone.len().min(NAMED) };
+    for NoLongerRaised { reviewer, finding } in &gone[..named] {
+        let place = finding.location().map(|place| format!("{place} ")).unwrap_or_default();
+        let (place, title) = (printable::line(&place), printable::line(&finding.title));
+        let line = format!("{place}{title} ({})", printable::line(&reviewer.0));
+        let _ = writeln!(text, "{}", look.cut(&format!("  {line}"), look.width));
+    }
+    if named < gone.len() {
+        let more = draw::thousands((gone.len() - named) as u64);
+        let _ = writeln!(text, "  and {more} more (--verbose lists them)");
     }
     text
 }

@@ -18,6 +18,7 @@ pub(super) fn clean(look: Look, outcome: &Outcome) -> String {
     let mark = look.paint(Tone::Good, &format!("{} Clean", look.glyph(Glyph::Done)));
     let mut text = format!("{mark}: {}, reviewed by {}\n", covered(outcome), list(&reviewers));
     push(&mut text, look, &[counts(look, outcome), proof(outcome)].concat());
+    text.push_str(&super::reviewers::reused(look, &outcome.proof.reused));
     text
 }
 
@@ -148,6 +149,7 @@ fn counts(look: Look, outcome: &Outcome) -> Vec<String> {
         some("Not confirmed", count(&|finding| finding.state == FindingState::Unconfirmed)),
         some("Discarded", count(&|finding| finding.state == FindingState::Discarded)),
         some("Already ruled", count(&|finding| matches!(finding.state, FindingState::AlreadyRuled { .. }))),
+        some("Insisted", count(&|finding| finding.insisted)),
     ]
 }
 

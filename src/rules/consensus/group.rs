@@ -18,11 +18,8 @@ const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// Neighbourhoods up to this size are compared whole.
-const WHOLE: usize = 256;
-
-/// The pairs that are looked at for one entry in a larger neighbourhood.
-const LOOKS: usize = 512;
+/// The pairs that are looked at for one entry: its whole neighbourhood up to this size, else those with its rarest terms.
+const LOOKS: usize = 256;
 
 /// The pairs that are kept for one entry.
 const KEPT: usize = 32;
@@ -130,7 +127,7 @@ impl Finder<'_> {
             }
         }
         let size: usize = scopes.iter().map(ExactSizeIterator::len).sum();
-        if size <= WHOLE {
+        if size <= LOOKS {
             for other in scopes.into_iter().flatten() {
                 found.extend(self.likeness(index, other).map(|likeness| (likeness, other)));
             }

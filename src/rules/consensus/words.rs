@@ -129,17 +129,13 @@ impl Vectors {
 
     /// How alike two texts are: the cosine of their vectors, 0 to 1.
     pub(super) fn cosine(&self, a: usize, b: usize) -> f32 {
-        let (mut a, mut b) = (self.terms(a), self.terms(b));
-        let mut sum = 0.0;
-        while let ([(term_a, weight_a), rest_a @ ..], [(term_b, weight_b), rest_b @ ..]) = (a, b) {
-            match term_a.cmp(term_b) {
-                std::cmp::Ordering::Less => a = rest_a,
-                std::cmp::Ordering::Greater => b = rest_b,
-                std::cmp::Ordering::Equal => {
-                    sum += weight_a * weight_b;
-                    (a, b) = (rest_a, rest_b);
-                }
-            }
+        let (a, b) = (self.terms(a), self.terms(b));
+        let (mut in_a, mut in_b, mut sum) = (0, 0, 0.0);
+        // Without branches on the order of the terms: most of the time of a merge within one large file is spent here.
+        while let (Some((term_a, weight_a)), Some((term_b, weight_b))) = (a.get(in_a), b.get(in_b)) {
+            sum += if term_a == term_b { weight_a * weight_b } else { 0.0 };
+            in_a += usize::from(term_a <= term_b);
+            in_b += usize::from(term_b <= term_a);
         }
         sum
     }

@@ -72,6 +72,7 @@ fn finding() -> impl Strategy<Value = RawFinding> {
         confidence: more.2.map(Confidence::clamped),
         evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).map(Untrusted::from).collect(),
         rule: more.4,
+        insists_on: None,
     })
 }
 
