@@ -58,6 +58,10 @@ fn value(layers: &Layers, key: &'static Key) -> Result<Setting, ConfigError> {
         given => given.unwrap_or(below),
     };
     let above = layers.flags.values.get(name).or_else(|| layers.variables.values.get(name));
+    let elsewhere = layers.user.values.get(name).or(above).filter(|_| key.is_of_project());
+    if let Some(Setting { origin, .. }) = elsewhere {
+        return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
+    }
     Ok(above.unwrap_or(files).clone())
 }
 

@@ -74,6 +74,11 @@ impl Key {
         self.schema["x-project"] == "stricter"
     }
 
+    /// Whether only a project's file may set it.
+    pub(crate) fn is_of_project(&self) -> bool {
+        self.schema["x-project"] == "own"
+    }
+
     /// The words that it may be, the strictest last.
     pub(crate) fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
@@ -228,7 +233,7 @@ mod tests {
     fn sections_know_their_children() {
         assert_eq!(
             children(""),
-            ["version", "agents", "review", "advisories", "sandbox", "redaction", "watch", "budget", "limits"]
+            ["version", "project", "agents", "review", "advisories", "sandbox", "redaction", "watch", "budget", "limits"]
         );
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
         assert_eq!(children("review.rounds"), Vec::<&str>::new());

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::values::{
-    Adapter, As, Command, Commands, Count, Delay, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size, Tags,
+    Adapter, As, Command, Commands, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size, Tags,
     Time, Url, Variables, Whole, Words,
 };
 use super::{renamed, schema};
@@ -52,6 +52,8 @@ section! {
     pub struct Settings {
         /// The form of this file.
         pub version: u32 as "As::<Count<1, 1>>" = 1,
+        /// What the project is.
+        pub project: ProjectSettings = ProjectSettings::default(),
         /// The connected agents; the user's file and the project's are merged by name.
         #[serde(deserialize_with = "checked")]
         #[schemars(with = "Vec<Connected>")]
@@ -394,6 +396,13 @@ pub enum Pause {
     Message,
     /// They work on.
     None,
+}
+
+section! {
+    pub struct ProjectSettings {
+        /// Names the project's history in every clone and checkout; only the project's file may set it.
+        @own pub id: Option<String> as "As::<OrNone<Id>>" = None,
+    }
 }
 
 section! {
