@@ -12,6 +12,7 @@ use super::Globals;
 use super::error::CommandResult;
 use crate::domain::Disposition;
 use crate::draw::Look;
+use crate::journal::Author;
 use crate::ui::screen;
 
 /// Arguments of `glee disputes`.
@@ -34,7 +35,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show a dispute: the finding, the objection, the rulings
+    /// Show a dispute by its number or id: the finding, the objection, the rulings
     Show(show::Args),
     /// Settle an open dispute by your own ruling
     Resolve(resolve::Args),
@@ -60,6 +61,16 @@ fn look(globals: &Globals) -> Look {
 /// Minutes in the user's time zone.
 fn when(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Who sent a dispute of another history, and where it came from.
+fn from(author: &Author, source: &str) -> String {
+    let Author { name, email } = author;
+    match (name.is_empty(), email.is_empty()) {
+        (true, true) => format!("from {source}"),
+        (false, _) => format!("by {name}, from {source}"),
+        (true, false) => format!("by {email}, from {source}"),
+    }
 }
 
 /// How a dispute ended, with what it refers to.

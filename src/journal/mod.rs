@@ -13,6 +13,7 @@ mod chain;
 mod error;
 mod open;
 mod query;
+mod record;
 mod salvage;
 mod view;
 
@@ -23,16 +24,18 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::Connection;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId, Tag,
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId, Tag,
     Untrusted,
 };
 use crate::event::{Mode, Settlement};
 
 pub use chain::{Fault, Flaw, Verification};
 pub use error::JournalError;
+pub use query::Extent;
+pub use record::{Author, Content, FoundDispute, MAX_RECORD, Record, Refusal, RunFindings, SharedDispute};
 
 #[derive(Debug)]
 pub struct Journal {
@@ -40,9 +43,12 @@ pub struct Journal {
     path: PathBuf,
 }
 
+/// The name of the database in the folder of a history.
+pub const DATABASE: &str = "history.db";
+
 /// The database of a repository below the state folder; `key` is one path component that names the repository.
 pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
-    state_dir.join("repos").join(key).join("history.db")
+    state_dir.join("repos").join(key).join(DATABASE)
 }
 
 /// Which disputes to list; everything that is set must hold.
@@ -68,6 +74,7 @@ pub enum RulingFilter {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisputeRow {
     pub number: DisputeNumber,
+    pub id: DisputeId,
     pub run: RunId,
     /// When the coder objected.
     pub opened_at: Timestamp,
@@ -86,7 +93,7 @@ pub struct DisputeRow {
     pub disposition: Option<Disposition>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisputeRecord {
     pub run: RunId,
     pub opened_at: Timestamp,
@@ -111,7 +118,7 @@ pub struct Binding {
     pub rationale: Untrusted,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,

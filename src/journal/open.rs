@@ -15,8 +15,12 @@ use crate::domain::RunId;
 use crate::private;
 
 /// The forms of the database: step `n` turns form `n` into form `n + 1`. A step that was released never changes.
-pub(super) const STEPS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+pub(super) const STEPS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 const KNOWN: i64 = STEPS.len() as i64;
 
 /// The mark in the file's header that says whose database it is: `glee`.
