@@ -212,8 +212,8 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
 pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
     let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
-    let document =
-        yaml::parse(&text).map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
+    let document = yaml::parse(&text)
+        .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
     let Some(given) = schema::at(&document.json(), PROJECT_ID).cloned() else { return Ok(None) };
     let key = schema::find(PROJECT_ID).expect("the key is one of the schema's");
     let id = key.check(&given).map_err(|misfit| ConfigError::value(place(None), PROJECT_ID, misfit))?;

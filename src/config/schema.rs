@@ -233,7 +233,18 @@ mod tests {
     fn sections_know_their_children() {
         assert_eq!(
             children(""),
-            ["version", "project", "agents", "review", "advisories", "sandbox", "redaction", "watch", "budget", "limits"]
+            [
+                "version",
+                "project",
+                "agents",
+                "review",
+                "advisories",
+                "sandbox",
+                "redaction",
+                "watch",
+                "budget",
+                "limits"
+            ]
         );
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
         assert_eq!(children("review.rounds"), Vec::<&str>::new());

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::values::{
-    Adapter, As, Command, Commands, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size, Tags,
-    Time, Url, Variables, Whole, Words,
+    Adapter, As, Command, Commands, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size,
+    Tags, Time, Url, Variables, Whole, Words,
 };
 use super::{renamed, schema};
 use crate::domain::{Agent, AgentName, Caps, Effort, Price as Dollars, Role, Route};

@@ -56,9 +56,9 @@ impl Advice for JournalError {
             Self::UnknownRun(_) => Some("`glee runs` lists them; `last` is the newest".to_owned()),
             Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => Some("give more of the id".to_owned()),
             Self::UnknownDispute(_) => Some("`glee disputes` lists them".to_owned()),
-            Self::UnknownDisputeId(_) => {
-                Some("give a number, an id, or at least four digits of an id; `glee disputes` lists them".to_owned())
-            }
+            Self::UnknownDisputeId(_) => Some(
+                "give a number, an id, or at least four digits of an id; `glee disputes` lists them".to_owned(),
+            ),
             Self::AlreadySettled { number, .. } => Some(format!("see `glee disputes show {number}`")),
         }
     }

@@ -27,8 +27,8 @@ use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord, RunId, Tag,
-    Untrusted,
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingWord,
+    RunId, Tag, Untrusted,
 };
 use crate::event::{Mode, Settlement};
 

@@ -219,10 +219,7 @@ pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 /// Replays the events of a run that concern one dispute; `None` if it was never opened.
-fn replayed(
-    number: DisputeNumber,
-    events: impl IntoIterator<Item = Event>,
-) -> Option<(DisputeRecord, Timestamp)> {
+fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
     let mut record: Option<DisputeRecord> = None;
     let mut last = None;
     for event in events {

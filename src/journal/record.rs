@@ -402,7 +402,9 @@ fn passes(record: &DisputeRecord, filter: &DisputeFilter) -> bool {
     let is_ruled = match filter.ruling {
         None => true,
         Some(RulingFilter::Word(word)) => dispute.rulings.last().is_some_and(|last| last.ruling.ruling == word),
-        Some(RulingFilter::Disposition(kind)) => dispute.disposition.as_ref().is_some_and(|ended| word(ended) == kind),
+        Some(RulingFilter::Disposition(kind)) => {
+            dispute.disposition.as_ref().is_some_and(|ended| word(ended) == kind)
+        }
     };
     let by = |name: &String| dispute.finding.raised_by.iter().any(|by| by.0 == *name);
     is_ruled
@@ -413,5 +415,8 @@ fn passes(record: &DisputeRecord, filter: &DisputeFilter) -> bool {
 
 /// The word under which a disposition is recorded.
 fn word(disposition: &Disposition) -> String {
-    serde_json::to_value(disposition).ok().and_then(|value| Some(value["as"].as_str()?.to_owned())).unwrap_or_default()
+    serde_json::to_value(disposition)
+        .ok()
+        .and_then(|value| Some(value["as"].as_str()?.to_owned()))
+        .unwrap_or_default()
 }

@@ -148,9 +148,7 @@ impl Advice for WorkspaceError {
             Self::NoExchange => "put the folder under git, or copy the database, which `glee doctor` names",
             Self::NoRemote { known, .. } if known.is_empty() => "add one: `git remote add origin <address>`",
             Self::NoRemote { known, .. } => return Some(format!("remotes: {}", known.join(", "))),
-            Self::NoAuthor(..) => {
-                "say it: `git config user.name <name>` and `git config user.email <address>`"
-            }
+            Self::NoAuthor(..) => "say it: `git config user.name <name>` and `git config user.email <address>`",
             Self::NotPushed { .. } => "nothing is lost: push again; a remote may also refuse such refs",
             Self::ProjectId(error) => return error.hint(),
             Self::History(error) => return error.hint(),
@@ -164,7 +162,9 @@ impl Advice for WorkspaceError {
             Self::Locked(..) => ExitReason::Locked,
             Self::ProjectId(error) => error.exit(),
             Self::History(error) => error.exit(),
-            Self::NotPushed { .. } | Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => ExitReason::History,
+            Self::NotPushed { .. } | Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => {
+                ExitReason::History
+            }
             // There is a change, and nobody could read any of it.
             Self::EmptyTarget { skipped, is_change: true, .. } if !skipped.is_empty() => ExitReason::AgentFailed,
             _ => ExitReason::Usage,

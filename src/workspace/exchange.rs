@@ -99,21 +99,14 @@ impl Workspace {
 
     /// Fetches what a remote has, and reads every record that is not `known` by its hash. Fails when the remote cannot be
     /// reached in time; what is wrong with a single record is said in its place.
-    pub fn fetch_records(
-        &self,
-        remote: &str,
-        mut known: impl FnMut(&str) -> bool,
-    ) -> Result<Vec<Arrival>> {
+    pub fn fetch_records(&self, remote: &str, mut known: impl FnMut(&str) -> bool) -> Result<Vec<Arrival>> {
         let git = self.exchanging()?;
         let Some(tip) = git.fetch_tip(remote)? else { return Ok(Vec::new()) };
         let mut reader = Reader { objects: git.objects(None)?, trees: HashMap::new() };
         let mut listing = reader.listing(&tip)?;
         listing.good.retain(|hash, _| !known(hash));
-        let mut arrivals: Vec<Arrival> = listing
-            .bad
-            .into_iter()
-            .map(|(path, why)| Arrival { path, content: Err(why) })
-            .collect();
+        let mut arrivals: Vec<Arrival> =
+            listing.bad.into_iter().map(|(path, why)| Arrival { path, content: Err(why) }).collect();
         let mut authors = reader.authors(&tip, &listing.good)?;
         let mut left = MOST_BYTES;
         for (hash, id) in listing.good {
@@ -137,12 +130,7 @@ impl Workspace {
 
     /// Adds records, by their hashes, to those that a remote has. `wait` is asked for a random number below its argument
     /// between two tries. Fails when the remote cannot be reached in time, refuses, or others are always faster.
-    pub fn push_records(
-        &self,
-        remote: &str,
-        records: &[(String, String)],
-        author: (&str, &str),
-    ) -> Result<Pushed> {
+    pub fn push_records(&self, remote: &str, records: &[(String, String)], author: (&str, &str)) -> Result<Pushed> {
         let git = self.exchanging()?;
         let began = Instant::now();
         let mut refused = String::new();

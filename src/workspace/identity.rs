@@ -142,15 +142,20 @@ impl Workspace {
             }
         }
         let identity = self.identity(&facts)?;
-        let rivals = self.names(&facts, found.is_none() || access == Access::Write)?;
         let mut others = Vec::new();
-        for (other, is_proven) in rivals {
-            let folder = registry.follow(&other);
-            if found.as_ref() == Some(&folder) || others.contains(&folder) || !registry.exists(&folder) {
-                continue;
+        for is_weak in [false, true] {
+            if is_weak && found.is_some() && access == Access::Read {
+                break;
             }
-            if self.belongs(&registry, &folder, &facts, is_proven)? {
-                if found.is_none() { found = Some(folder) } else { others.push(folder) }
+            let names = if is_weak { self.weak_names(&facts)? } else { self.strong_names(&facts) };
+            for (other, is_proven) in names {
+                let folder = registry.follow(&other);
+                if found.as_ref() == Some(&folder) || others.contains(&folder) || !registry.exists(&folder) {
+                    continue;
+                }
+                if self.belongs(&registry, &folder, &facts, is_proven)? {
+                    if found.is_none() { found = Some(folder) } else { others.push(folder) }
+                }
             }
         }
         let key = found.unwrap_or_else(|| identity.key(&self.root));
@@ -205,26 +210,25 @@ impl Workspace {
         Ok(git.address()?.map_or(Identity::Folder, Identity::Remote))
     }
 
-    /// The names under which the tree may have a history, the strongest first, each with whether it proves that the
-    /// history is this repository's. With `weak` also those that cost a further process or may be another one's.
-    fn names(&self, facts: &Facts, weak: bool) -> Result<Vec<(String, bool)>> {
-        let mut names = Vec::new();
-        let mut add = |identity: Identity, is_proven| names.push((identity.key(&self.root), is_proven));
-        if let Some(root) = &facts.root {
-            add(Identity::Root(root.clone()), true);
-        }
-        if facts.unborn.is_some() {
-            add(Identity::Unborn(facts.unborn.clone()), true);
-        }
-        if let Some(git) = self.repository.as_ref().filter(|git| weak && git.head.is_some()) {
-            if let Some(address) = git.address()? {
-                add(Identity::Remote(address), facts.is_shallow);
-            }
-        }
-        if weak || self.repository.is_none() {
-            add(Identity::Folder, self.repository.is_none());
-            names.push((self.path_key(), false));
-        }
+    /// The names that prove that a history is this repository's, each with that.
+    fn strong_names(&self, facts: &Facts) -> Vec<(String, bool)> {
+        let root = facts.root.clone().map(Identity::Root);
+        let unborn = facts.unborn.clone().map(|id| Identity::Unborn(Some(id)));
+        root.into_iter().chain(unborn).map(|identity| (identity.key(&self.root), true)).collect()
+    }
+
+    /// The names that may be another repository's as well, each with whether nothing better can be known.
+    fn weak_names(&self, facts: &Facts) -> Result<Vec<(String, bool)>> {
+        let address = match &self.repository {
+            Some(git) if git.head.is_some() => git.address()?,
+            _ => None,
+        };
+        let mut names: Vec<_> = address
+            .map(|address| (Identity::Remote(address).key(&self.root), facts.is_shallow))
+            .into_iter()
+            .collect();
+        names.push((Identity::Folder.key(&self.root), self.repository.is_none()));
+        names.push((self.path_key(), false));
         Ok(names)
     }
 
@@ -342,7 +346,9 @@ impl Registry {
     fn follow(&self, name: &str) -> String {
         let mut folder = name.to_owned();
         for _ in 0..MOST_LINKS {
-            let Some(next) = small(&self.repos.join(&folder).join(SAME_AS)).filter(|next| is_key(next)) else { break };
+            let Some(next) = small(&self.repos.join(&folder).join(SAME_AS)).filter(|next| is_key(next)) else {
+                break;
+            };
             folder = next;
         }
         folder

@@ -61,8 +61,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use base::BaseFiles;
-pub use exchange::{Arrival, Arrived, Pushed};
 pub use error::{Result, WorkspaceError};
+pub use exchange::{Arrival, Arrived, Pushed};
 pub use identity::{HistoryPlace, Identity};
 pub use image::TreeId;
 pub use index::Restaged;

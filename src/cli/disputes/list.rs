@@ -73,9 +73,8 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         reviewer: args.reviewer.clone(),
         since: args.since,
     };
-    let listed = history::read_here(globals, |journal| {
-        Ok((journal.disputes(&filter)?, journal.shared_disputes(&filter)?))
-    })?;
+    let listed =
+        history::read_here(globals, |journal| Ok((journal.disputes(&filter)?, journal.shared_disputes(&filter)?)))?;
     let ((mut rows, mut shared), damage) = listed.unwrap_or_default();
     shared.truncate(args.recent as usize);
     let older = rows.len() > args.recent as usize;
