@@ -297,6 +297,7 @@ mod tests {
         limits.max_line_size = 8MiB
         limits.max_output_size = 64MiB
         limits.retries = 3
+        project.id = none
         redaction.block_private_keys = true
         redaction.secrets = true
         review.consensus.policy = panel

@@ -35,7 +35,9 @@ use crate::event::{Mode, Settlement};
 pub use chain::{Fault, Flaw, Verification};
 pub use error::JournalError;
 pub use query::Extent;
-pub use record::{Author, Content, FoundDispute, MAX_RECORD, Record, Refusal, RunFindings, SharedDispute};
+pub use record::{
+    Author, Content, FoundDispute, MAX_RECORD, Outgoing, Record, Refusal, RunFindings, SharedDispute,
+};
 
 #[derive(Debug)]
 pub struct Journal {

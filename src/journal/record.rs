@@ -97,6 +97,14 @@ pub struct SharedDispute {
     pub record: DisputeRecord,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The records, each with its hash and its bytes.
+    pub records: Vec<(String, String)>,
+    /// What is too large to be sent, in words.
+    pub large: Vec<String>,
+}
+
 /// What a number, an id or the beginning of an id names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FoundDispute {
@@ -211,8 +219,8 @@ fn short(text: &str) -> String {
 impl Journal {
     /// Everything that this history sends, as named bytes: of each run that ended its row and its outcome, of each dispute
     /// its present state. What was sent before is sent again as it was; what is new, or has changed since, becomes a new
-    /// record by `author`. The second list names what is too large to be sent.
-    pub fn outgoing(&mut self, author: &Author) -> Result<(Vec<(String, String)>, Vec<String>), JournalError> {
+    /// record by `author`.
+    pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
             let (Some(at), Some(exit)) = (row.ended, row.exit) else { continue };
@@ -245,7 +253,7 @@ impl Journal {
         let sent = self.rows("SELECT hash, body FROM record WHERE source = '' ORDER BY hash", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
-        Ok((sent, large))
+        Ok(Outgoing { records: sent, large })
     }
 
     /// The disputes of this history, each with the time of the last word on it.

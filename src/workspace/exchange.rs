@@ -89,7 +89,7 @@ impl Workspace {
 
     /// The name and the e-mail address that git gives the author of a commit.
     pub fn author(&self) -> Result<(String, String)> {
-        let ident = self.exchanging()?.call(["var", "GIT_AUTHOR_IDENT"]).as_author().output();
+        let ident = self.exchanging()?.call(["var", "GIT_AUTHOR_IDENT"]).naming_the_author().output();
         let ident = ident.map_err(|error| WorkspaceError::NoAuthor(error.to_string()))?;
         let ident = names::shown(&ident);
         let parts = ident.split_once(" <").and_then(|(name, rest)| Some((name, rest.split_once('>')?.0)));
@@ -128,8 +128,7 @@ impl Workspace {
         Ok(arrivals)
     }
 
-    /// Adds records, by their hashes, to those that a remote has. `wait` is asked for a random number below its argument
-    /// between two tries. Fails when the remote cannot be reached in time, refuses, or others are always faster.
+    /// Adds records, by their hashes, to those that a remote has. Fails when the remote cannot be reached in time, refuses, or others are always faster.
     pub fn push_records(&self, remote: &str, records: &[(String, String)], author: (&str, &str)) -> Result<Pushed> {
         let git = self.exchanging()?;
         let began = Instant::now();

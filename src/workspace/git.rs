@@ -229,6 +229,9 @@ pub(super) struct Call {
     limit: Option<Duration>,
 }
 
+/// How a command ended: with its stdout, or as a failure with its stdout and its message.
+pub(super) type Ended = Result<Vec<u8>, (Vec<u8>, String)>;
+
 /// Variables that say how the user's git reaches remotes.
 const TRANSPORT: [&str; 5] = ["GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO"];
 
@@ -272,7 +275,7 @@ impl Call {
         self.keeping(&TRANSPORT)
     }
 
-    pub(super) fn as_author(self) -> Self {
+    pub(super) fn naming_the_author(self) -> Self {
         self.keeping(&AUTHOR)
     }
 
@@ -307,11 +310,11 @@ impl Call {
     }
 
     /// Runs it and returns its stdout; where git fails also its message.
-    pub(super) fn outcome(self) -> Result<Result<Vec<u8>, (Vec<u8>, String)>> {
+    pub(super) fn outcome(self) -> Result<Ended> {
         self.run(&[])
     }
 
-    fn run(mut self, input: &[u8]) -> Result<Result<Vec<u8>, (Vec<u8>, String)>> {
+    fn run(mut self, input: &[u8]) -> Result<Ended> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
         let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;

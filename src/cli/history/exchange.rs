@@ -10,7 +10,7 @@ use super::super::error::{CommandError, CommandResult};
 use super::super::sitting;
 use crate::domain::ExitReason;
 use crate::draw;
-use crate::journal::{Author, Journal, Record, Refusal};
+use crate::journal::{Author, Journal, Outgoing, Record, Refusal};
 use crate::private;
 use crate::protocol::printable;
 use crate::ui::stream;
@@ -66,7 +66,7 @@ fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comma
     let mut journal = super::open(globals, workspace)?;
     let _lock = lock(&journal)?;
     let author = Author { name: name.clone(), email: email.clone() };
-    let (records, large) = journal.outgoing(&author)?;
+    let Outgoing { records, large } = journal.outgoing(&author)?;
     for what in &large {
         say(globals, &format!("{what} is larger than a record may be, and is not sent"));
     }
