@@ -192,8 +192,8 @@ fn hostile_records_are_refused_and_named_and_the_rest_is_taken() {
             named(format!("not JSON {number}").into_bytes()),
             named([&[0xff, 0xfe, number as u8][..], own.to_string().as_bytes()].concat()),
             named(format!("{}{number}{}", "[".repeat(10_000), "]".repeat(10_000)).into_bytes()),
-            ("100644".to_owned(), format!("ab/{:062}", number), own.to_string().into_bytes()),
-            ("120000".to_owned(), format!("cd/{:062}", number), b"../../etc/passwd".to_vec()),
+            ("100644".to_owned(), format!("ab/{number:062}"), own.to_string().into_bytes()),
+            ("120000".to_owned(), format!("cd/{number:062}"), b"../../etc/passwd".to_vec()),
             ("100644".to_owned(), format!("deep/er/{number}"), own.to_string().into_bytes()),
         ]);
     }
