@@ -17,7 +17,7 @@ use super::{Globals, load, sitting};
 use crate::config::settings::MaxAge;
 use crate::domain::{Anchor, Disposition, DisputeNumber};
 use crate::draw::Look;
-use crate::journal::Journal;
+use crate::journal::{Author, Journal};
 use crate::ui::screen;
 
 /// Arguments of `glee disputes`.
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show a dispute: the finding, the objection, the rulings
+    /// Show a dispute by its number or id: the finding, the objection, the rulings
     Show(show::Args),
     /// Settle an open dispute by your own ruling
     Resolve(resolve::Args),
@@ -95,6 +95,16 @@ fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, Comm
 /// How long rulings bind, as it is configured.
 fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {
     Ok(load::settings(globals, Vec::new())?.1.settings.rulings.max_age)
+}
+
+/// Who sent a dispute of another history, and where it came from.
+fn from(author: &Author, source: &str) -> String {
+    let Author { name, email } = author;
+    match (name.is_empty(), email.is_empty()) {
+        (true, true) => format!("from {source}"),
+        (false, _) => format!("by {name}, from {source}"),
+        (true, false) => format!("by {email}, from {source}"),
+    }
 }
 
 /// How a dispute ended, with what it refers to.

@@ -73,7 +73,8 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
     say("sandbox", &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"));
     say("project", &places.root.display().to_string());
     say("state", &places.state.display().to_string());
-    say("history", &history(globals));
+    say("identity", &readable(super::history::identity(globals)));
+    say("history", &readable(super::history::summary(globals)));
     say("logs", &logs(globals));
     let variables: Vec<String> = std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
@@ -101,11 +102,10 @@ fn unreadable(error: &CommandError) -> String {
     format!("settings   cannot be read:\n{}", error.render(false))
 }
 
-fn history(globals: &Globals) -> String {
-    match super::history::summary(globals) {
-        Ok(summary) => summary,
-        Err(error) => format!("cannot be read: {}", error.render(false).lines().next().unwrap_or_default()),
-    }
+fn readable(found: Result<String, CommandError>) -> String {
+    found.unwrap_or_else(|error| {
+        format!("cannot be read: {}", error.render(false).lines().next().unwrap_or_default())
+    })
 }
 
 /// Where the logs of runs are.

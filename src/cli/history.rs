@@ -1,13 +1,16 @@
 //! Where a command finds its history: `--history`, else the repository's own database in the state folder.
 
+pub(crate) mod exchange;
+
 use std::path::PathBuf;
 
 use super::Globals;
+use super::change::say;
 use super::error::CommandError;
 use super::sitting::{self, refuse_inside, state_dir};
 use crate::journal::{self, Journal, JournalError, Verification};
 use crate::log;
-use crate::workspace::Workspace;
+use crate::workspace::{HistoryPlace, Workspace};
 
 /// Opens the history of a work tree for writing; makes it if it is not there.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
@@ -16,18 +19,21 @@ pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, 
 
 /// Opens the history of a work tree for reading; `None` where there is none yet.
 pub(crate) fn open_read(globals: &Globals, workspace: &Workspace) -> Result<Option<Journal>, CommandError> {
-    Ok(Journal::open_read(&path(globals, || Ok(workspace.history_key()))?)?)
+    Ok(Journal::open_read(&path(globals, || read_key(workspace))?)?)
 }
 
 /// Opens the history around the command's folder for writing; makes it if it is not there.
 pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
-    let path = place(globals)?;
-    if globals.history.is_some()
-        && let Ok(workspace) = sitting::workspace(globals)
-    {
-        refuse_inside(&workspace, &path)?;
+    match (&globals.history, sitting::workspace(globals)) {
+        (None, workspace) => open(globals, &workspace?),
+        (Some(_), workspace) => {
+            let path = place(globals)?;
+            if let Ok(workspace) = workspace {
+                refuse_inside(&workspace, &path)?;
+            }
+            Ok(Journal::open(&path)?)
+        }
     }
-    Ok(Journal::open(&path)?)
 }
 
 /// Reads from the history around the command's folder; `None` where there is none yet.
@@ -71,15 +77,31 @@ pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandErro
 }
 
 fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
-    path(globals, || Ok(sitting::workspace(globals)?.history_key()))
+    path(globals, || read_key(&sitting::workspace(globals)?))
 }
 
 /// The database of a work tree, which does not lie in it.
 fn path_outside(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, CommandError> {
-    let path = path(globals, || Ok(workspace.history_key()))?;
-    refuse_inside(workspace, &path)?;
+    // Before anything is written there.
     refuse_inside(workspace, &state_dir()?)?;
+    let path = path(globals, || {
+        let HistoryPlace { key, notices, .. } = workspace.claim_history(&state_dir()?)?;
+        notices.iter().for_each(|notice| say(globals, notice));
+        Ok(key)
+    })?;
+    refuse_inside(workspace, &path)?;
     Ok(path)
+}
+
+fn read_key(workspace: &Workspace) -> Result<String, CommandError> {
+    Ok(workspace.history(&state_dir()?)?.key)
+}
+
+/// What the repository around the command's folder is known by, in words; with what the user should know about it.
+pub(crate) fn identity(globals: &Globals) -> Result<String, CommandError> {
+    let HistoryPlace { identity, notices, .. } = sitting::workspace(globals)?.history(&state_dir()?)?;
+    let words = std::iter::once(identity.words()).chain(notices);
+    Ok(words.collect::<Vec<_>>().join("; "))
 }
 
 fn path(globals: &Globals, key: impl FnOnce() -> Result<String, CommandError>) -> Result<PathBuf, CommandError> {

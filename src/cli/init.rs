@@ -148,8 +148,10 @@ impl Cast {
 }
 
 fn text(cast: &Cast) -> String {
+    // 64 random bits: two projects never get the same one.
+    let id = format!("{:x}", uuid::Uuid::new_v4().as_u64_pair().0);
     let mut text = format!(
-        "{HEAD}\n# Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
+        "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
     );
     if cast.members().next().is_none() {
         text.push_str(" []");

@@ -152,6 +152,8 @@ enum Command {
     Disputes(disputes::Args),
     /// List runs; show, diff, undo or resume one
     Runs(runs::Args),
+    /// Exchange runs, outcomes and disputes with other clones by a git remote
+    History(history::exchange::Args),
     /// Merge findings of several reviewers into one answer, offline
     Merge(merge::Args),
     /// Print what Glee reads in an agent's answer
@@ -247,6 +249,7 @@ fn run(command: &Command, globals: &Globals) -> error::CommandResult {
         Command::Review(args) => review::run(args, globals),
         Command::Disputes(args) => disputes::run(args, globals),
         Command::Runs(args) => runs::run(args, globals),
+        Command::History(args) => history::exchange::run(args, globals),
         Command::Merge(args) => merge::run(args, globals),
         Command::Parse(args) => parse::run(args, globals),
         Command::Consensus(args) => consensus::run(args, globals),

@@ -315,7 +315,7 @@ mod tests {
             ("review.rounds: 2\n", "c.yml:1:1: unknown key `review.rounds` | write `rounds` under `review`"),
             (
                 "xyz: 2\n",
-                "c.yml:1:1: unknown key `xyz` | known here: version, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
+                "c.yml:1:1: unknown key `xyz` | known here: version, project, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
             ),
             (
                 "budget: {energy: null}\n",
@@ -335,7 +335,7 @@ mod tests {
             ),
             (
                 "- a\n",
-                "c.yml:1:1: the file is made of keys, not a value | known here: version, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
+                "c.yml:1:1: the file is made of keys, not a value | known here: version, project, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
             ),
             (
                 "agents: {a: b}\n",

@@ -17,7 +17,11 @@ use super::suggest::closest;
 pub use super::trust::Untrusted;
 use super::trust::{self, Store, TrustError};
 use super::values::Misfit;
+use super::yaml;
 use crate::domain::{Advice, Role};
+
+/// Names the project's history.
+const PROJECT_ID: &str = "project.id";
 
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
@@ -69,6 +73,9 @@ pub enum ConfigError {
     Value { place: Origin, key: String, misfit: Box<Misfit> },
     #[error("{place}{} is made of keys, not a value", if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") })]
     NotASection { place: Origin, key: String, known: Vec<String> },
+    /// It would name every project the same.
+    #[error("{place}only a project's own file may set `{key}`")]
+    OfProject { place: Origin, key: String },
     #[error("{place}`agents` is a list of agents")]
     AgentsNotAList { place: Origin },
     #[error("{place}`{path}` has no name")]
@@ -119,6 +126,7 @@ impl Advice for ConfigError {
             Self::UnknownVariable { .. } => Some("`glee config list` shows every key".to_owned()),
             Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, its earlier name")),
             Self::Value { misfit, .. } => Some(misfit.hint()),
+            Self::OfProject { .. } => Some(format!("write it in `{PROJECT_FILE}`, or let `glee init` do so")),
             Self::AgentsNotAList { .. } => {
                 Some("connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned())
             }
@@ -197,6 +205,19 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
     };
     let Some(text) = file::read(path, links)? else { return Ok(None) };
     layer::from_text(owner, Some(&name), &text).map(Some)
+}
+
+/// The `project.id` that the file of the project at `root` sets. Only this key is looked at: what else is wrong with the
+/// file is no concern of whoever looks for the project's history.
+pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
+    let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
+    let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
+    let document = yaml::parse(&text)
+        .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
+    let Some(given) = schema::at(&document.json(), PROJECT_ID).cloned() else { return Ok(None) };
+    let key = schema::find(PROJECT_ID).expect("the key is one of the schema's");
+    let id = key.check(&given).map_err(|misfit| ConfigError::value(place(None), PROJECT_ID, misfit))?;
+    Ok(id.as_str().filter(|id| *id != "none").map(str::to_owned))
 }
 
 fn untrusted(sources: &Sources<'_>, project: &Layer) -> Result<Option<Untrusted>, ConfigError> {

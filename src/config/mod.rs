@@ -22,7 +22,9 @@ mod values;
 mod yaml;
 
 pub use layer::{Origin, Setting};
-pub use load::{ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, typed, unknown_key};
+pub use load::{
+    ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, project_id, typed, unknown_key,
+};
 pub use resolve::shown;
 pub use suggest::closest;
 pub use trust::command_line;

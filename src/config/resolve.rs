@@ -57,7 +57,13 @@ fn value(layers: &Layers, key: &'static Key) -> Result<Setting, ConfigError> {
         Some(given) if key.is_guarded() => guard(key, name, given, below, &default.value)?,
         given => given.unwrap_or(below),
     };
+    // The settings of a recorded run come as flags; they say what it was then.
     let above = layers.flags.values.get(name).or_else(|| layers.variables.values.get(name));
+    let elsewhere = layers.user.values.get(name).or_else(|| layers.variables.values.get(name));
+    let elsewhere = elsewhere.filter(|_| key.is_of_project());
+    if let Some(Setting { origin, .. }) = elsewhere {
+        return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
+    }
     Ok(above.unwrap_or(files).clone())
 }
 
@@ -293,6 +299,7 @@ mod tests {
         limits.max_line_size = 8MiB
         limits.max_output_size = 64MiB
         limits.retries = 3
+        project.id = none
         redaction.block_private_keys = true
         redaction.secrets = true
         review.consensus.policy = panel

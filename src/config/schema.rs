@@ -74,6 +74,11 @@ impl Key {
         self.schema["x-project"] == "stricter"
     }
 
+    /// Whether only a project's file may set it.
+    pub(crate) fn is_of_project(&self) -> bool {
+        self.schema["x-project"] == "own"
+    }
+
     /// The words that it may be, the strictest last.
     pub(crate) fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
@@ -230,6 +235,7 @@ mod tests {
             children(""),
             [
                 "version",
+                "project",
                 "agents",
                 "review",
                 "rulings",

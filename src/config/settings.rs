@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::values::{
-    Adapter, Age, As, Command, Commands, Count, Delay, Model, Money, Name, OrAll, OrNone, Price, Reviewers, Size,
-    Tags, Time, Url, Variables, Whole, Words,
+    Adapter, Age, As, Command, Commands, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price, Reviewers,
+    Size, Tags, Time, Url, Variables, Whole, Words,
 };
 use super::{renamed, schema};
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
@@ -52,6 +52,8 @@ section! {
     pub struct Settings {
         /// The form of this file.
         pub version: u32 as "As::<Count<1, 1>>" = 1,
+        /// What the project is.
+        pub project: ProjectSettings = ProjectSettings::default(),
         /// The connected agents; the user's file and the project's are merged by name.
         #[serde(deserialize_with = "checked")]
         #[schemars(with = "Vec<Connected>")]
@@ -443,6 +445,13 @@ pub enum Pause {
     Message,
     /// They work on.
     None,
+}
+
+section! {
+    pub struct ProjectSettings {
+        /// Names the project's history in every clone and checkout; only the project's file may set it.
+        @own pub id: Option<String> as "As::<OrNone<Id>>" = None,
+    }
 }
 
 section! {

@@ -348,6 +348,13 @@ form! {
 }
 
 form! {
+    /// The id of a project: one short word that is safe in file names.
+    Id: String = format!("4 to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
+    {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{3,63}$"},
+    |given| Name::read(given).map(|name| name.0).filter(|id| id.len() >= 4)
+}
+
+form! {
     Reviewers: ReviewerChoice = "all, first, or a list of agents' names",
     {"anyOf": [{"enum": ["all", "first"]}, {"type": "array", "items": (Name::schema()), "minItems": 1}]},
     |given| match given {

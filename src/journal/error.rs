@@ -30,6 +30,10 @@ pub enum JournalError {
     },
     #[error("there is no dispute {0}")]
     UnknownDispute(DisputeNumber),
+    #[error("there is no dispute `{0}`")]
+    UnknownDisputeId(String),
+    #[error("`{text}` means several disputes: {}", candidates.join(", "))]
+    AmbiguousDispute { text: String, candidates: Vec<String> },
     #[error("dispute {number} is settled already: {}", disposition.as_str())]
     AlreadySettled { number: DisputeNumber, disposition: Disposition },
     #[error("dispute {0} is open already")]
@@ -52,8 +56,11 @@ impl Advice for JournalError {
                 Some("is the disk full, the folder read-only, or held by another process?".to_owned())
             }
             Self::UnknownRun(_) => Some("`glee runs` lists them; `last` is the newest".to_owned()),
-            Self::AmbiguousRun { .. } => Some("give more of the id".to_owned()),
+            Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => Some("give more of the id".to_owned()),
             Self::UnknownDispute(_) => Some("`glee disputes` lists them".to_owned()),
+            Self::UnknownDisputeId(_) => Some(
+                "give a number, an id, or at least four digits of an id; `glee disputes` lists them".to_owned(),
+            ),
             Self::AlreadySettled { number, .. } => Some(format!(
                 "see `glee disputes show {number}`; to rule again, first `glee disputes reopen {number}`"
             )),
@@ -66,6 +73,8 @@ impl Advice for JournalError {
             Self::UnknownRun(_)
             | Self::AmbiguousRun { .. }
             | Self::UnknownDispute(_)
+            | Self::UnknownDisputeId(_)
+            | Self::AmbiguousDispute { .. }
             | Self::AlreadySettled { .. }
             | Self::NotSettled(_) => ExitReason::Usage,
             Self::Open { .. }

@@ -13,6 +13,7 @@ mod chain;
 mod error;
 mod open;
 mod query;
+mod record;
 mod reviewed;
 mod salvage;
 mod view;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::Connection;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingRef,
@@ -35,6 +36,10 @@ use crate::event::{Mode, Settlement};
 
 pub use chain::{Fault, Flaw, Verification};
 pub use error::JournalError;
+pub use query::Extent;
+pub use record::{
+    Author, Content, FoundDispute, MAX_RECORD, Outgoing, Record, Refusal, RunFindings, SharedDispute,
+};
 
 #[derive(Debug)]
 pub struct Journal {
@@ -42,9 +47,12 @@ pub struct Journal {
     path: PathBuf,
 }
 
+/// The name of the database in the folder of a history.
+pub const DATABASE: &str = "history.db";
+
 /// The database of a repository below the state folder; `key` is one path component that names the repository.
 pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
-    state_dir.join("repos").join(key).join("history.db")
+    state_dir.join("repos").join(key).join(DATABASE)
 }
 
 /// Which disputes to list; everything that is set must hold.
@@ -70,6 +78,7 @@ pub enum RulingFilter {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisputeRow {
     pub number: DisputeNumber,
+    pub id: DisputeId,
     pub run: RunId,
     /// When the coder objected.
     pub opened_at: Timestamp,
@@ -94,7 +103,7 @@ pub struct DisputeRow {
     pub ended_at: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisputeRecord {
     pub run: RunId,
     pub opened_at: Timestamp,
@@ -102,14 +111,14 @@ pub struct DisputeRecord {
     pub dispute: Dispute,
     pub settlement: Option<Settlement>,
     /// When its last ruling was revoked, and why.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reopened: Option<Reopened>,
     /// When the ruling was ended because its code was gone.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reopened {
     pub at: Timestamp,
     pub reason: Untrusted,
@@ -155,7 +164,7 @@ impl Binding {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,

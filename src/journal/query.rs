@@ -1,24 +1,44 @@
 //! Questions to the history. None of them writes; each fails where the history cannot be read.
 
+use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
 use super::view::{from_json, from_time, time};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, Journal, JournalError, Reopened, RulingFilter, RunRow,
     StageRow,
 };
-use crate::domain::{Disposition, DisputeNumber, Finding, FindingId, RulingWord, RunId};
+use crate::domain::{Disposition, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
 use crate::event::{Event, EventKind, Plan};
 
 /// Which of a run's events to read.
 const ALL: &str = "run = ?1";
 const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
 
+/// What a history says of the repository that it was made in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Commits that were reviewed, the newest first; not all of them.
+    pub commits: Vec<String>,
+    /// The time of the first event; `None` without events.
+    pub began: Option<Timestamp>,
+}
+
 impl Journal {
+    pub fn extent(&self) -> Result<Extent, JournalError> {
+        let commits = self.rows(
+            "SELECT body ->> '$.plan.commit' AS named FROM event WHERE kind = 'run_started' AND named IS NOT NULL
+             GROUP BY named ORDER BY max(id) DESC LIMIT 100",
+            [],
+            |row| row.get(0),
+        )?;
+        let began = self.rows("SELECT at FROM event ORDER BY id LIMIT 1", [], |row| from_time(row, "at"))?;
+        Ok(Extent { commits, began: began.into_iter().next().flatten() })
+    }
+
     /// The events of a run, in order; empty for an unknown run. Fails when the history cannot be read, or holds an
     /// event this program does not understand.
     pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
@@ -118,6 +138,14 @@ impl Journal {
     }
 
     pub fn dispute(&self, number: DisputeNumber) -> Result<Option<DisputeRecord>, JournalError> {
+        Ok(self.dispute_at(number)?.map(|(record, _)| record))
+    }
+
+    /// A dispute, and the time of the last word on it.
+    pub(super) fn dispute_at(
+        &self,
+        number: DisputeNumber,
+    ) -> Result<Option<(DisputeRecord, Timestamp)>, JournalError> {
         let run =
             self.rows("SELECT run FROM dispute WHERE number = ?1", [number.0.cast_signed()], |row| row.get(0))?;
         let Some(run) = run.into_iter().next().map(RunId) else { return Ok(None) };
@@ -214,10 +242,22 @@ pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 /// Replays the events of a run that concern one dispute; `None` if it was never opened.
-fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<DisputeRecord> {
+fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
     let mut record: Option<DisputeRecord> = None;
+    let mut last = None;
     for event in events {
         let Event { run, at, kind, .. } = event;
+        let concerns = match &kind {
+            EventKind::DisputeOpened { dispute } => dispute.number == number,
+            EventKind::DisputesReopened { disputes, .. } => disputes.contains(&number),
+            EventKind::RouteChosen { dispute, .. }
+            | EventKind::RulingGiven { dispute, .. }
+            | EventKind::DisputeSettled { dispute, .. } => *dispute == number,
+            _ => false,
+        };
+        if concerns {
+            last = Some(at);
+        }
         match (kind, &mut record) {
             (EventKind::DisputeOpened { dispute }, None) if dispute.number == number => {
                 record = Some(DisputeRecord {
@@ -262,7 +302,7 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
             _ => {}
         }
     }
-    record
+    record.zip(last)
 }
 
 fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
@@ -271,12 +311,14 @@ fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
 
 fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     let ruling: Option<String> = row.get("ruling")?;
+    let (run, finding) = (RunId(row.get("run")?), FindingId(row.get("finding")?));
     Ok(DisputeRow {
         number: number(row)?,
-        run: RunId(row.get("run")?),
+        id: DisputeId::of(&run, finding),
+        run,
         opened_at: from_time(row, "opened")?,
         settled_at: from_time(row, "settled")?,
-        finding: FindingId(row.get("finding")?),
+        finding,
         tag: row.get("tag")?,
         title: row.get::<_, String>("title")?.into(),
         location: from_json(row, "location")?,

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use crate::domain::{Advice, ExitReason, Skip};
 
 use super::nested::Bound;
+use crate::config::ConfigError;
+use crate::journal::JournalError;
 
 pub type Result<T, E = WorkspaceError> = std::result::Result<T, E>;
 
@@ -75,9 +77,27 @@ pub enum WorkspaceError {
     OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
+    #[error("a history is exchanged by a git repository, and this folder is in none")]
+    NoExchange,
+    #[error("there is no remote `{remote}`")]
+    NoRemote { remote: String, known: Vec<String> },
+    #[error("git does not know who you are: {0}")]
+    NoAuthor(String),
+    #[error("`{remote}` did not take the records: {message}")]
+    NotPushed { remote: String, message: String },
+    #[error("the project's own file does not say which history is its")]
+    ProjectId(#[source] Box<ConfigError>),
+    #[error(transparent)]
+    History(Box<JournalError>),
     /// Some files could not be brought back, each with the reason.
     #[error("{} could not be brought back: {}", count(.0.len()), .0.join(", "))]
     NotRestored(Vec<String>),
+}
+
+impl WorkspaceError {
+    pub(super) fn history(error: JournalError) -> Self {
+        Self::History(Box::new(error))
+    }
 }
 
 impl Advice for WorkspaceError {
@@ -125,6 +145,13 @@ impl Advice for WorkspaceError {
             }
             Self::Occupied(..) => "name a folder that does not exist yet, or an empty one",
             Self::NotRestored(..) => "see to the reasons given, then undo again",
+            Self::NoExchange => "put the folder under git, or copy the database, which `glee doctor` names",
+            Self::NoRemote { known, .. } if known.is_empty() => "add one: `git remote add origin <address>`",
+            Self::NoRemote { known, .. } => return Some(format!("remotes: {}", known.join(", "))),
+            Self::NoAuthor(..) => "say it: `git config user.name <name>` and `git config user.email <address>`",
+            Self::NotPushed { .. } => "nothing is lost: push again; a remote may also refuse such refs",
+            Self::ProjectId(error) => return error.hint(),
+            Self::History(error) => return error.hint(),
             Self::Start(..) | Self::Git { .. } | Self::Gone(..) => return None,
         };
         Some(hint.to_owned())
@@ -133,7 +160,11 @@ impl Advice for WorkspaceError {
     fn exit(&self) -> ExitReason {
         match self {
             Self::Locked(..) => ExitReason::Locked,
-            Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => ExitReason::History,
+            Self::ProjectId(error) => error.exit(),
+            Self::History(error) => error.exit(),
+            Self::NotPushed { .. } | Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => {
+                ExitReason::History
+            }
             // There is a change, and nobody could read any of it.
             Self::EmptyTarget { skipped, is_change: true, .. } if !skipped.is_empty() => ExitReason::AgentFailed,
             _ => ExitReason::Usage,

@@ -10,6 +10,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use super::{Result, WorkspaceError, names};
 use crate::domain::SkipReason;
@@ -149,7 +150,7 @@ impl Repository {
             command.env(INDEX, &self.index);
         }
         command.args(args);
-        Call { command }
+        Call { command, limit: None }
     }
 
     /// The configuration of an empty repository in the same object format.
@@ -224,7 +225,18 @@ impl Repository {
 
 pub(super) struct Call {
     command: Command,
+    /// How long it may take at most.
+    limit: Option<Duration>,
 }
+
+/// How a command ended: with its stdout, or as a failure with its stdout and its message.
+pub(super) type Ended = Result<Vec<u8>, (Vec<u8>, String)>;
+
+/// Variables that say how the user's git reaches remotes.
+const TRANSPORT: [&str; 5] = ["GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO"];
+
+/// Variables that say who the user is.
+const AUTHOR: [&str; 2] = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"];
 
 impl Call {
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -256,6 +268,23 @@ impl Call {
         self.privately().reading_from(&[&repository.common.join("objects")])
     }
 
+    /// For a command that the user asked for and that speaks with a remote: as the user's own git would, but no longer than
+    /// `limit`.
+    pub(super) fn over_network(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self.keeping(&TRANSPORT)
+    }
+
+    pub(super) fn naming_the_author(self) -> Self {
+        self.keeping(&AUTHOR)
+    }
+
+    fn keeping(mut self, names: &[&str]) -> Self {
+        let set = names.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+        self.command.envs(set);
+        self
+    }
+
     pub(super) fn output(self) -> Result<Vec<u8>> {
         self.output_of(&[])
     }
@@ -274,35 +303,45 @@ impl Call {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
-    pub(super) fn output_of(mut self, input: &[u8]) -> Result<Vec<u8>> {
+    pub(super) fn output_of(self, input: &[u8]) -> Result<Vec<u8>> {
+        let name = subcommand(&self.command);
+        let failed = |(_, message)| WorkspaceError::Git { command: name, message };
+        self.run(input)?.map_err(failed)
+    }
+
+    /// Runs it and returns its stdout; where git fails also its message.
+    pub(super) fn outcome(self) -> Result<Ended> {
+        self.run(&[])
+    }
+
+    fn run(mut self, input: &[u8]) -> Result<Ended> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin);
-        let name = subcommand(&self.command);
         let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;
         let (process, pipe) = (child.id(), child.stdin.take());
         let (ended, is_ended) = std::sync::mpsc::channel::<()>();
-        let (output, was_stuck) = std::thread::scope(|scope| {
+        let limit = self.limit;
+        let (output, why) = std::thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
                 // A command that fails early does not read its input; its exit status tells.
                 scope.spawn(move || pipe.write_all(input));
             }
-            let guard = scope.spawn(move || stuck::end(process, &is_ended));
+            let guard = scope.spawn(move || stuck::end(process, limit, &is_ended));
             let output = child.wait_with_output();
             drop(ended);
-            (output, guard.join().unwrap_or(false))
+            (output, guard.join().unwrap_or_default())
         });
         let output = output.map_err(WorkspaceError::Start)?;
         if output.status.success() {
-            return Ok(output.stdout);
+            return Ok(Ok(output.stdout));
         }
         let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        let message = match was_stuck {
-            true => "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules"
-                .to_owned(),
-            false if message.is_empty() => output.status.to_string(),
-            false => message,
+        let message = match why {
+            Some(why) => why.to_owned(),
+            None if message.is_empty() => output.status.to_string(),
+            None => message,
         };
-        Err(WorkspaceError::Git { command: name, message })
+        Ok(Err((output.stdout, message)))
     }
 }
 
@@ -310,25 +349,32 @@ impl Call {
 /// what is ignored or how files are treated.
 mod stuck {
     use std::sync::mpsc::{Receiver, RecvTimeoutError};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
 
     const STEP: Duration = Duration::from_millis(250);
 
-    /// Ends a process that is seen twice waiting for the other end of a FIFO, unless it ends itself; returns whether it
-    /// did. Only Linux tells what a process waits for.
-    pub(super) fn end(process: u32, ended: &Receiver<()>) -> bool {
+    /// Ends a process that is seen twice waiting for the other end of a FIFO, or that takes longer than `limit`, unless it
+    /// ends itself; returns why it was ended. Only Linux tells what a process waits for.
+    pub(super) fn end(process: u32, limit: Option<Duration>, ended: &Receiver<()>) -> Option<&'static str> {
+        let began = Instant::now();
         let mut seen = 0;
         while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(STEP) {
             let waits = std::fs::read(format!("/proc/{process}/wchan")).is_ok_and(|at| at == b"wait_for_partner");
             seen = if waits { seen + 1 } else { 0 };
-            if seen == 2 {
-                return i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGKILL).is_ok());
-            }
+            let why = if seen == 2 {
+                "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules"
+            } else if limit.is_some_and(|limit| began.elapsed() > limit) {
+                "it took too long"
+            } else {
+                continue;
+            };
+            let is_ended = i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGKILL).is_ok());
+            return is_ended.then_some(why);
         }
-        false
+        None
     }
 }
 

@@ -86,7 +86,7 @@ impl Workspace {
         hidden::note(run, "sparse", &recorded.sparse, state_dir)?;
         self.pin(run, &tree, state_dir)?;
         let span = Span { before: tree.clone(), after: None };
-        let (history, places) = (self.history_key(), vec![Place::of(self)]);
+        let (history, places) = (self.history(state_dir)?.key, vec![Place::of(self)]);
         Note { form: 1, history, places, spans: vec![span] }.write(run, state_dir)?;
         Ok(BeforeImage { kept_as, tree })
     }

@@ -6,6 +6,7 @@
 //! [`Workspace::redo`] write to files. Every method may fail because git or the state folder does, or because a recorded
 //! tree is gone; what else may go wrong it says itself.
 
+mod address;
 pub mod advisories;
 mod altered;
 mod base;
@@ -20,9 +21,11 @@ mod deeds;
 pub mod delta;
 pub(crate) mod difference;
 mod error;
+mod exchange;
 mod git;
 mod hidden;
 mod holds;
+mod identity;
 mod ignores;
 mod image;
 mod index;
@@ -57,9 +60,12 @@ mod walk;
 
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 pub use base::BaseFiles;
 pub use error::{Result, WorkspaceError};
+pub use exchange::{Arrival, Arrived, Pushed};
+pub use identity::{HistoryPlace, Identity};
 pub use image::TreeId;
 pub use index::Restaged;
 pub use keep::BeforeImage;
@@ -88,6 +94,8 @@ pub struct Workspace {
     repository: Option<Repository>,
     /// The files of a commit that say which paths are left out, in the place of the tree's.
     steered_by: Option<ignores::Recorded>,
+    /// The root commit of `HEAD`, once it was asked for.
+    root_commit: OnceLock<Option<String>>,
 }
 
 impl Workspace {
@@ -104,10 +112,11 @@ impl Workspace {
                 start,
                 repository: Some(repository),
                 steered_by: None,
+                root_commit: OnceLock::new(),
             });
         }
         let root = start.ancestors().find(|folder| folder.join(".glee").is_dir()).unwrap_or(&start).to_owned();
-        Ok(Self { root, start, repository: None, steered_by: None })
+        Ok(Self { root, start, repository: None, steered_by: None, root_commit: OnceLock::new() })
     }
 
     pub fn root(&self) -> &Path {
@@ -127,20 +136,6 @@ impl Workspace {
     pub fn folders(&self) -> Vec<PathBuf> {
         let git = self.repository.iter().flat_map(|git| [git.git_dir.clone(), git.common.clone()]);
         std::iter::once(self.root.clone()).chain(git).collect()
-    }
-
-    /// The key of this repository's history: the BLAKE3 hash (hex) of the folder that holds the common `.git`, so
-    /// that linked worktrees share it and it outlives the removal or creation of `.git`; of the common folder itself
-    /// where it has another name; of the root outside git.
-    pub fn history_key(&self) -> String {
-        let place = match &self.repository {
-            None => &self.root,
-            Some(Repository { common, .. }) => match common.parent() {
-                Some(parent) if common.file_name().is_some_and(|name| name == ".git") => parent,
-                _ => common,
-            },
-        };
-        blake3::hash(&names::bytes(place)).to_hex().to_string()
     }
 
     /// Reads a path as an agent wrote it as a path inside the tree, with `/` between components.

@@ -170,7 +170,8 @@ impl Workspace {
 
     /// The runs in the state folder that worked on this tree while it was elsewhere, the newest first, each with the key of
     /// the history it is in.
-    pub fn runs_from_elsewhere(&self, state_dir: &Path) -> Vec<(RunId, String)> {
+    pub fn runs_from_elsewhere(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
+        let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
         let mut found = Vec::new();
         let now = Place::of(self);
@@ -178,13 +179,13 @@ impl Workspace {
             let Some(note) = Note::read_in(&folder.path()) else { continue };
             let is_own =
                 |place: &Place| place.relation(&now, self).is_ok_and(|relation| relation == Relation::Same);
-            if note.history != self.history_key() && note.places.iter().any(is_own) {
+            if note.history != own && note.places.iter().any(is_own) {
                 found.push((RunId(folder.file_name().to_string_lossy().into_owned()), note.history));
             }
         }
         // The ids begin with the time.
         found.sort_by(|(one, _), (other, _)| other.0.cmp(&one.0));
-        found
+        Ok(found)
     }
 
     /// Whether an undo of a run replaced something that was not brought back yet.

@@ -703,9 +703,15 @@ fn init_without_an_agent_connects_the_embedded_ones() {
       judge     referee
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");
-    insta::assert_snapshot!(sandbox.read(".glee/config.yml"), @"
+    let text = sandbox.read(".glee/config.yml");
+    let id = text.split('"').nth(1).expect("an id in quotes").to_owned();
+    insta::assert_snapshot!(text.replace(&id, "[ID]"), @r#"
     # Glee's configuration. Every key, its value and where it comes from: `glee config list --origin`
     version: 1
+
+    # Names this project's history in every clone and checkout.
+    project:
+      id: "[ID]"
 
     # Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator
     agents:
@@ -729,7 +735,7 @@ fn init_without_an_agent_connects_the_embedded_ones() {
         default: judge      # judge | human | discard
       judge:
         escalate_to: human  # where the judge is uncertain
-    ");
+    "#);
 }
 
 #[test]

@@ -16,11 +16,12 @@ use crate::support::Sandbox;
 const RUN: &str = "0190aaaa-0000-7000-8000-00000000abcd";
 
 fn database(sandbox: &Sandbox) -> PathBuf {
-    let key = Workspace::discover(&sandbox.root()).expect("a project").history_key();
-    journal::path_for(&sandbox.state(), &key)
+    let workspace = Workspace::discover(&sandbox.root()).expect("a project");
+    let place = workspace.claim_history(&sandbox.state()).expect("a place for the history");
+    journal::path_for(&sandbox.state(), &place.key)
 }
 
-fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     Plan {
         root: "/tree".to_owned(),
         target: "src/".to_owned(),
@@ -173,7 +174,7 @@ fn shows_one_with_all_that_was_said() {
     insta::assert_snapshot!(output, @r"
     exit: 0
     --- stdout
-    Dispute 1 · refuted · opened [TIME] · run 0000abcd
+    Dispute 1 · refuted · opened [TIME] · run 0000abcd · id bd9c5884a408f8dc
 
     [MUST] src/db.rs:1 Title 1\u{1b}[2J
       The value comes from the request.
@@ -322,28 +323,9 @@ fn another_history_can_be_named() {
 }
 
 #[test]
-fn worktrees_submodules_and_plain_folders_have_their_keys() {
+fn no_command_works_inside_git() {
     let sandbox = Sandbox::new();
     sandbox.git_init();
-    sandbox.git(&["worktree", "add", "-q", "../linked"]);
-    sandbox.git(&["init", "-q", "--separate-git-dir", "../apart.git", "../away"]);
-    sandbox.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./", "sub"]);
-    sandbox.write("src/deep/a.rs", "").write("../plain/.glee/config.yml", "").write("../plain/a/b.rs", "");
-    for (folder, place) in [
-        ("", ""),
-        ("src/deep", ""),
-        ("sub", ".git/modules/sub"),
-        ("../linked", ""),
-        ("../away", "../apart.git"),
-        ("../plain", "../plain"),
-        ("../plain/a", "../plain"),
-        ("../home", "../home"),
-    ] {
-        let place = sandbox.root().join(place).canonicalize().expect("a folder");
-        let key = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex().to_string();
-        let workspace = Workspace::discover(&sandbox.root().join(folder)).expect("a work tree");
-        assert_eq!(workspace.history_key(), key, "{folder}");
-    }
     let inside = sandbox.glee(&["-C", ".git", "disputes"]);
     assert_eq!((inside.code, inside.stdout.as_str()), (2, ""), "{inside}");
 }

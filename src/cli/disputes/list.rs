@@ -14,7 +14,7 @@ use crate::cli::{Globals, history, sitting};
 use crate::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
 use crate::draw::{self, Look, Tone};
 use crate::event::Mode;
-use crate::journal::{DisputeFilter, DisputeRow, RulingFilter};
+use crate::journal::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter, SharedDispute};
 use crate::protocol::printable;
 use crate::report::json::pretty;
 use crate::ui::stream;
@@ -62,6 +62,9 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
+    /// Disputes of other histories, which inform and do not bind.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    elsewhere: &'a [SharedDispute],
 }
 
 pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
@@ -73,22 +76,28 @@ pub(super) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         reviewer: args.reviewer.clone(),
         since: args.since,
     };
-    let (mut rows, damage) = history::read_here(globals, |journal| journal.disputes(&filter))?.unwrap_or_default();
+    let listed =
+        history::read_here(globals, |journal| Ok((journal.disputes(&filter)?, journal.shared_disputes(&filter)?)))?;
+    let ((mut rows, mut shared), damage) = listed.unwrap_or_default();
+    if args.gone {
+        shared.clear();
+    }
     if args.gone && !rows.is_empty() {
         let workspace = sitting::workspace(globals)?;
         let journal = history::open_read(globals, &workspace)?;
         let gone = journal.map(|journal| super::gone(globals, &journal)).transpose()?.unwrap_or_default();
         rows.retain(|row| gone.contains(&row.number));
     }
+    shared.truncate(args.recent as usize);
     let older = rows.len() > args.recent as usize;
     rows.truncate(args.recent as usize);
     if args.json {
-        stream::out(&pretty(&Listing { schema: 1, disputes: &rows }))?;
-    } else if rows.is_empty() {
+        stream::out(&pretty(&Listing { schema: 1, disputes: &rows, elsewhere: &shared }))?;
+    } else if rows.is_empty() && shared.is_empty() {
         let filtered = args.gone || DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
         stream::out(if filtered { "No dispute is like that.\n" } else { nothing(globals)? })?;
     } else {
-        stream::out(&table(&rows, look(globals)))?;
+        stream::out(&table(&rows, &shared, look(globals)))?;
         if !globals.quiet {
             stream::err(&next_steps(&rows, older, args));
         }
@@ -127,9 +136,14 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     read().ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
-pub(super) fn table(rows: &[DisputeRow], look: Look) -> String {
+pub(super) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Look) -> String {
     let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| look.paint(Tone::Faint, head));
-    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows.iter().map(|row| cells(row, look))).collect();
+    let own = rows.iter().map(|row| cells(row, &row.number.to_string(), None, look));
+    let shared = shared.iter().map(|dispute| {
+        let from = super::from(&dispute.author, &dispute.source);
+        cells(&row_of(dispute), &dispute.id.0, Some(&from), look)
+    });
+    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(own).chain(shared).collect();
     draw::table(&rows, &[0])
         .iter()
         .map(|line| {
@@ -142,19 +156,49 @@ pub(super) fn table(rows: &[DisputeRow], look: Look) -> String {
         .collect()
 }
 
-fn cells(row: &DisputeRow, look: Look) -> [String; 6] {
+/// A dispute of another history as a row of the table.
+fn row_of(shared: &SharedDispute) -> DisputeRow {
+    let SharedDispute { id, record, .. } = shared;
+    let DisputeRecord { run, opened_at, settled_at, dispute, settlement, ended_at, .. } = record;
+    let raw = &dispute.finding.raw;
+    let ruled_by = dispute.rulings.last().map(|last| last.by.clone());
+    DisputeRow {
+        number: dispute.number,
+        id: id.clone(),
+        run: run.clone(),
+        opened_at: *opened_at,
+        settled_at: *settled_at,
+        finding: dispute.finding.id,
+        tag: raw.severity.to_string(),
+        title: raw.title.clone(),
+        location: raw.location(),
+        raised_by: dispute.finding.raised_by.iter().map(|name| name.0.clone()).collect(),
+        ruling: dispute.rulings.last().map(|last| last.ruling.ruling),
+        ruled_by: settlement.as_ref().map(|settlement| settlement.by.clone()).or(ruled_by),
+        disposition: dispute.disposition.clone(),
+        until: settlement.as_ref().and_then(|settlement| settlement.until),
+        ended_at: *ended_at,
+    }
+}
+
+/// The cells of a dispute under its name; `from` says who sent it, where it is of another history.
+fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Look) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);
     let place = row.location.as_ref().map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
     let finding = row.title.labelled(&place);
     let short = |text: &str, width| look.cut(&printable::line(text), width);
+    let finding = match from {
+        None => printable::line(&finding),
+        Some(from) => format!("{} ({})", printable::line(&finding), printable::line(from)),
+    };
     [
-        (Tone::Strong, row.number.to_string()),
+        (Tone::Strong, name.to_owned()),
         (Tone::Faint, when(row.opened_at)),
         (Tone::of(&severity), short(&row.tag, 12)),
         (ruled, short(&words, 32)),
         (Tone::Plain, row.ruled_by.as_ref().map(|by| short(&by.to_string(), 20)).unwrap_or_default()),
-        (Tone::Plain, printable::line(&finding)),
+        (Tone::Plain, finding),
     ]
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
@@ -202,11 +246,12 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::domain::{AgentName, DisputeNumber, FindingId, Location, Ruler, RunId};
+    use crate::domain::{AgentName, DisputeId, DisputeNumber, FindingId, Location, Ruler, RunId};
 
     fn row(number: u64, tag: &str, title: &str) -> DisputeRow {
         DisputeRow {
             number: DisputeNumber(number),
+            id: DisputeId::of(&RunId("r".to_owned()), FindingId(1)),
             run: RunId("r".to_owned()),
             opened_at: Timestamp::UNIX_EPOCH,
             settled_at: None,
@@ -242,7 +287,7 @@ mod tests {
     #[test]
     fn columns_line_up_and_nothing_escapes() {
         let look = Look { color: false, unicode: true, width: usize::MAX };
-        let text = table(&rows(), look).replace(&when(Timestamp::UNIX_EPOCH), "1970-01-01 00:00");
+        let text = table(&rows(), &[], look).replace(&when(Timestamp::UNIX_EPOCH), "1970-01-01 00:00");
         insta::assert_snapshot!(text, @r"
           #  OPENED            TAG      RULING                         BY            FINDING
         120  1970-01-01 00:00  MUST     open                                         src/db.rs:42 日本語 title\u{1b}[2J that goes on
@@ -256,7 +301,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_cuts_lines() {
         let look = Look { color: true, unicode: true, width: 40 };
-        let text = table(&rows(), look);
+        let text = table(&rows(), &[], look);
         assert!(text.lines().all(|line| draw::columns(line) <= 40), "{text}");
         assert!(text.lines().nth(1).is_some_and(|line| line.ends_with('…')), "{text}");
     }

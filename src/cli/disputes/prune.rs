@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Ok(ExitReason::Clean);
     }
     if args.dry_run {
-        stream::out(&list::table(&due, look(globals)))?;
+        stream::out(&list::table(&due, &[], look(globals)))?;
         return Ok(ExitReason::Clean);
     }
     let disputes: Vec<_> = due.into_iter().map(|row| (row.number, row.run)).collect();

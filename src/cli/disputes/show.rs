@@ -6,9 +6,11 @@ use super::{look, outcome, when};
 use crate::cli::error::CommandResult;
 use crate::cli::{Globals, history, sitting};
 use crate::config::rulings;
-use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, RulingRecord, RulingRef, Untrusted};
+use crate::domain::{
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, RulingRecord, RulingRef, Untrusted,
+};
 use crate::draw::{self, Look, Tone};
-use crate::journal::{DisputeRecord, JournalError};
+use crate::journal::{Author, DisputeRecord, FoundDispute, JournalError};
 use crate::pipeline::rulings::succession;
 use crate::protocol::printable;
 use crate::report::json::pretty;
@@ -19,10 +21,12 @@ const WIDEST: usize = 100;
 
 /// Arguments of `glee disputes show`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: glee disputes show 7")]
+#[command(after_help = "Examples:
+  glee disputes show 7
+  glee disputes show 5f3a91c2   by the id that it has in all histories, or the first digits of it")]
 pub(super) struct Args {
-    /// The dispute's number
-    number: u64,
+    /// The dispute's number, its id, or at least four digits that its id begins with
+    dispute: String,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -35,6 +39,9 @@ struct Shown<'a> {
     id: DisputeId,
     #[serde(flatten)]
     record: &'a DisputeRecord,
+    /// Who sent it, where it is of another history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elsewhere: Option<Elsewhere<'a>>,
     /// The disputes whose rulings on the same finding this one's supersedes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<RulingRef>,
@@ -42,18 +49,37 @@ struct Shown<'a> {
     superseded_by: Option<RulingRef>,
 }
 
+/// Where a dispute of another history came from.
+#[derive(Clone, Copy, Serialize)]
+struct Elsewhere<'a> {
+    author: &'a Author,
+    source: &'a str,
+}
+
 pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let number = DisputeNumber(args.number);
-    let read = history::read_here(globals, |journal| {
-        let record = journal.dispute(number)?;
-        Ok(record.zip(Some(succession(&journal.bindings()?, &number.into()))))
-    });
-    let (found, damage) = read?.unwrap_or_default();
-    let Some((record, (supersedes, superseded_by))) = found else {
-        return Err(damage.unwrap_or_else(|| JournalError::UnknownDispute(number).into()));
+    let (found, damage) = history::read_here(globals, |journal| match journal.find_dispute(&args.dispute) {
+        Ok(FoundDispute::Own(record)) => {
+            let succession = succession(&journal.bindings()?, &record.dispute.number.into());
+            Ok(Ok((FoundDispute::Own(record), succession)))
+        }
+        Ok(found) => Ok(Ok((found, Default::default()))),
+        Err(error) if error.exit() == ExitReason::Usage => Ok(Err(error)),
+        Err(error) => Err(error),
+    })?
+    .map_or((None, None), |(found, damage)| (Some(found), damage));
+    let (found, (supersedes, superseded_by)) = match found {
+        Some(Ok(found)) => found,
+        Some(Err(error)) => return Err(damage.unwrap_or_else(|| error.into())),
+        None => return Err(unknown(&args.dispute).into()),
+    };
+    let (record, elsewhere) = match &found {
+        FoundDispute::Own(record) => (&**record, None),
+        FoundDispute::Shared(shared) => {
+            (&shared.record, Some(Elsewhere { author: &shared.author, source: &shared.source }))
+        }
     };
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
-    let shown = Shown { schema: 1, id, record: &record, supersedes, superseded_by };
+    let shown = Shown { schema: 1, id, record, elsewhere, supersedes, superseded_by };
     if args.json {
         stream::out(&pretty(&shown))?;
     } else {
@@ -64,6 +90,13 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
+fn unknown(text: &str) -> JournalError {
+    match text.parse() {
+        Ok(number) => JournalError::UnknownDispute(DisputeNumber(number)),
+        Err(_) => JournalError::UnknownDisputeId(text.to_owned()),
+    }
+}
+
 struct Page {
     look: Look,
     text: String,
@@ -71,9 +104,9 @@ struct Page {
 
 impl Page {
     fn of(shown: &Shown<'_>, is_shared: bool, look: Look) -> String {
-        let record = shown.record;
+        let (record, elsewhere) = (shown.record, shown.elsewhere);
         let mut page = Self { look: Look { width: look.width.min(WIDEST), ..look }, text: String::new() };
-        page.head(record);
+        page.head(record, elsewhere);
         page.finding(&record.dispute.finding);
         let objector = record.dispute.objector;
         page.section(if objector.is_coder() { "Objection" } else { objector.heading() });
@@ -95,20 +128,27 @@ impl Page {
         for ruling in &record.dispute.rulings {
             page.ruling(ruling);
         }
-        page.end(record);
+        page.end(record, elsewhere.is_some());
         page.life(shown, is_shared);
         page.text
     }
 
-    fn head(&mut self, record: &DisputeRecord) {
+    fn head(&mut self, record: &DisputeRecord, elsewhere: Option<Elsewhere<'_>>) {
         let DisputeRecord { run, opened_at, dispute, .. } = record;
-        let title = self.look.paint(Tone::Strong, &format!("Dispute {}", dispute.number));
+        let id = DisputeId::of(&record.run, dispute.finding.id);
+        let name = if elsewhere.is_some() { id.to_string() } else { dispute.number.to_string() };
+        let title = self.look.paint(Tone::Strong, &format!("Dispute {name}"));
         let state = match &dispute.disposition {
             None => self.look.paint(Tone::Warn, "open"),
             Some(ended) => printable::line(&outcome(ended)),
         };
         let run = printable::line(run.short());
-        self.line(&self.look.facts(&[title, state, format!("opened {}", when(*opened_at)), format!("run {run}")]));
+        let from = match elsewhere {
+            None => format!("id {id}"),
+            Some(elsewhere) => printable::line(&super::from(elsewhere.author, elsewhere.source)),
+        };
+        let opened = format!("opened {}", when(*opened_at));
+        self.line(&self.look.facts(&[title, state, opened, format!("run {run}"), from]));
     }
 
     fn finding(&mut self, finding: &Finding) {
@@ -143,7 +183,7 @@ impl Page {
         }
     }
 
-    fn end(&mut self, record: &DisputeRecord) {
+    fn end(&mut self, record: &DisputeRecord, is_elsewhere: bool) {
         let number = record.dispute.number;
         match (&record.settlement, record.settled_at) {
             (Some(settlement), Some(at)) => {
@@ -154,6 +194,7 @@ impl Page {
                     self.body(2, &settlement.reason);
                 }
             }
+            _ if is_elsewhere => {}
             _ => {
                 self.text.push('\n');
                 self.line(&format!("Settle it: `glee disputes resolve {number}`, or in a word: `judge`, `discard`, `enforce`, `dismiss`"));

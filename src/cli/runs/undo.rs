@@ -212,7 +212,7 @@ impl Found {
             return Ok(None);
         }
         let state_dir = sitting::state_dir()?;
-        for (own, key) in workspace.runs_from_elsewhere(&state_dir) {
+        for (own, key) in workspace.runs_from_elsewhere(&state_dir)? {
             let path = journal::path_for(&state_dir, &key);
             let Some(history) = Journal::open_read(&path)? else { continue };
             let run = if text == "last" { Ok(own) } else { history.find_run(text) };

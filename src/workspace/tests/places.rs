@@ -22,15 +22,6 @@ fn discovery_names_the_tree_or_says_why_there_is_none() {
 }
 
 #[test]
-fn the_history_outlives_git() {
-    let tree = Tree::git();
-    let key = tree.open().history_key();
-    std::fs::remove_dir_all(tree.root().join(".git")).unwrap();
-    assert!(!tree.open().is_git());
-    assert_eq!(tree.open().history_key(), key);
-}
-
-#[test]
 fn agents_paths_stay_inside_the_tree() {
     let tree = Tree::git();
     tree.write("src/a.rs", "text");

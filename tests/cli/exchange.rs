@@ -1,0 +1,219 @@
+//! `glee history push` and `fetch`: clones with state folders of their own, many at once, and records that nobody may trust.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use glee::domain::RunId;
+use glee::journal::{self, Journal};
+use glee::workspace::Workspace;
+
+use crate::identity::{rule, uuid};
+use crate::support::{Output, Sandbox};
+
+/// A repository with a bare remote, and clones of it beside the project.
+fn repository(clones: usize) -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.env("GIT_CONFIG_COUNT", "0");
+    sandbox.git_init();
+    sandbox.git(&["clone", "-q", "--bare", ".", "../origin.git"]);
+    for clone in 0..clones {
+        sandbox.git(&["clone", "-q", "../origin.git", &format!("../c{clone}")]);
+    }
+    sandbox
+}
+
+fn folder(sandbox: &Sandbox, clone: usize) -> PathBuf {
+    sandbox.root().with_file_name(format!("c{clone}"))
+}
+
+fn state(sandbox: &Sandbox, clone: usize) -> PathBuf {
+    sandbox.root().with_file_name(format!("state{clone}"))
+}
+
+/// Records one run with disputes in the history of a clone, which has a state folder of its own.
+fn rule_in(sandbox: &Sandbox, clone: usize, titles: &[&str]) {
+    let workspace = Workspace::discover(&folder(sandbox, clone)).expect("a tree");
+    let place = workspace.claim_history(&state(sandbox, clone)).expect("a place");
+    let mut journal = Journal::open(&journal::path_for(&state(sandbox, clone), &place.key)).expect("a history");
+    rule(&mut journal, &RunId(uuid(titles[0])), workspace.head().map(str::to_owned), titles);
+}
+
+fn glee(sandbox: &Sandbox, clone: usize, args: &[&str]) -> Output {
+    let mut command = sandbox.command(args);
+    command.current_dir(folder(sandbox, clone)).env("GLEE_STATE_DIR", state(sandbox, clone));
+    let output = command.output().expect("the binary runs");
+    Output {
+        code: output.status.code().unwrap_or(-1),
+        stdout: sandbox.placeholders(&String::from_utf8_lossy(&output.stdout)),
+        stderr: sandbox.placeholders(&String::from_utf8_lossy(&output.stderr)),
+    }
+}
+
+fn paths(sandbox: &Sandbox) -> Vec<String> {
+    let listed = sandbox.git(&["-C", "../origin.git", "ls-tree", "-r", "--name-only", "refs/glee/history"]);
+    listed.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
+    let sandbox = repository(2);
+    rule_in(&sandbox, 0, &["Theirs\x1b[2J"]);
+    rule_in(&sandbox, 1, &["Mine"]);
+    let nothing = glee(&sandbox, 1, &["history", "fetch"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "Nothing new from origin.\n"), "{nothing}");
+    let sent = glee(&sandbox, 0, &["history", "push"]);
+    assert_eq!((sent.code, sent.stdout.as_str()), (0, "Sent 3 records to origin.\n"), "{sent}");
+    let again = glee(&sandbox, 0, &["history", "push", "origin"]);
+    assert_eq!(again.stdout, "origin has everything already: 3 records.\n", "{again}");
+    let taken = glee(&sandbox, 1, &["history", "fetch"]);
+    assert_eq!((taken.code, taken.stdout.as_str()), (0, "Took 3 records from origin.\n"), "{taken}");
+    assert_eq!(glee(&sandbox, 1, &["history", "fetch"]).stdout, "Nothing new from origin.\n");
+    let listed = glee(&sandbox, 1, &["disputes"]);
+    let lines: Vec<&str> = listed.stdout.lines().map(str::trim).collect();
+    assert_eq!(lines.len(), 3, "{listed}");
+    assert!(lines[1].starts_with("1  ") && lines[1].ends_with("Mine"), "{listed}");
+    assert!(lines[2].ends_with(r"src/db.rs:3 Theirs\u{1b}[2J (by Test, from origin)"), "{listed}");
+    let id = lines[2].split(' ').next().expect("an id");
+    let shown = glee(&sandbox, 1, &["disputes", "show", &id[..4]]);
+    assert!(shown.code == 0 && shown.stdout.starts_with(&format!("Dispute {id} · refuted")), "{shown}");
+    assert!(shown.stdout.contains("by Test, from origin") && !shown.stdout.contains("Settle it"), "{shown}");
+    let json = glee(&sandbox, 1, &["disputes", "show", id, "--json"]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((json["id"].as_str(), json["elsewhere"]["source"].as_str()), (Some(id), Some("origin")));
+    assert_eq!(glee(&sandbox, 1, &["disputes", "resolve", "2", "enforce"]).code, 2, "it has no number here");
+    assert_eq!(glee(&sandbox, 1, &["disputes", "verify"]).code, 0);
+    // The other way round; what was fetched is not sent on.
+    assert_eq!(glee(&sandbox, 1, &["history", "push"]).stdout, "Sent 3 records to origin.\n");
+    assert_eq!(paths(&sandbox).len(), 6);
+    assert_eq!(sandbox.git(&["-C", "../c1", "for-each-ref", "refs/glee/outgoing"]), "");
+    assert_eq!(sandbox.git(&["-C", "../c1", "status", "--porcelain"]), "");
+    for (args, hint) in
+        [(&["history", "push", "nowhere"][..], "remotes: origin"), (&["history", "fetch", "--all"], "")]
+    {
+        let output = glee(&sandbox, 1, args);
+        assert!(output.code == 2 && output.stderr.contains(hint), "{output}");
+    }
+}
+
+#[test]
+fn eight_clones_push_at_once_and_nothing_is_lost_or_twice() {
+    let sandbox = repository(9);
+    for clone in 0..8 {
+        // A run and its outcome are two of 25 records.
+        let titles: Vec<String> = (0..23).map(|number| format!("Title {clone} {number}")).collect();
+        rule_in(&sandbox, clone, &titles.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    std::thread::scope(|scope| {
+        let sandbox = &sandbox;
+        let pushes = (0..8).map(|clone| scope.spawn(move || glee(sandbox, clone, &["history", "push"])));
+        for push in pushes.collect::<Vec<_>>() {
+            let push = push.join().expect("a push");
+            assert_eq!((push.code, push.stdout.as_str()), (0, "Sent 25 records to origin.\n"), "{push}");
+        }
+    });
+    let sent = paths(&sandbox);
+    assert_eq!(sent.len(), 200);
+    let taken = glee(&sandbox, 8, &["history", "fetch"]);
+    assert_eq!((taken.code, taken.stdout.as_str()), (0, "Took 200 records from origin.\n"), "{taken}");
+    let listed = glee(&sandbox, 8, &["disputes", "--recent", "500", "--json"]).stdout;
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+    let titles: std::collections::BTreeSet<&str> = listed["elsewhere"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|row| row["dispute"]["finding"]["title"].as_str())
+        .collect();
+    assert_eq!((titles.len(), listed["elsewhere"].as_array().map(Vec::len)), (8 * 23, Some(8 * 23)));
+    let again = glee(&sandbox, 3, &["history", "push"]);
+    assert_eq!(again.stdout, "origin has everything already: 25 records.\n");
+}
+
+/// Adds entries to what the remote has by a commit of `email`; a mode, a path and a content each.
+fn add(sandbox: &Sandbox, email: &str, entries: &[(String, String, Vec<u8>)]) {
+    let mut input =
+        format!("commit refs/glee/history\ncommitter Eve <{email}> 1 +0000\ndata 0\nfrom refs/glee/history^0\n")
+            .into_bytes();
+    for (mode, path, content) in entries {
+        input.extend(format!("M {mode} inline {path}\ndata {}\n", content.len()).bytes());
+        input.extend(content);
+        input.push(b'\n');
+    }
+    let mut child = Command::new("git")
+        .args(["fast-import", "--quiet", "--force"])
+        .current_dir(sandbox.root().with_file_name("origin.git"))
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("git is installed");
+    child.stdin.take().expect("a pipe").write_all(&input).expect("written");
+    assert!(child.wait().expect("it ends").success());
+}
+
+fn named(content: Vec<u8>) -> (String, String, Vec<u8>) {
+    let hash = blake3::hash(&content).to_hex().to_string();
+    ("100644".to_owned(), format!("{}/{}", &hash[..2], &hash[2..]), content)
+}
+
+#[test]
+fn hostile_records_are_refused_and_named_and_the_rest_is_taken() {
+    let sandbox = repository(2);
+    rule_in(&sandbox, 0, &["Good"]);
+    assert_eq!(glee(&sandbox, 0, &["history", "push"]).code, 0);
+    let good = paths(&sandbox);
+    let dispute = good
+        .iter()
+        .map(|path| sandbox.git(&["-C", "../origin.git", "show", &format!("refs/glee/history:{path}")]))
+        .find(|text| text.contains(r#""kind":"dispute""#))
+        .expect("a dispute was sent");
+    let template: serde_json::Value = serde_json::from_str(&dispute).expect("JSON");
+    let eve = "eve@example.org";
+    let mut hostile = Vec::new();
+    for number in 0..20_u32 {
+        let mut own = template.clone();
+        own["author"]["email"] = eve.into();
+        own["body"]["run"] = uuid(&format!("hostile {number}")).into();
+        let with = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut value = own.clone();
+            change(&mut value);
+            named(value.to_string().into_bytes())
+        };
+        hostile.extend([
+            with(&|value| value["author"]["email"] = "test@example.org".into()),
+            with(&|value| value["kind"] = "order".into()),
+            with(&|value| value["glee"] = 2.into()),
+            with(&|value| value["extra"] = number.into()),
+            with(&|value| value["body"]["dispute"]["finding"]["file"] = format!("../{number}").into()),
+            with(&|value| value["body"]["dispute"]["finding"]["file"] = "/etc/passwd".into()),
+            with(&|value| value["body"]["dispute"]["finding"]["title"] = number.into()),
+            with(&|value| value["body"]["run"] = format!("../../{number}").into()),
+            with(&|value| value["at"] = format!("29{number:02}-01-01T00:00:00Z").into()),
+            with(&|value| value["body"]["dispute"]["finding"]["body"] = "x".repeat(300_000).into()),
+            with(&|value| value["author"]["name"] = format!("a\nb{number}").into()),
+            named(format!("not JSON {number}").into_bytes()),
+            named([&[0xff, 0xfe, number as u8][..], own.to_string().as_bytes()].concat()),
+            named(format!("{}{number}{}", "[".repeat(10_000), "]".repeat(10_000)).into_bytes()),
+            ("100644".to_owned(), format!("ab/{number:062}"), own.to_string().into_bytes()),
+            ("120000".to_owned(), format!("cd/{number:062}"), b"../../etc/passwd".to_vec()),
+            ("100644".to_owned(), format!("deep/er/{number}"), own.to_string().into_bytes()),
+        ]);
+    }
+    assert!(hostile.len() >= 300);
+    add(&sandbox, eve, &hostile);
+    // The same thing said twice by one author.
+    let mut twice = template.clone();
+    twice["author"]["email"] = eve.into();
+    let other = named(serde_json::to_vec_pretty(&twice).expect("JSON"));
+    let first = named(twice.to_string().into_bytes());
+    add(&sandbox, eve, &[first, other]);
+    let fetched = glee(&sandbox, 1, &["history", "fetch"]);
+    assert_eq!((fetched.code, fetched.stdout.as_str()), (7, "Took 4 records from origin.\n"), "{fetched}");
+    assert!(fetched.stderr.contains("error: "), "{fetched}");
+    let listed = glee(&sandbox, 1, &["disputes", "--recent", "500", "--json"]).stdout;
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+    assert_eq!(listed["elsewhere"].as_array().map(Vec::len), Some(2), "one of each author, and none of the 340");
+    // Who pushes next does not hand on what is no record, and is not held up by it.
+    rule_in(&sandbox, 1, &["Mine"]);
+    assert_eq!(glee(&sandbox, 1, &["history", "push"]).code, 0);
+    assert!(good.iter().all(|path| paths(&sandbox).contains(path)));
+    assert!(!paths(&sandbox).iter().any(|path| path.starts_with("deep/")));
+}
