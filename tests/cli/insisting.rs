@@ -121,7 +121,7 @@ fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
     let (output, outcome) = review(&sandbox, answer);
     assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
     let finding = &outcome["findings"][0];
-    assert_eq!((&finding["insisted"], &finding["insists_on"]), (&true.into(), &"D1".into()));
+    assert_eq!((&finding["insisted"], &finding["insists_on"]), (&true.into(), &1.into()));
     assert_eq!(
         (&finding["title"], &finding["confidence"]),
         (&"Escape everything that users type".into(), &80.into())

@@ -74,7 +74,7 @@ mod tests {
             (" a.py:5 Bind it (D12", None),
         ] {
             let read = split(text, &Paths::default(), &shown);
-            let read = read.as_ref().map(|(text, ruling)| (text.as_str(), ruling.to_string()));
+            let read = read.as_ref().map(|(text, ruling)| (text.as_str(), ruling.mark()));
             assert_eq!(read, expected.map(|(text, ruling)| (text, ruling.to_owned())), "{text}");
         }
         assert_eq!(split(" a.py:5 (D12) Bind it", &Paths::default(), &[]), None);
