@@ -12,12 +12,10 @@ use ast_grep_config::{
 use ast_grep_language::SupportLang;
 use serde::{Deserialize, Serialize};
 
-use super::language;
 use super::packaged::{self, RuleFile};
+use super::{PROJECT_RULES, language};
 use crate::domain::{Advice, Tag};
 use crate::files;
-
-pub const PROJECT_RULES: &str = ".glee/rules";
 
 /// The largest rule file that is read, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;

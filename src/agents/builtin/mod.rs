@@ -46,9 +46,12 @@ use crate::domain::{Advice, FailureKind, Role};
 use crate::protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
-pub use catalog::{Catalog, CatalogError, Origin, PROJECT_RULES, RuleInfo};
+pub use catalog::{Catalog, CatalogError, Origin, RuleInfo};
 #[cfg(feature = "astgrep")]
 pub use measure::{Measure, MeasureError, Score, measure};
+
+/// The folder of the project's own rules for the embedded reviewer.
+pub const PROJECT_RULES: &str = ".glee/rules";
 
 /// What an embedded agent's `command` begins with in the configuration.
 pub const PREFIX: &str = "builtin:";
