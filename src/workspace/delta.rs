@@ -235,49 +235,26 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// The hunks of a diff cut down to some lines of the new side, where they remove lines; lines that are only added are in the
-/// text itself.
+/// The lines that a diff removes near some lines of the new side; what it keeps and adds is in the text itself.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
-    let header: String =
-        diff.lines().take_while(|line| !line.starts_with("@@ ")).map(|line| format!("{line}\n")).collect();
+    let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
+    let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
     let is_near = |line: u32| shown.iter().any(|(first, last)| (*first..=last.saturating_add(1)).contains(&line));
     let mut body = String::new();
     for hunk in unified::parse(diff.as_bytes()).patches.iter().flat_map(|patch| &patch.hunks) {
         // The number of the next line of each side.
         let (mut old, mut new) = (hunk.old_start.max(1), hunk.new_start.max(1));
-        let mut piece: Vec<(Mark, &str)> = Vec::new();
-        let (mut old_first, mut new_first) = (old, new);
-        for (mark, line) in &hunk.lines {
-            if is_near(new) {
-                if piece.is_empty() {
-                    (old_first, new_first) = (old, new);
-                }
-                piece.push((*mark, line));
-            } else {
-                write_piece(&mut body, (old_first, new_first), &std::mem::take(&mut piece));
+        for same in hunk.lines.chunk_by(|(a, _), (b, _)| a == b) {
+            let (mark, count) = (same[0].0, u32::try_from(same.len()).unwrap_or(u32::MAX));
+            if mark == Mark::Removed && is_near(new) {
+                let _ = writeln!(body, "@@ -{old},{count} +{new},0 @@");
+                same.iter().for_each(|(_, line)| drop(writeln!(body, "-{line}")));
             }
-            old += u32::from(*mark != Mark::Added);
-            new += u32::from(*mark != Mark::Removed);
+            old += if mark == Mark::Added { 0 } else { count };
+            new += if mark == Mark::Removed { 0 } else { count };
         }
-        write_piece(&mut body, (old_first, new_first), &piece);
     }
-    (!body.is_empty()).then(|| header + &body)
-}
-
-fn write_piece(body: &mut String, (old, new): (u32, u32), piece: &[(Mark, &str)]) {
-    if piece.iter().all(|(mark, _)| *mark != Mark::Removed) {
-        return;
-    }
-    let count = |other: Mark| piece.iter().filter(|(mark, _)| *mark != other).count();
-    let _ = writeln!(body, "@@ -{old},{} +{new},{} @@", count(Mark::Added), count(Mark::Removed));
-    for (mark, line) in piece {
-        let sign = match mark {
-            Mark::Kept => ' ',
-            Mark::Removed => '-',
-            Mark::Added => '+',
-        };
-        let _ = writeln!(body, "{sign}{line}");
-    }
+    (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
 /// Ranges of lines; none of them means all lines.

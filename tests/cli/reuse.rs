@@ -206,11 +206,11 @@ fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
             branch.edit(file, push * 17 + file * 3, 5, push);
         }
     });
-    assert!(percents.iter().all(|percent| *percent <= 30.0), "{}", shown(&percents));
+    assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
 }
 
 /// The same number of lines, each by itself at its own place: the worst case, in which every changed line is shown with its
-/// neighbours, and so is every earlier finding in the same block.
+/// neighbours, and so is every earlier finding in the same block. A third of the bytes are instructions, one copy a shard.
 #[test]
 fn pushes_of_scattered_lines_ask_about_these_lines() {
     let percents = pushes(true, |branch, push| {
@@ -220,7 +220,7 @@ fn pushes_of_scattered_lines_ask_about_these_lines() {
             }
         }
     });
-    assert!(percents.iter().all(|percent| *percent <= 25.0), "{}", shown(&percents));
+    assert!(percents.iter().all(|percent| *percent <= 21.0), "{}", shown(&percents));
 }
 
 /// A file of the tree with a defect in a function of its own, and others around it.

@@ -203,7 +203,7 @@ impl Fence<'_> {
                 0..LONG_GAP => {
                     (number..=last).map(|number| format!("{number:>width$} | {line}\n")).collect::<String>()
                 }
-                _ => format!("{:width$} | (lines {number} to {last} are empty or not shown)\n", ""),
+                _ => format!("{:width$} | ({number}-{last}: empty or not shown)\n", ""),
             });
         }
         self.between(&format!("path={path}"), numbered)
