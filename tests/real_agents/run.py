@@ -123,7 +123,7 @@ def watched(program: Program, server: Server) -> list[str]:
         safe = '    return db.execute("select * from users where name = ?", (name,)).fetchone()'
         milestone = json.dumps({"type": "milestone", "summary": "The name is a parameter now."})
         work = asked("You are coder. You work in the tree", "GLEE-WORK-END")
-        peer = r'You are reviewer. Other agents work.*\+ .*name,\).*"nonce": "(?P<nonce>[0-9a-f]{32})"'
+        peer = r'Other agents work.*\+ .*name,\).*You are reviewer\..*"nonce": "(?P<nonce>[0-9a-f]{32})"'
         result = {"nonce": r"\g<nonce>", "type": "review_result", "reviewer": "reviewer",
                   "payload": {"verdict": "approved", "summary": "A parameter now.", "issues": []}}
         server.rules([
