@@ -248,7 +248,9 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
             let (mark, count) = (same[0].0, u32::try_from(same.len()).unwrap_or(u32::MAX));
             if mark == Mark::Removed && is_near(new) {
                 let _ = writeln!(body, "@@ -{old},{count} +{new},0 @@");
-                same.iter().for_each(|(_, line)| drop(writeln!(body, "-{line}")));
+                for (_, line) in same {
+                    let _ = writeln!(body, "-{line}");
+                }
             }
             old += if mark == Mark::Added { 0 } else { count };
             new += if mark == Mark::Removed { 0 } else { count };
