@@ -113,6 +113,11 @@ fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
     let (bytes, tokens): (usize, u64) = asked
         .iter()
         .fold((0, 0), |(bytes, tokens), preview| (bytes + preview.prompt_bytes, tokens + preview.tokens));
+    if tokens == 0 {
+        let cost = if bytes == 0 { "nobody is asked" } else { "for embedded agents, which cost nothing" };
+        let _ = writeln!(out, "Prompts  {}, {cost}", size(bytes));
+        return;
+    }
     let _ = writeln!(out, "Prompts  {}, about {} tokens (estimated)", size(bytes), draw::thousands(tokens));
     let mut unpriced: Vec<&str> =
         asked.iter().filter(|preview| preview.usd.is_none()).map(|preview| preview.agent.0.as_str()).collect();
@@ -120,7 +125,7 @@ fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
     unpriced.dedup();
     let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
     let unpriced: Vec<String> = unpriced.into_iter().map(printable::line).collect();
-    let known = if asked.iter().any(|preview| preview.usd.is_some()) {
+    let known = if asked.iter().any(|preview| preview.tokens > 0 && preview.usd.is_some()) {
         format!(
             "about ${usd:.2} for the prompts (estimated; answers and what agents read by themselves come on top)"
         )

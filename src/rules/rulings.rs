@@ -23,12 +23,63 @@ pub fn ended(
     [after_last, too_old.map(day)].into_iter().flatten().min()
 }
 
+/// Beginnings of words that point to security in the name of a category or a rule, beside those that decide the category.
+const NAMES: &[&str] = &[
+    "auth",
+    "certificate",
+    "cipher",
+    "cookie",
+    "credential",
+    "crypt",
+    "debug",
+    "deseriali",
+    "hash",
+    "password",
+    "permission",
+    "permissive",
+    "privilege",
+    "random",
+    "secret",
+    "ssl",
+    "tls",
+    "unsafe",
+    "xxe",
+];
+
+/// The same in a title, where words of code are common.
+const TITLES: &[&str] = &[
+    "attack",
+    "authenti",
+    "authori",
+    "certificate",
+    "cipher",
+    "credential",
+    "crypt",
+    "deseriali",
+    "eval",
+    "exploit",
+    "md5",
+    "password",
+    "privilege",
+    "secret",
+    "sha1",
+    "ssl",
+    "tls",
+    "xxe",
+];
+
 /// Whether a ruling that closes a finding binds only where a person answers for it: the category, the rule or the title
-/// says that the finding is about security.
+/// says that the finding is about security. In doubt it is.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
+    let begins = |text: &str, list: &[&str]| {
+        let text = text.to_lowercase();
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| list.iter().any(|beginning| word.starts_with(beginning)))
+    };
     let signs = [(category, None, ""), (None, rule, ""), (None, None, title)];
     let is_security = |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
-    disposition.closes() && signs.into_iter().any(is_security)
+    let is_named = || category.into_iter().chain(rule).any(|name| begins(name, NAMES)) || begins(title, TITLES);
+    disposition.closes() && (signs.into_iter().any(is_security) || is_named())
 }
 
 /// As [`needs_person`], of a shared ruling.
@@ -75,6 +126,19 @@ mod tests {
             (Disposition::Refuted, Some("bug"), Some("cwe-89"), "x", true),
             (Disposition::NotMandatory, Some("bug"), None, "SQL injection in the query", true),
             (Disposition::Enforced, Some("security"), None, "x", false),
+            (Disposition::Refuted, Some("weak-hash"), None, "x", true),
+            (Disposition::Refuted, Some("tls-verification"), None, "x", true),
+            (Disposition::Refuted, Some("unsafe-deserialisation"), None, "x", true),
+            (Disposition::Refuted, Some("bug"), Some("py-hard-coded-password"), "x", true),
+            (Disposition::Refuted, Some("bug"), None, "`md5` is broken as a hash", true),
+            (Disposition::Refuted, Some("bug"), None, "the hash map is copied", false),
+            (
+                Disposition::Refuted,
+                Some("resource-leak"),
+                Some("py-open-unclosed"),
+                "the file is not closed",
+                false,
+            ),
             (Disposition::Refuted, Some("bug"), None, "a leak", false),
         ] {
             assert_eq!(

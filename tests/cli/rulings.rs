@@ -118,7 +118,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     let shared = sandbox.glee(&["disputes", "share"]);
     assert_eq!((shared.code, files(&sandbox).len()), (0, 3), "{shared}");
     let again = sandbox.glee(&["disputes", "share"]);
-    assert_eq!(again.stdout, "Every ruling that binds is shared.\n");
+    assert_eq!(again.stdout, "Nothing to share: no ruling binds that has no file yet.\n");
     let first = std::fs::read_to_string(&files(&sandbox)[0]).expect("a file");
     for line in [
         "title: Do not evaluate text from outside",

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return match numbers.first() {
             Some(number) => Err(JournalError::UnknownDispute(*number).into()),
             None => {
-                stream::out("Every ruling that binds is shared.\n")?;
+                stream::out("Nothing to share: no ruling binds that has no file yet.\n")?;
                 Ok(ExitReason::Clean)
             }
         };
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
         .hint(format!("read them, then `glee disputes share {} --by '<your name>'`", list.join(" "))))
 }
 
-/// The settled disputes whose rulings bind and have no file in the tree, the oldest first.
+/// The settled disputes whose rulings bind code of the tree and have no file in it, the oldest first.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,
@@ -89,7 +89,9 @@ fn unshared(
     let bindings = pipeline::rulings::known(Some(journal), &[], &max_age(globals)?, Timestamp::now())?;
     let binds = bindings.iter().filter(|binding| binding.disposition.is_some() && binding.ended.is_none());
     let unshared = binds.filter(|binding| !rulings::path(workspace.root(), &binding.id()).exists());
-    let mut numbers: Vec<DisputeNumber> = unshared.filter_map(|binding| binding.number()).collect();
+    let gone = super::gone(globals, journal)?;
+    let mut numbers: Vec<DisputeNumber> =
+        unshared.filter_map(|binding| binding.number()).filter(|number| !gone.contains(number)).collect();
     numbers.sort();
     Ok(numbers)
 }
