@@ -128,9 +128,9 @@ impl Branch {
     }
 }
 
-/// Pushes a branch twelve times, each edit as `spread` makes it, and compares every review with a full one in a history of
+/// Pushes a branch `count` times, each edit as `spread` makes it, and compares every review with a full one in a history of
 /// its own. Returns for each push the bytes that were asked, in percent of those of the full review.
-fn pushes(are_files_new: bool, spread: impl Fn(&mut Branch, usize)) -> Vec<f64> {
+fn pushes(are_files_new: bool, count: usize, spread: impl Fn(&mut Branch, usize)) -> Vec<f64> {
     let sandbox = project();
     let mut branch = Branch::new();
     if !are_files_new {
@@ -178,7 +178,7 @@ fn shown(percents: &[f64]) -> String {
 /// 5% of 6,000 lines a push: 25 lines in a row in each of twelve files, as work on a few modules.
 #[test]
 fn pushes_to_some_files_ask_about_little() {
-    let percents = pushes(true, |branch, push| {
+    let percents = pushes(true, 4, |branch, push| {
         for at in 0..12 {
             branch.edit((push * 7 + at * 5) % FILES, push * 13 + at * 11, 25, push);
         }
@@ -189,7 +189,7 @@ fn pushes_to_some_files_ask_about_little() {
 /// The same number of lines, five in each of all files, as a change of an interface that everything uses.
 #[test]
 fn pushes_to_all_files_ask_about_the_lines_that_changed() {
-    let percents = pushes(true, |branch, push| {
+    let percents = pushes(true, 4, |branch, push| {
         for file in 0..FILES {
             branch.edit(file, push * 17 + file * 3, 5, push);
         }
@@ -201,7 +201,7 @@ fn pushes_to_all_files_ask_about_the_lines_that_changed() {
 /// that the frame of each file and what the change removes weigh more.
 #[test]
 fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
-    let percents = pushes(false, |branch, push| {
+    let percents = pushes(false, 12, |branch, push| {
         for file in 0..FILES {
             branch.edit(file, push * 17 + file * 3, 5, push);
         }
@@ -213,7 +213,7 @@ fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
 /// neighbours, and so is every earlier finding in the same block. A third of the bytes are instructions, one copy a shard.
 #[test]
 fn pushes_of_scattered_lines_ask_about_these_lines() {
-    let percents = pushes(true, |branch, push| {
+    let percents = pushes(true, 12, |branch, push| {
         for file in 0..FILES {
             for place in 0..5 {
                 branch.edit(file, push * 7 + file * 3 + place * 20, 1, push);

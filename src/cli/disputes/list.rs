@@ -11,7 +11,7 @@ use super::{look, outcome, when};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::words::{Words, one_of};
 use crate::cli::{Globals, history, sitting};
-use crate::domain::{Disposition, ExitReason, RulingWord, Severity, Tag};
+use crate::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
 use crate::draw::{self, Look, Tone};
 use crate::event::Mode;
 use crate::journal::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter, SharedDispute};
@@ -188,6 +188,10 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Look) -> [Strin
     let place = row.location.as_ref().map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
     let finding = row.title.labelled(&place);
     let short = |text: &str, width| look.cut(&printable::line(text), width);
+    let by = row.ruled_by.as_ref().map(|by| match (by, from) {
+        (Ruler::Human, Some(_)) => "a person".to_owned(),
+        _ => by.to_string(),
+    });
     let finding = match from {
         None => printable::line(&finding),
         Some(from) => format!("{} ({})", printable::line(&finding), printable::line(from)),
@@ -197,7 +201,7 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Look) -> [Strin
         (Tone::Faint, when(row.opened_at)),
         (Tone::of(&severity), short(&row.tag, 12)),
         (ruled, short(&words, 32)),
-        (Tone::Plain, row.ruled_by.as_ref().map(|by| short(&by.to_string(), 20)).unwrap_or_default()),
+        (Tone::Plain, by.map(|by| short(&by, 20)).unwrap_or_default()),
         (Tone::Plain, finding),
     ]
     .map(|(tone, cell)| look.paint(tone, &cell))
