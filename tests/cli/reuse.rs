@@ -146,7 +146,7 @@ fn pushes(are_files_new: bool, count: usize, spread: impl Fn(&mut Branch, usize)
     let (first, bytes) = review(&sandbox, &["--base", "main"]);
     assert!(findings(&first).len() > FILES * 2 && bytes.iter().sum::<u64>() > 300_000, "{bytes:?}");
     let mut percents = Vec::new();
-    for push in 2..=13 {
+    for push in 2..2 + count {
         spread(&mut branch, push);
         branch.push(&sandbox, push);
         let (delta, asked) = review(&sandbox, &["--base", "main"]);
