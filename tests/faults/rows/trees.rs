@@ -235,6 +235,12 @@ pub(crate) fn add(cases: &mut Cases) {
                     let scene = if implements { Scene::fixing(Kind::Git) } else { Scene::new(Kind::Git) };
                     make(&scene);
                     let git = scene.root().join(".git");
+                    let repository = |git: &Path| {
+                        let mut found = repository(git);
+                        // Before the first commit, this file is what the history is known by.
+                        assert!(found.remove("glee-id").is_none() || kind == "an unborn branch");
+                        found
+                    };
                     let (before, parts) = (files(&scene.root()), repository(&git));
                     let output = scene.arbitrate();
                     if !works {
