@@ -128,7 +128,8 @@ impl Workspace {
         Ok(arrivals)
     }
 
-    /// Adds records, by their hashes, to those that a remote has. Fails when the remote cannot be reached in time, refuses, or others are always faster.
+    /// Adds records, by their hashes, to those that a remote has. Fails when the remote cannot be reached in time, refuses,
+    /// or changes before every retry.
     pub fn push_records(&self, remote: &str, records: &[(String, String)], author: (&str, &str)) -> Result<Pushed> {
         let git = self.exchanging()?;
         let began = Instant::now();
