@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::open::fault;
 use super::view::{json, time};
 use super::{DisputeFilter, DisputeRecord, Journal, JournalError, RulingFilter, RunRow};
-use crate::domain::{Disposition, DisputeId, DisputeNumber, ExitReason, Finding, FindingId, RunId};
+use crate::domain::{Disposition, DisputeId, DisputeNumber, ExitReason, Finding, FindingId, Relation, RunId};
 use crate::protocol::secrets;
 
 /// The largest record, in bytes.
@@ -261,7 +261,13 @@ impl Journal {
         let numbers = self.rows("SELECT number FROM dispute ORDER BY number", [], |row| row.get::<_, i64>(0))?;
         let mut found = Vec::new();
         for number in numbers {
-            if let Some((record, at)) = self.dispute_at(DisputeNumber(number.unsigned_abs()))? {
+            if let Some((mut record, at)) = self.dispute_at(DisputeNumber(number.unsigned_abs()))? {
+                // Code stays here.
+                for earlier in &mut record.dispute.earlier {
+                    if let Relation::CodeChanged { diff } = &mut earlier.relation {
+                        *diff = None;
+                    }
+                }
                 found.push((at, Content::Dispute(Box::new(record))));
             }
         }

@@ -22,12 +22,14 @@ const NAMED: usize = 50;
 /// Arguments of `glee history`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each run that ended, its outcome and each dispute is one record, named by the hash of its content, under `refs/glee/history` of
-the remote. Push only adds records, and is tried again when somebody else was faster. Prompts, raw answers and code are not
-sent; secrets are redacted.
+Each run that ended, its outcome and each dispute is one record, named by the hash of its content,
+under `refs/glee/history` of the remote. Push only adds records and retries when the remote has
+changed meanwhile. Prompts, raw answers, files and diffs are not sent; the texts of findings and
+rulings are, and may quote code. Secrets are redacted.
 
-Fetched records are listed by `glee disputes`. They inform and bind no run. Each one is checked: size, form, hash, paths, and
-that its author is the author of the commit that added it. What is refused is named, and the exit code is 7.
+Fetched records are listed by `glee disputes`. They inform and bind no run. Each one is checked:
+size, form, hash, paths, and that its author is the author of the commit that added it. Refused
+records are named, and the exit code is 7.
 
 Examples:
   glee history push            send what this history holds to the remote of the branch, else `origin`

@@ -93,8 +93,10 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     if gone.is_empty() {
         return String::new();
     }
-    let head =
-        format!("{} fixed by the change: read again and no longer raised", draw::count(gone.len(), "finding"));
+    let head = format!(
+        "{} no longer raised where the code changed (read again, not re-checked)",
+        draw::count(gone.len(), "finding")
+    );
     let mut text = format!("{}\n", look.paint(Tone::Good, &head));
     let named = if options.detail == Detail::Full { gone.len() } else { gone.len().min(NAMED) };
     for NoLongerRaised { reviewer, finding } in &gone[..named] {
