@@ -4,7 +4,6 @@
 //! neighbourhood is large, so the cost stays nearly linear. Groups grow from the most alike pair downwards and join
 //! while the average over all their pairs reaches what their places demand.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::normal::{Entry, NEAR, Place};
@@ -92,10 +91,15 @@ impl Finder<'_> {
             self.files.iter().flat_map(|file| file.clone().map(move |index| (index, file))).collect();
         let found = side_by_side::parts(&all, |part| {
             let mut pairs = Vec::new();
-            let mut found: Vec<(f32, usize)> = Vec::new();
+            let mut comparer = self.vectors.comparer();
+            let mut seen_from = vec![usize::MAX; self.entries.len()];
             for (index, file) in part {
-                found.clear();
-                self.look_from(*index, file, &mut found);
+                comparer.set(*index);
+                let mut found: Vec<(f32, usize)> = Vec::new();
+                self.look_from(*index, file, &mut seen_from, |other| {
+                    let likeness = self.likeness(*index, other, |other| comparer.cosine(other));
+                    found.extend(likeness.map(|likeness| (likeness, other)));
+                });
                 found.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
                 found.truncate(KEPT);
                 pairs.extend(found.iter().map(|(likeness, other)| Pair {
@@ -112,7 +116,8 @@ impl Finder<'_> {
         pairs
     }
 
-    fn look_from(&self, index: usize, file: &Range<usize>, found: &mut Vec<(f32, usize)>) {
+    /// Gives the entries that may mean the same as one. `seen_from` tells for each entry from where it was last seen.
+    fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
         match (entry.file, entry.lines) {
@@ -128,12 +133,27 @@ impl Finder<'_> {
         }
         let size: usize = scopes.iter().map(ExactSizeIterator::len).sum();
         if size <= LOOKS {
-            for other in scopes.into_iter().flatten() {
-                found.extend(self.likeness(index, other).map(|likeness| (likeness, other)));
+            scopes.into_iter().flatten().for_each(look);
+            return;
+        }
+        let mut left = LOOKS;
+        let mut terms: Vec<u32> = self.vectors.terms(index).iter().map(|(term, _)| *term).collect();
+        terms.sort_by_key(|term| (self.vectors.frequency(*term), *term));
+        // Those that share its rarest terms, the nearest first.
+        for (term, scope) in terms.into_iter().flat_map(|term| scopes.iter().map(move |scope| (term, scope))) {
+            let holders = self.vectors.holders(term);
+            let inside = |at: usize| holders.partition_point(|holder| (*holder as usize) < at);
+            let holders = &holders[inside(scope.start)..inside(scope.end)];
+            let here = holders.partition_point(|holder| (*holder as usize) < index);
+            let near = here.saturating_sub(left)..holders.len().min(here + left);
+            for other in holders[near].iter().map(|holder| *holder as usize) {
+                if left > 0 && std::mem::replace(&mut seen_from[other], index) != index {
+                    left -= 1;
+                    look(other);
+                }
             }
-        } else {
-            for other in self.by_rare_terms(index, &scopes) {
-                found.extend(self.likeness(index, other).map(|likeness| (likeness, other)));
+            if left == 0 {
+                return;
             }
         }
     }
@@ -145,51 +165,28 @@ impl Finder<'_> {
         }
     }
 
-    /// Entries within the scopes that share the rarest terms of one, the nearest first.
-    fn by_rare_terms(&self, index: usize, scopes: &[Range<usize>]) -> Vec<usize> {
-        let mut terms: Vec<u32> = self.vectors.terms(index).iter().map(|(term, _)| *term).collect();
-        terms.sort_by_key(|term| (self.vectors.frequency(*term), *term));
-        let mut seen = HashSet::new();
-        let mut others = Vec::new();
-        for term in terms {
-            let holders = self.vectors.holders(term);
-            for scope in scopes {
-                let inside = |at: usize| holders.partition_point(|holder| (*holder as usize) < at);
-                let holders = &holders[inside(scope.start)..inside(scope.end)];
-                let here = holders.partition_point(|holder| (*holder as usize) < index);
-                let left = LOOKS - others.len();
-                let near = here.saturating_sub(left)..holders.len().min(here + left);
-                for other in holders[near].iter().map(|holder| *holder as usize) {
-                    if others.len() < LOOKS && seen.insert(other) {
-                        others.push(other);
-                    }
-                }
-            }
-            if others.len() >= LOOKS {
-                break;
-            }
-        }
-        others
-    }
-
     /// How alike two entries are, as a multiple of what their place demands; `None` below it.
-    fn likeness(&self, a: usize, b: usize) -> Option<f32> {
+    fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Option<f32> {
         let (x, y) = (&self.entries[a], &self.entries[b]);
         if x.model == y.model {
             return None;
         }
-        let likeness = self.ratio(a, b);
+        let likeness = cosine(b) / self.demanded(a, b)?;
         (likeness >= 1.0).then_some(likeness)
     }
 
+    /// What the places of two entries demand of their texts; `None` where no text makes them one.
+    fn demanded(&self, a: usize, b: usize) -> Option<f32> {
+        match self.entries[a].place(&self.entries[b]) {
+            Place::Same => Some(SAME_LINES),
+            Place::Near | Place::Block => Some(SAME_BLOCK),
+            Place::Unknown => Some(TEXT_ALONE),
+            Place::Apart => None,
+        }
+    }
+
     fn ratio(&self, a: usize, b: usize) -> f32 {
-        let demanded = match self.entries[a].place(&self.entries[b]) {
-            Place::Same => SAME_LINES,
-            Place::Near | Place::Block => SAME_BLOCK,
-            Place::Unknown => TEXT_ALONE,
-            Place::Apart => return 0.0,
-        };
-        self.vectors.cosine(a, b) / demanded
+        self.demanded(a, b).map_or(0.0, |demanded| self.vectors.cosine(a, b) / demanded)
     }
 
     /// Whether two groups share no reviewer and are alike enough on average.

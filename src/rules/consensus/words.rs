@@ -129,15 +129,42 @@ impl Vectors {
 
     /// How alike two texts are: the cosine of their vectors, 0 to 1.
     pub(super) fn cosine(&self, a: usize, b: usize) -> f32 {
-        let (a, b) = (self.terms(a), self.terms(b));
-        let (mut in_a, mut in_b, mut sum) = (0, 0, 0.0);
-        // Without branches on the order of the terms: most of the time of a merge within one large file is spent here.
-        while let (Some((term_a, weight_a)), Some((term_b, weight_b))) = (a.get(in_a), b.get(in_b)) {
-            sum += if term_a == term_b { weight_a * weight_b } else { 0.0 };
-            in_a += usize::from(term_a <= term_b);
-            in_b += usize::from(term_b <= term_a);
+        let (mut rest, mut sum) = (self.terms(a), 0.0);
+        for (term, weight) in self.terms(b) {
+            rest = &rest[rest.partition_point(|(other, _)| other < term)..];
+            sum += rest.first().filter(|(other, _)| other == term).map_or(0.0, |(_, own)| own * weight);
         }
         sum
+    }
+
+    /// Room to compare one text with many.
+    pub(super) fn comparer(&self) -> Comparer<'_> {
+        Comparer { vectors: self, text: None, weights: vec![0.0; self.held.len()] }
+    }
+}
+
+/// One text, its weights laid out by term: most of the time of a merge within one large file goes into comparing.
+pub(super) struct Comparer<'a> {
+    vectors: &'a Vectors,
+    text: Option<usize>,
+    /// By term, of `text`.
+    weights: Vec<f32>,
+}
+
+impl Comparer<'_> {
+    /// Sets the text that others are compared with.
+    pub(super) fn set(&mut self, text: usize) {
+        for (term, _) in self.text.replace(text).into_iter().flat_map(|text| self.vectors.terms(text)) {
+            self.weights[*term as usize] = 0.0;
+        }
+        for (term, weight) in self.vectors.terms(text) {
+            self.weights[*term as usize] = *weight;
+        }
+    }
+
+    /// The [cosine](Vectors::cosine) of the text that is set and another.
+    pub(super) fn cosine(&self, other: usize) -> f32 {
+        self.vectors.terms(other).iter().map(|(term, weight)| self.weights[*term as usize] * weight).sum()
     }
 }
 
