@@ -135,7 +135,7 @@ fn task(role: Role) -> Task {
         Role::Reviewer | Role::Judge | Role::Aggregator => {
             let file =
                 SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
-            Task::Review { files: vec![file], focus: Vec::new(), rulings: Vec::new() }
+            Task::Review { files: vec![file], focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() }
         }
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Req
 
 /// An empty review of `/tree`.
 pub(super) fn review(agent: &Agent) -> Request {
-    request(agent, Task::Review { files: Vec::new(), focus: Vec::new(), rulings: Vec::new() })
+    request(agent, Task::Review { files: Vec::new(), focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() })
 }
 
 /// Any task in `/tree`.

@@ -200,7 +200,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.on_dispute = chosen;
     let agents = sitting::programs(&plan.agents, &plan.backups, workspace.root())?;
     if args.dry_run {
-        return dry_run(args, globals, (&workspace, &settings, &agents), (&plan, &target, &shared));
+        return dry_run(args, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
     }
     let sitting = sitting::Sitting { format: args.format, mode: args.mode(), chosen, globals };
     let run = pipeline::new_run();
@@ -248,7 +248,7 @@ fn dry_run(
     args: &Args,
     globals: &Globals,
     (workspace, settings, agents): (&Workspace, &Settings, &Agents),
-    (plan, target, shared): (&crate::event::Plan, &Target, &SharedRulings),
+    (plan, target, shared): (&mut crate::event::Plan, &Target, &SharedRulings),
 ) -> CommandResult {
     let journal = super::history::open_read(globals, workspace)?;
     let (bindings, max_age) = (shared.bindings(), &settings.rulings.max_age);

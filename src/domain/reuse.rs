@@ -56,7 +56,8 @@ pub struct ReusedFrom {
     pub in_part: Vec<String>,
 }
 
-/// An earlier finding whose code has changed, and that its reviewer, who read this code again, does not raise any more.
+/// An earlier finding whose code has changed, and that its reviewer, who was asked to check it again there, does not raise
+/// any more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoLongerRaised {
     /// The reviewer.

@@ -96,7 +96,8 @@ impl Desk<'_> {
         let files = asked.into_iter().map(shown).collect();
         let reviewer = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
         let focus = reviewer.map(|agent| agent.focus.clone()).unwrap_or_default();
-        Task::Review { files, focus, rulings }
+        let recheck = reused.map(|reused| reused.superseded.clone()).unwrap_or_default();
+        Task::Review { files, focus, rulings, recheck }
     }
 
     fn examine(&self, call: &CallId, round: u32) -> Task {

@@ -15,9 +15,9 @@ use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::command::Checked;
 use crate::domain::{
-    Agent, DisputeNumber, ExitReason, FindingId, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
+    Agent, Coverage, DisputeNumber, ExitReason, FindingId, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
 };
-use crate::event::{CallId, EventKind};
+use crate::event::{CallId, EventKind, Plan};
 use crate::journal::{Binding, JournalError};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::call::{self, Called};
@@ -125,6 +125,17 @@ impl Engine {
             running.remove(&step);
             stopped |= self.take(done, stopped, &mut parked)?;
         }
+    }
+
+    /// The shards of a run that was not started yet, see [`Archive::joined`].
+    pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
+        let Runner { agents, settings, workspace, templates, .. } = &self.runner;
+        if !settings.review.reuse {
+            return Ok(plan.shards.clone());
+        }
+        self.askers = reuse::askers(agents, settings, plan, workspace.root(), templates).await?;
+        let max = settings.review.max_shard_size;
+        Ok(self.archive().joined(plan, &self.sources, &self.bindings, max)?)
     }
 
     /// Records which parts of the first round earlier answers stand for, before anybody is asked.

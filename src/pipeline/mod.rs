@@ -152,6 +152,7 @@ pub async fn start(
         let rules = engine.runner.workspace.selection_rules()?;
         engine.sources.keep_rules(&rules).map_err(RunError::Sources)?;
     }
+    plan.shards = engine.joined(&plan).await?;
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }

@@ -195,7 +195,8 @@ fn reused(state: &State) -> Vec<Reused> {
 /// How near, in lines, a finding may be to an earlier one of the same file to be a repetition of it in other words.
 const NEAR: u32 = 5;
 
-/// The earlier findings at changed code that are not raised again by who raised them, in a complete answer about that code.
+/// The earlier findings at changed code that are not raised again by who raised them, in a complete answer to a request that
+/// names them.
 fn no_longer_raised(state: &State) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {

@@ -39,25 +39,29 @@ pub struct Preview {
     pub usd: Option<f64>,
 }
 
-/// The reviews of the first round, as they would be asked for. Fails when a prompt cannot be made or the history cannot be
+/// The reviews of the first round, as they would be asked for; the shards of the plan become those of the run. Fails when a prompt cannot be made or the history cannot be
 /// read.
 pub async fn preview(
     (workspace, settings, agents): (&Workspace, &Settings, &Agents),
-    plan: &Plan,
+    plan: &mut Plan,
     target: &Target,
     (journal, bindings): (Option<&Journal>, &[Binding]),
 ) -> Result<Vec<Preview>, RunError> {
     let mut state = State::default();
-    state.apply(&EventKind::RunStarted { plan: Box::new(plan.clone()) });
     let sources = Sources::unsaved(target.files.clone());
     let steering = tempfile::tempdir().map_err(RunError::Sources)?;
     let overrides = super::templates(workspace, plan, steering.path())?;
     let redaction = Redaction::from(settings.redaction);
+    let start = |plan: &Plan| EventKind::RunStarted { plan: Box::new(plan.clone()) };
     if let (Some(journal), true) = (journal, settings.review.reuse) {
         let askers = reuse::askers(agents, settings, plan, workspace.root(), &overrides).await?;
         let archive = Archive { journal, askers: &askers, redaction, now: None };
+        plan.shards = archive.joined(plan, &sources, bindings, settings.review.max_shard_size)?;
+        state.apply(&start(plan));
         let known = archive.reuse(&state, &sources, bindings)?;
         known.iter().for_each(|event| state.apply(event));
+    } else {
+        state.apply(&start(plan));
     }
     let trees = Trees { workspace, state_dir: Path::new("") };
     let desk = Desk { state: &state, sources: &sources, trees, bindings };

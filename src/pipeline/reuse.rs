@@ -174,6 +174,44 @@ impl Archive<'_> {
         Ok(events)
     }
 
+    /// The shards of a run that was planned: neighbours of which little is left to ask are asked about in one call, up to
+    /// `max` bytes, because every call repeats the instructions. Fails as [`Self::reuse`].
+    pub(crate) fn joined(
+        &self,
+        plan: &Plan,
+        sources: &Sources,
+        bindings: &[Binding],
+        max: u64,
+    ) -> Result<Vec<Vec<Coverage>>, JournalError> {
+        let mut state = State::default();
+        state.apply(&EventKind::RunStarted { plan: Box::new(plan.clone()) });
+        let known = self.reuse(&state, sources, bindings)?;
+        known.iter().for_each(|event| state.apply(event));
+        // An embedded agent is asked about whole files, at no cost.
+        let reviewers: Vec<&Agent> = state.agents(Role::Reviewer).filter(|agent| !agent.is_embedded()).collect();
+        let left = |shard: usize, agent: &Agent| {
+            let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
+            Some(reuse.asked.iter().filter_map(|ask| Some(asked_bytes(sources.file(ROUND, &ask.file)?, ask))).sum())
+        };
+        let mut joined: Vec<(Vec<Coverage>, Option<Vec<u64>>)> = Vec::new();
+        for (at, shard) in plan.shards.iter().enumerate() {
+            let left: Option<Vec<u64>> = reviewers.iter().map(|agent| left(at, agent)).collect();
+            let left = left.filter(|left| !left.is_empty());
+            let together = joined.last().and_then(|(_, before)| {
+                let sums: Vec<u64> = before.iter().flatten().zip(left.iter().flatten()).map(|(a, b)| a + b).collect();
+                (sums.len() == reviewers.len() && sums.iter().all(|sum| *sum <= max)).then_some(sums)
+            });
+            match (together, joined.last_mut()) {
+                (Some(sums), Some((files, before))) if left.is_some() => {
+                    files.extend(shard.iter().cloned());
+                    *before = Some(sums);
+                }
+                _ => joined.push((shard.clone(), left)),
+            }
+        }
+        Ok(joined.into_iter().map(|(files, _)| files).collect())
+    }
+
     fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> Shown {
         let lines = file.text.lines().count();
         let rulings = rulings(bindings, &file, sources);
@@ -246,6 +284,15 @@ impl Archive<'_> {
 
 pub(crate) fn review_of(shard: usize) -> Purpose {
     Purpose::Review { round: ROUND, shard: u32::try_from(shard).unwrap_or(u32::MAX) }
+}
+
+/// The bytes of a file, or of the part of it that is asked about, in a prompt.
+fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
+    /// Of the number before a line and the line's end.
+    const LINE: usize = 8;
+    let part = if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) };
+    let lines = part.text.lines().filter(|line| !line.is_empty()).map(|line| line.len() + LINE).sum::<usize>();
+    (lines + part.diff.map_or(0, |diff| diff.len())) as u64
 }
 
 /// The rulings in force that a reviewer of a file is told of, without their numbers.

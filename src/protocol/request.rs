@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, Question,
-    ReviewRequest, Role, RulingRef, Untrusted,
+    RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
 };
 
 /// A file, or a part of one, that an agent is shown.
@@ -153,6 +153,10 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
+        /// What the reviewer raised in an earlier review about lines that were edited since, at the lines where that code
+        /// is now: to be raised again where it is still so.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        recheck: Vec<RawFinding>,
     },
     /// Say of each finding of others whether it is right (role reviewer). The answer is `[F<n>] AGREE|DISAGREE|PARTIAL
     /// <number>: why`, or `responses` as JSON.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RulingRecord, Untrusted};
+use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding, RulingRecord, Untrusted};
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
     Task, UncertainPair,
@@ -58,9 +58,10 @@ pub(super) fn context(request: &Request) -> Context {
         ("secrets", json!(holds_placeholders(&request.task))),
     ]);
     match &request.task {
-        Task::Review { files, focus, rulings } => {
+        Task::Review { files, focus, rulings, recheck } => {
             values.insert("focus", json!(fence.lines("focus", focus.iter().map(printable::line))));
             values.insert("rulings", json!(fence.rulings("rulings", rulings)));
+            values.insert("recheck", json!(fence.lines("earlier findings", recheck.iter().map(raised))));
             values.insert("files", fence.files(files));
         }
         Task::Examine { files, findings } => {
@@ -164,6 +165,13 @@ pub(super) fn context(request: &Request) -> Context {
 /// Whether a secret was taken out of what the agent is shown.
 fn holds_placeholders(task: &Task) -> bool {
     serde_json::to_string(task).is_ok_and(|text| text.contains("[secret:"))
+}
+
+/// A finding as one line: tag, place and title.
+fn raised(finding: &RawFinding) -> String {
+    let tag = finding.severity.tag.map(|tag| format!("[{tag}] ")).unwrap_or_default();
+    let place = finding.location().map(|place| format!("{place} ")).unwrap_or_default();
+    printable::line(&format!("{tag}{place}{}", finding.title.as_written()))
 }
 
 fn ids(ids: impl Iterator<Item = FindingId>) -> String {

