@@ -41,7 +41,7 @@ fn eight_reviewers(c: &mut Criterion) {
     });
     group.bench_function("glee review", |b| {
         b.iter(|| {
-            let status = glee(folder.path(), &["review", "a.py"]).status().expect("glee runs");
+            let status = glee(folder.path(), &["review", "--full", "a.py"]).status().expect("glee runs");
             assert_eq!(status.code(), Some(0));
         });
     });

@@ -67,7 +67,7 @@ def measure(program: Program) -> Cost:
         idle = scene.top / "bin" / "idle"
         idle.write_text(WRAPPER.format(program="/bin/true"))
         idle.chmod(0o755)
-        review = [str(GLEE), "review", "--no-input", "--format", "json", "app.py"]
+        review = [str(GLEE), "review", "--full", "--no-input", "--format", "json", "app.py"]
         # What the cases before have left to be written would be waited for here.
         os.sync()
         reviews, stopwatch, git = [], [], []
