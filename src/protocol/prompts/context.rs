@@ -61,7 +61,7 @@ pub(super) fn context(request: &Request) -> Context {
         Task::Review { files, focus, rulings, recheck } => {
             values.insert("focus", json!(fence.lines("focus", focus.iter().map(printable::line))));
             values.insert("rulings", json!(fence.rulings("rulings", rulings)));
-            values.insert("recheck", json!(fence.lines("earlier findings", recheck.iter().map(raised))));
+            values.insert("recheck", json!(fence.lines("earlier findings", raised(recheck).into_iter())));
             values.insert("files", fence.files(files));
         }
         Task::Examine { files, findings } => {
@@ -167,11 +167,18 @@ fn holds_placeholders(task: &Task) -> bool {
     serde_json::to_string(task).is_ok_and(|text| text.contains("[secret:"))
 }
 
-/// A finding as one line: tag, place and title.
-fn raised(finding: &RawFinding) -> String {
-    let tag = finding.severity.tag.map(|tag| format!("[{tag}] ")).unwrap_or_default();
-    let place = finding.location().map(|place| format!("{place} ")).unwrap_or_default();
-    printable::line(&format!("{tag}{place}{}", finding.title.as_written()))
+/// Findings by file, one a line: its lines, tag and title.
+fn raised(findings: &[RawFinding]) -> Vec<String> {
+    let mut text = Vec::new();
+    for of_file in findings.chunk_by(|a, b| a.file == b.file) {
+        text.push(printable::line(of_file[0].file.as_deref().unwrap_or_default()));
+        text.extend(of_file.iter().map(|finding| {
+            let place = finding.line.map(|line| lines((line, finding.end_line.unwrap_or(line)))).unwrap_or_default();
+            let tag = finding.severity.tag.map(|tag| format!("[{tag}] ")).unwrap_or_default();
+            printable::line(&format!("{place} {tag}{}", finding.title.as_written()))
+        }));
+    }
+    text
 }
 
 fn ids(ids: impl Iterator<Item = FindingId>) -> String {
@@ -179,7 +186,7 @@ fn ids(ids: impl Iterator<Item = FindingId>) -> String {
 }
 
 /// As many empty lines are shown as one: of a large file the lines far from a change are left empty.
-const LONG_GAP: usize = 8;
+const LONG_GAP: usize = 2;
 
 /// Puts the words of others between markers.
 struct Fence<'a> {
@@ -211,7 +218,7 @@ impl Fence<'_> {
                 0..LONG_GAP => {
                     (number..=last).map(|number| format!("{number:>width$} | {line}\n")).collect::<String>()
                 }
-                _ => format!("{:width$} | ({number}-{last}: empty or not shown)\n", ""),
+                _ => format!("{:width$} | ({number}-{last})\n", ""),
             });
         }
         self.between(&format!("path={path}"), numbered)
