@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use futures_util::future::join_all;
-use glee::agents::adapter::Invocation;
-use glee::agents::process::Job;
-use glee::agents::sandbox::{Confinement, Hold};
+use glee::agents::adapters::invocation::Invocation;
+use glee::agents::process::runner::ProcessJob;
+use glee::agents::process::sandbox::confinement::{Confinement, Hold};
 use glee::agents::{ProcessRunner, Runner as _, Stop};
 use glee::config::settings::Limits;
 use tokio::runtime::Runtime;
@@ -38,7 +38,7 @@ async fn supervised(folder: &Path, name: usize, script: &str, confinement: Optio
         streams: false,
         files: Vec::new(),
     };
-    let job = Job {
+    let job = ProcessJob {
         marks: Default::default(),
         confinement,
         invocation: &invocation,

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use glee::domain::event::{EventKind, Mode, Plan, Settlement};
 use glee::domain::{
     AgentName, Anchor, Answer, Disposition, DisputeNumber, Finding, FindingId, Objector, RawFinding, Response,
     Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Sides, Tag,
 };
-use glee::event::{EventKind, Mode, Plan, Settlement};
-use glee::journal::{DisputeFilter, Journal, RulingFilter};
+use glee::history::{DisputeFilter, Journal, RulingFilter};
 
 /// Disputes in one run.
 const A_RUN: u64 = 50;

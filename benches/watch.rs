@@ -15,9 +15,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use glee::domain::event::{Event, EventKind};
 use glee::domain::{EventType, WatchStatus};
-use glee::event::{Event, EventKind};
-use glee::journal::Journal;
+use glee::history::Journal;
 use glee::watch::socket;
 
 const REVIEWER: &str = r#"#!/bin/sh

@@ -2,12 +2,12 @@
 //!
 //! # Theory of operation
 //!
-//! **A run is a journal.** An [`event`] is written and synced before anything acts on it. The state of a run is a fold
+//! **A run is a journal.** An [`event`](domain::event) is written and synced before anything acts on it. The state of a run is a fold
 //! over its events; a pure function says which steps are due; the engine in [`pipeline`] runs those side by side and
 //! appends what came of them. Resume, audit and the live display are readers of the same events.
 //!
 //! **An adapter is two pure functions**: request to command, and output to answer. All process work is in one file,
-//! [`agents::process`], behind one trait with a scripted twin. An agent is never spawned bare: Glee runs a
+//! [`agents::process::runner`], behind one trait with a scripted twin. An agent is never spawned bare: Glee runs a
 //! re-execution of itself that leads the agent's session and leaves no descendant behind.
 //!
 //! **Agreement is a run as well.** A stage or a checkpoint ([`pipeline::stages`]) is recorded, folded and carried on like
@@ -18,7 +18,7 @@
 //!
 //! **Nothing complete is asked twice.** What a reviewer says is recorded by file with a key over everything that could make
 //! it say something else; a later review records what it takes from there before it asks about the rest
-//! (`pipeline::reuse`, [`workspace::delta`]).
+//! (`pipeline::reuse`, [`workspace::diff::delta`]).
 //!
 //! **Rules are tables.** What is mandatory, what is a dispute, what is due: pure functions in [`rules`] and
 //! [`pipeline`], each with the table of its specification as its test.
@@ -34,37 +34,26 @@
 //!
 //! | layer | purpose |
 //! |---|---|
-//! | [`cli`] | one file a command: arguments, help, run; errors with hints; exit codes |
-//! | [`ui`], [`report`] | live progress and dialogs; outcome to bytes, one file a format |
-//! | [`draw`] | text for people as pure functions: colour, width, code with carets |
+//! | [`cli`] | commands, one file each, grouped as `glee --help` groups them; what they share in `context`; live displays and dialogs in `ui`, outcomes as text and JSON in `report`, colour and width in `style` |
 //! | [`watch`] | event-driven peer review: a long-lived loop over calls of the pipeline |
 //! | [`pipeline`] | plan, state, due, engine of a review, one file a phase; the same of agreement in `stages` |
-//! | [`agents`] | adapters, the embedded agents, the process runner |
-//! | [`workspace`] | target selection, git plumbing, before-images, enclosing blocks, lock files and advisories |
-//! | [`journal`] | the history store: append, queries, hash chain |
-//! | [`config`] | schema, layers with origin, comment-preserving edit, trust |
-//! | [`protocol`] | prompts and parsers: text and JSON to domain and back |
+//! | [`agents`] | adapters, one file a program; the embedded agents; processes, sandbox and supervisor; calls and their records |
+//! | [`workspace`] | git, selection of targets, diffs, images of the tree, undo, guards against writes, anchors in code |
+//! | [`history`] | the history store: append, queries, hash chain |
+//! | [`config`] | settings, their schema, files and layers with origin, trust |
+//! | [`protocol`] | prompts, and parsers of answers: text and JSON to domain and back |
 //! | [`rules`] | decisions as pure functions |
-//! | [`event`] | the contract with every listener |
-//! | [`domain`] | the specification's words as types |
-//! | [`log`] | diagnosis: the lines for stderr, and the log that every run keeps |
-//! | [`files`] | opening files by what they are |
-//! | [`private`] | folders and files that only their owner may read |
+//! | [`domain`] | the specification's words as types; events, the contract with every listener |
+//! | [`system`] | diagnosis, opening files by what they are, private files and folders |
 
 pub mod agents;
 pub mod cli;
 pub mod config;
 pub mod domain;
-pub mod draw;
-pub mod event;
-pub mod files;
-pub mod journal;
-pub mod log;
+pub mod history;
 pub mod pipeline;
-pub mod private;
 pub mod protocol;
-pub mod report;
 pub mod rules;
-pub mod ui;
+pub mod system;
 pub mod watch;
 pub mod workspace;

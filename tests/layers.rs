@@ -7,35 +7,30 @@ use std::path::{Path, PathBuf};
 /// Layers from the top; those on one line do not import each other.
 const LAYERS: &[&[&str]] = &[
     &["cli"],
-    &["ui", "report"],
-    &["draw"],
     &["watch"],
     &["pipeline"],
     &["agents"],
     &["workspace"],
-    &["journal"],
+    &["history"],
     &["config"],
     &["protocol"],
     &["rules"],
-    &["event"],
     &["domain"],
-    &["log"],
-    &["files"],
-    &["private"],
+    &["system"],
 ];
 
 /// Crates and the only places that may name them.
 const OWNERS: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("anyhow", &["cli"]),
-    ("dialoguer", &["ui"]),
-    ("indicatif", &["draw", "ui"]),
+    ("dialoguer", &["cli/ui"]),
+    ("indicatif", &["cli/style", "cli/ui"]),
     ("serde_yaml", &["config"]),
     ("yaml_edit", &["config"]),
-    ("tokio::process", &["agents/process.rs"]),
+    ("tokio::process", &["agents/process/runner.rs"]),
     ("regex", &["protocol"]),
-    ("rusqlite", &["journal"]),
-    ("tracing_subscriber", &["log.rs"]),
+    ("rusqlite", &["history"]),
+    ("tracing_subscriber", &["system/log.rs"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -116,14 +111,14 @@ fn a_crate_stays_where_it_belongs() {
 const READERS: &[&str] = &[
     "agents/builtin",
     "domain",
-    "journal/view.rs",
+    "history/projections.rs",
     "pipeline",
     "protocol",
     "rules",
     "watch/arbitration.rs",
     "watch/cycle.rs",
     "watch/state.rs",
-    "workspace/blocks.rs",
+    "workspace/code/anchors.rs",
 ];
 
 #[test]

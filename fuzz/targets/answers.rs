@@ -3,7 +3,7 @@
 #![no_main]
 
 use glee::domain::{DisputeNumber, FindingId};
-use glee::protocol::{recheck, response, review, ruling};
+use glee::protocol::replies::{recheck, response, review, ruling};
 
 const NONCE: &str = "abc";
 

@@ -6,8 +6,8 @@
 use std::fs;
 use std::sync::OnceLock;
 
-use glee::event::Event;
-use glee::journal::Journal;
+use glee::domain::event::Event;
+use glee::history::Journal;
 
 /// What every database begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";

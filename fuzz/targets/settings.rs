@@ -3,11 +3,12 @@
 
 #![no_main]
 
-use glee::config::{Owner, Sources, check_text, edit};
+use glee::config::{ConfigSources, Owner, check_text};
+use glee::config::files::edit;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let sources = Sources::default();
+    let sources = ConfigSources::default();
     for owner in [Owner::User, Owner::Project] {
         drop(check_text(&sources, owner, Some("config.yml"), text).map_err(|error| error.to_string()));
     }

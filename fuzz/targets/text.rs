@@ -3,7 +3,8 @@
 
 #![no_main]
 
-use glee::protocol::{printable, secrets};
+use glee::protocol::text::printable;
+use glee::protocol::secrets;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);

@@ -1,10 +1,10 @@
 //! How a program can fail its caller, apart from what it says.
 
-use std::fmt;
-use std::io;
 use std::time::Duration;
+use std::{fmt, io};
 
-use super::adapter::{AgentError, Invocation, Output};
+use crate::agents::adapters::invocation::{Invocation, Output};
+use crate::agents::error::AgentError;
 use crate::domain::{Agent, FailureKind};
 
 /// The longest part of a command line or of an agent's output in a message, in characters.
@@ -14,7 +14,7 @@ const SHOWN: usize = 200;
 #[error("{error}")]
 pub struct Failed {
     #[source]
-    pub error: RunError,
+    pub error: ProcessError,
     pub output: Option<Output>,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Cap {
 
 /// Why a program did not end well. The first field, or `command`, is its printable command line.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub enum ProcessError {
     #[error("failed to run `{0}`: it or its interpreter was not found")]
     NotFound(String),
     /// The system has too little left to start it: memory, processes or open files.
@@ -77,8 +77,8 @@ pub enum RunError {
     Io(String, #[source] io::Error),
 }
 
-impl RunError {
-    pub(super) fn spawn(command: String, source: io::Error) -> Self {
+impl ProcessError {
+    pub(crate) fn spawn(command: String, source: io::Error) -> Self {
         if is_exhausted(&source) { Self::Exhausted(command, source) } else { Self::Spawn(command, source) }
     }
 
@@ -147,7 +147,7 @@ impl RunError {
 }
 
 /// Whether the system, or this user's share of it, is used up: open files, processes, memory.
-pub(super) fn is_exhausted(error: &io::Error) -> bool {
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     use nix::errno::Errno;
     let used_up = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::EAGAIN].map(|errno| errno as i32);
     error.raw_os_error().is_some_and(|errno| used_up.contains(&errno))
@@ -184,7 +184,7 @@ fn quote(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| format!("{word:?}"), std::borrow::Cow::into_owned)
 }
 
-pub(super) fn shorten(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
@@ -202,46 +202,46 @@ mod tests {
         let source = || io::Error::from_raw_os_error(nix::errno::Errno::ENOEXEC as i32);
         let cases = [
             (
-                RunError::NotFound(command()),
+                ProcessError::NotFound(command()),
                 "failed to run `/bin/rev -x`: it or its interpreter was not found",
                 Some("install it, or give its path: `glee config set agents.rev.command <path>`"),
             ),
             (
-                RunError::Spawn(command(), source()),
+                ProcessError::Spawn(command(), source()),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
                 Some("a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine"),
             ),
             (
-                RunError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
+                ProcessError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
                 "`/bin/rev -x` went silent for 600s and was ended",
                 Some("allow a longer silence: `glee config set limits.idle_timeout 30m`"),
             ),
             (
-                RunError::ExitCode { command: command(), code: 2, said: Some("no key".to_owned()) },
+                ProcessError::ExitCode { command: command(), code: 2, said: Some("no key".to_owned()) },
                 "`/bin/rev -x` ended with exit code 2: no key",
                 Some("see that it works by itself: `rev --help`"),
             ),
             (
-                RunError::Killed { command: command(), signal: 9, said: None },
+                ProcessError::Killed { command: command(), signal: 9, said: None },
                 "`/bin/rev -x` was killed by signal 9",
                 Some("see that it works by itself: `rev --help`"),
             ),
             (
-                RunError::Survivors(command(), vec![7, 8]),
+                ProcessError::Survivors(command(), vec![7, 8]),
                 "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
                 Some("look for them with `ps -ef`"),
             ),
             (
-                RunError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: None },
+                ProcessError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: None },
                 "the supervisor of `/bin/rev -x` died (signal: 9); what it had started was ended",
                 None,
             ),
             (
-                RunError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: Some(vec![7]) },
+                ProcessError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: Some(vec![7]) },
                 "the supervisor of `/bin/rev -x` died (signal: 9); what it started may still run: 7",
                 Some("look for them with `ps -ef`"),
             ),
-            (RunError::Stopped(command()), "`/bin/rev -x` was stopped", None),
+            (ProcessError::Stopped(command()), "`/bin/rev -x` was stopped", None),
         ];
         let agent = samples::agent("rev", "text", &["rev"]);
         for (error, message, hint) in cases {
@@ -264,7 +264,7 @@ mod tests {
         ] {
             let source = io::Error::from_raw_os_error(errno as i32);
             let shown = source.to_string();
-            let told = RunError::spawn("rev".to_owned(), source).for_agent(&agent);
+            let told = ProcessError::spawn("rev".to_owned(), source).for_agent(&agent);
             assert_eq!(told.kind, kind, "{errno}");
             assert!(told.message.ends_with(&shown), "{}", told.message);
             let installs = told.hint.as_deref().is_some_and(|hint| hint.contains("install it"));

@@ -1,65 +1,26 @@
 //! Agents: the adapter trait with one match over the adapters, and the one file that spawns processes.
 //!
-//! A newcomer adds an agent as one file beside these and one arm in [`kind`].
+//! An agent is added as one file in `adapters/programs` and one arm in [`adapters::registry`].
 
-pub mod adapter;
-pub mod ask;
+pub mod adapters;
 pub mod builtin;
-pub mod command;
-pub mod environment;
+pub mod calls;
+pub(crate) mod error;
 pub mod failure;
-pub mod heads;
-pub mod kind;
-pub mod locate;
-pub mod own_process;
 pub mod probe;
 pub mod process;
-pub mod program;
-pub mod replay;
-pub mod sandbox;
 pub mod schema;
-#[cfg(test)]
-pub(crate) mod scripted;
-pub mod stop;
-pub mod supervise;
-pub mod talk;
 
-mod acp;
-mod blame;
-mod claude;
-mod clock;
-mod codex;
-mod cooldown;
-mod copilot;
-mod detect;
-mod effort;
-mod gemini;
-mod json;
-mod memory;
-mod opencode;
-mod orphans;
-pub mod price;
-mod qwen;
-mod record;
-#[cfg(test)]
-mod recorded;
-mod reset;
-mod retry;
-#[cfg(test)]
-mod roles;
-mod runnable;
 #[cfg(test)]
 pub(crate) mod samples;
-mod spool;
-mod steady;
-mod stream;
-mod strict;
-mod text;
+pub mod streams;
 
-pub use adapter::AnswerText;
-pub use ask::{Agents, Ask, Asked, Session, TranscriptFiles};
-pub use command::CommandInput;
-pub use cooldown::Cooldown;
-pub use kind::AdapterKind;
-pub use process::{ProcessRunner, Runner};
-pub use stop::{Stop, StopHandle};
+pub use crate::agents::adapters::invocation::AnswerText;
+pub use crate::agents::adapters::registry::AdapterKind;
+pub use crate::agents::calls::agents::Agents;
+pub use crate::agents::calls::agents::Cooldown;
+pub use crate::agents::calls::ask::{Ask, CallResult, Session};
+pub use crate::agents::calls::project_commands::CommandInput;
+pub use crate::agents::process::runner::TranscriptFiles;
+pub use crate::agents::process::runner::{ProcessRunner, Runner};
+pub use crate::agents::process::stop::{Stop, StopHandle};

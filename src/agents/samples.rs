@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::adapter::Query;
-use super::program::Program;
+use crate::agents::adapters::invocation::Query;
+use crate::agents::probe::program::Program;
 use crate::config::settings::Limits;
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use crate::protocol::request::{Request, StageSubject, Task};
 
-pub(super) const NONCE: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
 /// Caps that no test reaches, without tries.
-pub(super) const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     call_timeout: Duration::from_secs(60),
     first_output_timeout: Duration::from_secs(60),
     idle_timeout: Duration::from_secs(60),
@@ -41,7 +41,7 @@ pub(crate) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
 }
 
 /// The question that a request is, without a session.
-pub(super) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Request) -> Query<'a> {
+pub(crate) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Request) -> Query<'a> {
     Query {
         agent,
         program,
@@ -54,12 +54,12 @@ pub(super) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Req
 }
 
 /// An empty review of `/tree`.
-pub(super) fn review(agent: &Agent) -> Request {
+pub(crate) fn review(agent: &Agent) -> Request {
     request(agent, Task::Review { files: Vec::new(), focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() })
 }
 
 /// Any task in `/tree`.
-pub(super) fn request(agent: &Agent, task: Task) -> Request {
+pub(crate) fn request(agent: &Agent, task: Task) -> Request {
     Request {
         version: Request::VERSION,
         nonce: NONCE.to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn request(agent: &Agent, task: Task) -> Request {
     }
 }
 
-pub(super) fn arbitrate() -> Task {
+pub(crate) fn arbitrate() -> Task {
     let about = StageSubject {
         id: "S1".to_owned(),
         stage: "plan".to_owned(),
@@ -83,7 +83,7 @@ pub(super) fn arbitrate() -> Task {
 }
 
 /// The task to judge a dispute.
-pub(super) fn dispute() -> Task {
+pub(crate) fn dispute() -> Task {
     let finding = serde_json::json!({
         "id": "F1", "tag": "MUST", "tag_raw": "MUST", "title": "Bind the value", "file": "db.py", "line": 3,
         "end_line": null, "mandatory": true, "raised_by": ["rev"], "round": 1,

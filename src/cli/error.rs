@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::domain::{Advice, ExitReason};
-use crate::protocol::{printable, secrets};
+use crate::protocol::secrets;
+use crate::protocol::text::printable;
 
 pub(crate) type CommandResult = Result<ExitReason, CommandError>;
 

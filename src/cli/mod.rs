@@ -3,51 +3,26 @@
 //! A command returns the reason behind its exit code or an error with a hint; only [`main`] turns either into text and
 //! a number.
 
-mod agents;
-mod change;
-mod check;
-mod completions;
-mod config;
-mod connect;
-mod consensus;
-mod disconnect;
-mod disputes;
-mod doctor;
-mod dry_run;
-mod emit;
+pub(crate) mod commands;
+pub(crate) mod context;
 mod error;
-mod gate;
-mod history;
-mod init;
-mod input;
-mod internal;
-mod interrupt;
-mod load;
-mod man;
-mod merge;
-mod parse;
-mod review;
-mod rules;
-mod runs;
-mod sitting;
-mod stage;
-mod stats;
-mod trust;
-mod vote;
-mod watch;
-mod words;
+pub(crate) mod reexec;
+pub mod report;
+pub(crate) mod signals;
+pub mod style;
+pub mod ui;
 
-use std::io::IsTerminal as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
-use crate::agents::own_process;
+use crate::agents::process::own_process;
+use crate::cli::context::globals::Globals;
+use crate::cli::ui::stream;
 use crate::domain::ExitReason;
-use crate::log;
-use crate::protocol::{printable, secrets};
-use crate::ui::stream;
+use crate::protocol::secrets;
+use crate::protocol::text::printable;
+use crate::system::log;
 use error::CommandError;
 
 /// Several AI coding agents on the same code, and their disagreements settled
@@ -60,124 +35,52 @@ struct Cli {
     command: Command,
 }
 
-/// Options that every command takes.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Globals {
-    /// Run as if started in this folder
-    #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
-    pub(crate) directory: Option<PathBuf>,
-    /// When to use colours
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
-    pub(crate) color: Color,
-    /// Say only what is asked for, and errors
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-    /// Print more of what is going on; twice, what a bug report needs (`GLEE_LOG` filters it)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
-    /// Never ask; take the configured defaults
-    #[arg(long, global = true)]
-    pub(crate) no_input: bool,
-    /// Use this history database instead of the project's own
-    #[arg(long, value_name = "PATH", global = true)]
-    pub(crate) history: Option<PathBuf>,
-    /// Trust the project's configuration if it has this hash (`blake3:...`)
-    #[arg(long, value_name = "HASH", global = true)]
-    pub(crate) trust: Option<String>,
-}
-
-/// `--color`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-impl Globals {
-    pub(crate) fn directory(&self) -> PathBuf {
-        self.directory.clone().unwrap_or_else(|| PathBuf::from("."))
-    }
-
-    pub(crate) fn color_stdout(&self) -> bool {
-        self.color_on(std::io::stdout().is_terminal())
-    }
-
-    pub(crate) fn color_stderr(&self) -> bool {
-        self.color_on(std::io::stderr().is_terminal())
-    }
-
-    fn color_on(&self, terminal: bool) -> bool {
-        match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
-                terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
-            }
-        }
-    }
-
-    /// Whether a person can be asked: both ends of the conversation are a terminal that can move
-    /// its cursor, and nobody forbade it.
-    pub(crate) fn interactive(&self) -> bool {
-        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
-    }
-}
-
-/// Whether the terminal says that it cannot move its cursor.
-fn is_dumb() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Set Glee up in this project: find installed agents and connect them
-    Init(init::Args),
+    Init(commands::people::init::Args),
     /// Connect an agent in a role
-    Connect(connect::Args),
+    Connect(commands::people::connect::Args),
     /// Remove a connected agent
-    Disconnect(disconnect::Args),
+    Disconnect(commands::people::disconnect::Args),
     /// List connected agents: is the program there, which version; try what each really does
-    Agents(agents::Args),
+    Agents(commands::people::agents::Args),
     /// Read and change settings
-    Config(config::Args),
+    Config(commands::settings::config::Args),
     /// Allow this project's configuration to run the programs it names
-    Trust(trust::Args),
+    Trust(commands::settings::trust::Args),
     /// Review code, hand the findings to the coder, settle disputes
-    Review(review::Args),
+    Review(commands::work::review::Args),
     /// List, show, settle and verify disputes
-    Disputes(disputes::Args),
+    Disputes(commands::history::disputes::Args),
     /// List runs; show, diff, undo or resume one
-    Runs(runs::Args),
+    Runs(commands::history::runs::Args),
     /// Exchange runs, outcomes and disputes with other clones by a git remote
-    History(history::exchange::Args),
+    History(commands::history::exchange::Args),
     /// Merge findings of several reviewers into one answer, offline
-    Merge(merge::Args),
+    Merge(commands::tools::merge::Args),
     /// Print what Glee reads in an agent's answer
-    Parse(parse::Args),
+    Parse(commands::tools::parse::Args),
     /// Have several agents agree on a plan before code: synthesis, conflicts, an arbiter
-    Consensus(consensus::Args),
+    Consensus(commands::work::consensus::Args),
     /// Put questions about the requirements to three agents; a person answers what they cannot
-    Gate(gate::Args),
+    Gate(commands::work::gate::Args),
     /// Watch agents at work and have their work reviewed by the others, triggered by events
-    Watch(watch::Args),
+    Watch(commands::work::watch::Args),
     /// Tell the watch what an agent does: a milestone, a blocker, a note
-    Emit(emit::Args),
+    Emit(commands::work::emit::Args),
     /// Count over the history
-    Stats(stats::Args),
+    Stats(commands::history::stats::Args),
     /// Decide by the votes of three, by fixed rules
-    Vote(vote::Args),
+    Vote(commands::tools::vote::Args),
     /// List and test the embedded reviewer's rules
-    Rules(rules::Args),
+    Rules(commands::settings::rules::Args),
     /// Print everything that a bug report needs, without secrets
-    Doctor(doctor::Args),
+    Doctor(commands::settings::doctor::Args),
     /// Print shell completions
-    Completions(completions::Args),
+    Completions(commands::tools::completions::Args),
     /// Print the manual page
-    Man(man::Args),
+    Man(commands::tools::man::Args),
 }
 
 impl Command {
@@ -190,7 +93,7 @@ impl Command {
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().skip(1).collect();
     own_process::reset_signals();
-    if let Some(code) = internal::dispatch(&args) {
+    if let Some(code) = reexec::dispatch(&args) {
         return code;
     }
     own_process::prepare();
@@ -198,9 +101,9 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    if let Ok(state_dir) = crate::config::paths::state_dir() {
+    if let Ok(state_dir) = crate::config::files::paths::state_dir() {
         // A folder that cannot be changed belongs to somebody else, who says who may read it.
-        drop(crate::private::tighten(&state_dir));
+        drop(crate::system::private::tighten(&state_dir));
     }
     let filter = std::env::var(log::VARIABLE).ok();
     if let Err(error) = log::begin(cli.globals.verbose, filter.as_deref(), clean) {
@@ -237,30 +140,30 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(command: &Command, globals: &Globals) -> error::CommandResult {
     if command.runs_agents() {
-        interrupt::take();
+        signals::take();
     }
     match command {
-        Command::Init(args) => init::run(args, globals),
-        Command::Connect(args) => connect::run(args, globals),
-        Command::Disconnect(args) => disconnect::run(args, globals),
-        Command::Agents(args) => agents::run(args, globals),
-        Command::Config(args) => config::run(args, globals),
-        Command::Trust(args) => trust::run(args, globals),
-        Command::Review(args) => review::run(args, globals),
-        Command::Disputes(args) => disputes::run(args, globals),
-        Command::Runs(args) => runs::run(args, globals),
-        Command::History(args) => history::exchange::run(args, globals),
-        Command::Merge(args) => merge::run(args, globals),
-        Command::Parse(args) => parse::run(args, globals),
-        Command::Consensus(args) => consensus::run(args, globals),
-        Command::Gate(args) => gate::run(args, globals),
-        Command::Watch(args) => watch::run(args, globals),
-        Command::Emit(args) => emit::run(args, globals),
-        Command::Stats(args) => stats::run(args, globals),
-        Command::Vote(args) => vote::run(args, globals),
-        Command::Rules(args) => rules::run(args, globals),
-        Command::Doctor(args) => doctor::run(args, globals),
-        Command::Completions(args) => completions::run(args, globals),
-        Command::Man(args) => man::run(args, globals),
+        Command::Init(args) => commands::people::init::run(args, globals),
+        Command::Connect(args) => commands::people::connect::run(args, globals),
+        Command::Disconnect(args) => commands::people::disconnect::run(args, globals),
+        Command::Agents(args) => commands::people::agents::run(args, globals),
+        Command::Config(args) => commands::settings::config::run(args, globals),
+        Command::Trust(args) => commands::settings::trust::run(args, globals),
+        Command::Review(args) => commands::work::review::run(args, globals),
+        Command::Disputes(args) => commands::history::disputes::run(args, globals),
+        Command::Runs(args) => commands::history::runs::run(args, globals),
+        Command::History(args) => commands::history::exchange::run(args, globals),
+        Command::Merge(args) => commands::tools::merge::run(args, globals),
+        Command::Parse(args) => commands::tools::parse::run(args, globals),
+        Command::Consensus(args) => commands::work::consensus::run(args, globals),
+        Command::Gate(args) => commands::work::gate::run(args, globals),
+        Command::Watch(args) => commands::work::watch::run(args, globals),
+        Command::Emit(args) => commands::work::emit::run(args, globals),
+        Command::Stats(args) => commands::history::stats::run(args, globals),
+        Command::Vote(args) => commands::tools::vote::run(args, globals),
+        Command::Rules(args) => commands::settings::rules::run(args, globals),
+        Command::Doctor(args) => commands::settings::doctor::run(args, globals),
+        Command::Completions(args) => commands::tools::completions::run(args, globals),
+        Command::Man(args) => commands::tools::man::run(args, globals),
     }
 }

@@ -3,30 +3,23 @@
 //! [`schema`] is the one place that knows the keys; everything else is driven by its table. [`load()`] reads the layers
 //! (built-in defaults, the user's file, the project's file, variables, flags) and resolves them to [`settings`].
 
-pub mod edit;
-pub mod file;
-mod layer;
-mod load;
-pub mod paths;
-pub mod renamed;
-mod resolve;
-pub mod rulings;
+pub(crate) mod error;
+pub mod files;
+pub(crate) mod layers;
+pub(crate) mod origin;
 pub mod schema;
-pub mod scripts;
 pub mod settings;
-pub mod stages;
-mod suggest;
 pub mod trust;
-mod units;
-mod values;
-mod yaml;
 
-pub use layer::{Origin, Setting};
-pub use load::{
-    ConfigError, Loaded, Owner, Sources, Untrusted, check_names, check_text, load, project_id, typed, unknown_key,
+pub use crate::config::error::ConfigError;
+pub use crate::config::files::yaml::flow;
+pub use crate::config::layers::layer::Setting;
+pub use crate::config::layers::load::{
+    ConfigSources, Loaded, UntrustedConfig, check_names, check_text, load, project_id, typed, unknown_key,
 };
-pub use resolve::shown;
-pub use suggest::closest;
+pub use crate::config::layers::resolve::shown;
+pub use crate::config::origin::Origin;
+pub use crate::config::origin::Owner;
+pub use crate::config::schema::suggest::closest;
+pub use crate::config::schema::values::Misfit;
 pub use trust::command_line;
-pub use values::Misfit;
-pub use yaml::flow;

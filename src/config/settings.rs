@@ -12,15 +12,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::values::{
-    Adapter, Age, As, Command, Commands, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price, Reviewers,
-    Size, Tags, Time, Url, Variables, Whole, Words,
+use crate::config::schema::values::{
+    Adapter, Age, As, Command, Commands, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price,
+    ReviewerChoice, Reviewers, Size, Tags, Time, Url, Variables, Whole, Words,
 };
-use super::{renamed, schema};
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
-use crate::rules::consensus::Policy;
+use crate::rules::consensus::claim::Policy;
 
 /// Declares a section: its keys with what they hold, the form that it is written in unless it is its own, and the default.
 macro_rules! section {
@@ -74,22 +72,6 @@ section! {
         pub budget: Budget = Budget::default(),
         /// What one agent process may take.
         pub limits: Limits = Limits::default(),
-    }
-}
-
-impl Settings {
-    /// What a run records of them: every value by its dotted key.
-    pub fn recorded(&self) -> BTreeMap<String, Value> {
-        let document = json!(self);
-        let value = |key: &schema::Key| schema::at(&document, &key.name).cloned().unwrap_or_default();
-        schema::KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
-    }
-
-    /// The settings of a recorded run; a key that is not in the record, or no longer exists, has its default.
-    pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
-        let today = record.iter().map(|(name, value)| (renamed::today(name).unwrap_or(name), value.clone()));
-        let known = today.filter(|(name, _)| schema::find(name).is_some());
-        schema::typed(known.map(|(name, value)| (name.to_owned(), value))).unwrap_or_default()
     }
 }
 
@@ -229,15 +211,6 @@ section! {
         /// Issues a coder may discard.
         pub optional: Vec<String> as "As::<Tags>" = vec!["MEDIUM".to_owned(), "LOW".to_owned()],
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReviewerChoice {
-    All,
-    First,
-    #[serde(untagged)]
-    Named(Vec<String>),
 }
 
 /// `review.skipped`

@@ -9,26 +9,25 @@
 //! be read or written, the methods of [`Store`] fail.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::layer::{GivenAgent, Layer};
-use super::resolve::adapter_of;
 use super::schema::KNOWN_PROGRAMS;
-use super::scripts::{self, Roots};
-use super::values::words;
-use crate::domain::Advice;
-use crate::files;
-use crate::private;
-use crate::protocol::{printable, prompts};
+use crate::config::error::TrustError;
+use crate::config::files::scripts::{self, Roots};
+use crate::config::layers::layer::{GivenAgent, Layer};
+use crate::config::layers::resolve::adapter_of;
+use crate::config::schema::values::words;
+use crate::protocol::prompts;
+use crate::protocol::text::printable;
+use crate::system::{files, private};
 
 /// The part of a project's file that needs trust.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Untrusted {
+pub struct UntrustedConfig {
     /// `blake3:` and 64 hexadecimal digits.
     pub hash: String,
     /// What would run or be set, one line each, for people.
@@ -37,20 +36,8 @@ pub struct Untrusted {
     pub changed: Vec<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum TrustError {
-    #[error("`{0}` is a symbolic link")]
-    Link(PathBuf),
-    #[error("cannot read what is trusted in `{0}`")]
-    Read(PathBuf, #[source] io::Error),
-    #[error("cannot record trust in `{0}`")]
-    Write(PathBuf, #[source] io::Error),
-}
-
-impl Advice for TrustError {}
-
 /// What a project needs trust for, if anything: its layer, with the files that commands name, and its templates.
-pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted> {
+pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig> {
     let mut content = Map::new();
     let mut runs = Vec::new();
     let mut commands: Vec<Vec<String>> = Vec::new();
@@ -98,7 +85,7 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     content.sort_keys();
     let hash = blake3::hash(Value::Object(content).to_string().as_bytes());
     let runs: Vec<String> = runs.iter().map(printable::line).collect();
-    (!runs.is_empty()).then(|| Untrusted { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
+    (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
 }
 
 /// The beginning of a hash, for people.
@@ -163,7 +150,7 @@ pub fn command_line(command: &Value) -> String {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct TrustRecord {
     pub project: PathBuf,
     pub hash: String,
     pub runs: Vec<String>,
@@ -190,9 +177,9 @@ impl Store {
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
     }
 
-    pub fn trust(&self, project: &Path, untrusted: &Untrusted) -> Result<(), TrustError> {
+    pub fn trust(&self, project: &Path, untrusted: &UntrustedConfig) -> Result<(), TrustError> {
         self.refuse_links()?;
-        let record = Record {
+        let record = TrustRecord {
             project: project.to_owned(),
             hash: untrusted.hash.clone(),
             runs: untrusted.runs.clone(),
@@ -214,7 +201,7 @@ impl Store {
     }
 
     /// All records, by project and time.
-    pub fn list(&self) -> Result<Vec<Record>, TrustError> {
+    pub fn list(&self) -> Result<Vec<TrustRecord>, TrustError> {
         self.refuse_links()?;
         let folder = self.folder();
         let unreadable = |error| TrustError::Read(folder.clone(), error);
@@ -231,7 +218,7 @@ impl Store {
             }
             let text = files::read(&path).map_err(unreadable)?;
             // A record that cannot be read, or that does not belong under its name, is no trust.
-            if let Ok(record) = serde_json::from_slice::<Record>(&text)
+            if let Ok(record) = serde_json::from_slice::<TrustRecord>(&text)
                 && self.file(&record.project, &record.hash) == path
             {
                 records.push(record);
@@ -241,7 +228,7 @@ impl Store {
         Ok(records)
     }
 
-    fn of(&self, project: &Path) -> Result<Vec<Record>, TrustError> {
+    fn of(&self, project: &Path) -> Result<Vec<TrustRecord>, TrustError> {
         Ok(self.list()?.into_iter().filter(|record| record.project == project).collect())
     }
 
@@ -275,9 +262,11 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::config::{Owner, layer};
+    use crate::config::Owner;
+    use crate::config::error::TrustError;
+    use crate::config::layers::layer;
 
-    fn of(text: &str) -> Option<Untrusted> {
+    fn of(text: &str) -> Option<UntrustedConfig> {
         needed(&layer::from_text(Owner::Project, Some("c.yml"), text).unwrap(), None)
     }
 

@@ -4,54 +4,50 @@
 //! change to one of them is a change of the record: add optional fields, never rename or remove one.
 
 mod advice;
-mod advised;
-mod agent;
-mod consensus;
-mod debate;
-mod dispute;
-mod failing;
-mod finding;
-mod location;
-mod outcome;
-mod peer;
-mod response;
-mod reuse;
-mod ruling;
-mod severity;
-mod shared;
-mod stage;
+pub(crate) mod agents;
+pub(crate) mod agreement;
+pub(crate) mod disputes;
+pub mod event;
+pub(crate) mod ids;
+pub(crate) mod review;
 mod untrusted;
-mod usage;
+pub(crate) mod watch;
 mod words;
 
-pub use advice::Advice;
-pub use advised::Advised;
-pub use agent::{Agent, AgentName, Effort, Role};
-pub use consensus::{Class, Corroboration, Position};
-pub use debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
-pub use dispute::{
-    Disposition, Dispute, DisputeId, DisputeNumber, EarlierDispute, Objector, Relation, Route, RulingRef, Sides,
+pub use crate::domain::agents::agent::{Agent, Effort, Role};
+pub use crate::domain::agents::failure::FailureKind;
+pub use crate::domain::agents::usage::{Caps, Price, Spent, Told, Usage};
+pub use crate::domain::agreement::consensus::{Class, Corroboration, Position};
+pub use crate::domain::agreement::debate::{
+    Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
 };
-pub use failing::FailureKind;
-pub use finding::{Anchor, Confidence, Finding, FindingId, FindingState, RawFinding};
-pub use location::{Location, meanings};
-pub use outcome::{
-    AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof, ReviewerReport, RunId,
-    SettledFinding, Skip, SkipReason,
-};
-pub use peer::{
-    Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest, Trigger,
-    Verdict, WatchPlan, WatchStatus,
-};
-pub use response::{Answer, Comparison, Recheck, Response};
-pub use reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
-pub use ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
-pub use severity::{Severity, Tag};
-pub use shared::{RuledBy, SharedAnchor, SharedRuling};
-pub use stage::{
+pub use crate::domain::agreement::stage::{
     Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler, StageAnswer,
     StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
 };
+pub use crate::domain::disputes::dispute::{Dispute, EarlierDispute, Objector, Relation, Route, Sides};
+pub use crate::domain::disputes::ruling::Disposition;
+pub use crate::domain::disputes::ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
+pub use crate::domain::disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
+pub use crate::domain::ids::AgentName;
+pub use crate::domain::ids::FindingId;
+pub use crate::domain::ids::RunId;
+pub use crate::domain::ids::{DisputeId, DisputeNumber, RulingRef};
+pub use crate::domain::review::advisory::Advised;
+pub use crate::domain::review::finding::{Anchor, Finding, FindingState, RawFinding};
+pub use crate::domain::review::location::{Location, meanings};
+pub use crate::domain::review::outcome::{
+    AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof, ReviewerReport,
+    SettledFinding, Skip, SkipReason,
+};
+pub use crate::domain::review::response::{Answer, Comparison, Recheck, Response};
+pub use crate::domain::review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
+pub use crate::domain::review::severity::Confidence;
+pub use crate::domain::review::severity::{Severity, Tag};
+pub use crate::domain::watch::{
+    Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest, Trigger,
+    Verdict, WatchPlan, WatchStatus,
+};
+pub use advice::Advice;
 pub use untrusted::Untrusted;
-pub use usage::{Caps, Price, Spent, Told, Usage};
 pub(crate) use words::words;

@@ -5,17 +5,17 @@ use std::io::{self, BufRead};
 
 use jiff::Timestamp;
 
+use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RulingRef, meanings};
-use crate::event::{CallAnswer, CallId, Purpose};
-use crate::journal::Binding;
-use crate::pipeline::recognition;
-use crate::pipeline::resolve;
+use crate::history::queries::rows::Binding;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::{Trees, last_tree};
+use crate::pipeline::{recognition, resolve};
+use crate::protocol::replies::review::{self, reader};
+use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, Request, SourceFile, Task, UncertainPair};
-use crate::protocol::{compare, debate, peer, recheck, response, review, ruling, stage};
-use crate::workspace::delta;
+use crate::workspace::diff::delta;
 
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a State,
@@ -242,7 +242,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         Task::Review { files, rulings, .. } => {
             let shown: Vec<RulingRef> = rulings.iter().map(|ruling| ruling.dispute.clone()).collect();
             let paths = review::Paths::new(files.iter().map(|file| file.path.as_str()));
-            let read = review::parse_of(answer, nonce, &paths, &shown)?;
+            let read = reader::parse_of(answer, nonce, &paths, &shown)?;
             CallAnswer::Review {
                 status: read.status,
                 findings: read.findings,
@@ -304,11 +304,11 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
             Ok(said) => CallAnswer::Stage { said: Box::new(said) },
             Err(error) => CallAnswer::Invalid { error: error.to_string() },
         },
-        Task::Work { .. } => match peer::work(answer)? {
+        Task::Work { .. } => match peer_review::work(answer)? {
             Some(said) => CallAnswer::Work { said },
             None => CallAnswer::Invalid { error: "the answer is empty".to_owned() },
         },
-        Task::Peer { request, .. } => match peer::parse(answer, nonce, request, Timestamp::now())? {
+        Task::Peer { request, .. } => match peer_review::parse(answer, nonce, request, Timestamp::now())? {
             Ok(review) => CallAnswer::Peer { review: Box::new(review) },
             Err(error) => CallAnswer::Invalid { error: error.to_string() },
         },

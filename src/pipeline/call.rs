@@ -10,22 +10,24 @@ use std::time::Instant;
 use tokio::sync::watch;
 use tracing::{Instrument as _, Span, info, info_span, warn};
 
-use crate::agents::adapter::AgentError;
-use crate::agents::{Agents, AnswerText, Ask, Asked, Session, Stop, TranscriptFiles};
+use crate::agents::error::AgentError;
+use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Transcript};
 use crate::domain::{Agent, RunId, Spent, Told, Usage};
-use crate::event::{CallAnswer, CallId, EventKind, Transcript};
-use crate::journal::{Journal, JournalError};
-use crate::log;
+use crate::history::JournalError;
+use crate::history::store::Journal;
 use crate::pipeline::asks;
 use crate::pipeline::ports::Sink;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::{Lookout, Sight};
 use crate::protocol::prompts::{self, PromptError};
 use crate::protocol::request::{Request, Task};
-use crate::protocol::{nonce, secrets};
+use crate::protocol::secrets;
+use crate::protocol::text::nonce;
 use crate::rules::budget;
-use crate::workspace::Workspace;
+use crate::system::log;
+use crate::workspace::root::Workspace;
 
 pub(crate) struct Call {
     pub(crate) id: CallId,
@@ -87,7 +89,7 @@ impl Call {
             stands: self.stands,
             stop: self.stop,
         };
-        let Asked { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
+        let CallResult { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
         let clerk = Clerk { request, files, redaction };
         let answer = tokio::task::spawn_blocking(move || clerk.take(result));
         let sight = self.lookout.map(|lookout| tokio::task::spawn_blocking(move || lookout.look()));

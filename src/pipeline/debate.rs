@@ -5,16 +5,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::DebateRounds;
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::domain::{
     AgentName, Challenge, Class, DebateMessage, Defended, ExaminationWord, Examined, Finding, FindingId, Role,
 };
-use crate::event::{CallAnswer, CallId, EventKind, Purpose};
-use crate::journal::Binding;
+use crate::history::queries::rows::Binding;
 use crate::pipeline::merge::{Bench, Raised};
 use crate::pipeline::recognition;
 use crate::pipeline::state::State;
-use crate::rules::consensus::{self, Claim, Consensus, Debate, Defence, Examination, Level, Policy};
-use crate::rules::mandatory;
+use crate::rules::consensus::claim::{Claim, Consensus, Level, Policy};
+use crate::rules::consensus::{self, Debate, Defence, Examination};
+use crate::rules::review::mandatory;
 
 /// Who reads the debate's messages.
 const LEAD: &str = "team-lead";

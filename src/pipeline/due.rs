@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 
 use crate::config::settings::DebateRounds;
+use crate::domain::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
 use crate::domain::{
     AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role, Route, Ruler,
     RulingWord, Untrusted,
 };
-use crate::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
 use crate::pipeline::state::{Call, State, TreeChange};
-use crate::rules::disputes::{Stance, stance};
+use crate::rules::review::objections::{Stance, stance};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
@@ -411,11 +411,11 @@ pub(crate) fn sent(state: &State, dispute: DisputeNumber) -> EventKind {
 }
 
 /// How a dispute ends whose end is decided: by its last ruling, or by the route `discard`.
-pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::event::Settlement> {
-    use crate::event::Settlement;
+pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
+    use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;
     let ruled = state.last_ruling(dispute).and_then(|record| {
-        let disposition = crate::rules::disputes::disposition(&record.ruling)?;
+        let disposition = crate::rules::review::objections::disposition(&record.ruling)?;
         Some(Settlement {
             disposition,
             by: record.by.clone(),
@@ -435,11 +435,11 @@ pub(crate) fn settlement(state: &State, number: DisputeNumber) -> Option<crate::
 mod tests {
     use super::*;
     use crate::agents::samples;
+    use crate::domain::event::Plan;
     use crate::domain::{
         Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck, Relation,
         Response, Ruling, RulingRecord, Severity, Tag,
     };
-    use crate::event::Plan;
 
     /// Plays events into a state and asks what is due.
     struct Play {

@@ -11,7 +11,7 @@ use crate::pipeline::asks::Desk;
 use crate::pipeline::resolve::Reference;
 use crate::pipeline::trees;
 use crate::protocol::request::{CoderWritten, SourceFile};
-use crate::workspace::citation::inserted;
+use crate::workspace::code::citation::inserted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {

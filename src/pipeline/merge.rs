@@ -7,22 +7,25 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::{Advisories, Settings};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::domain::{
     Advised, AgentName, Confidence, Corroboration, Finding, FindingId, Position, RawFinding, Role, Severity, Tag,
     Untrusted,
 };
-use crate::event::{CallAnswer, CallId, EventKind, Purpose};
-use crate::journal::Binding;
-use crate::pipeline::edits;
+use crate::history::queries::rows::Binding;
 use crate::pipeline::past::Past;
-use crate::pipeline::recognition;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
-use crate::protocol::{claims, review};
-use crate::rules::consensus::{self, Checked, Claim, Consensus, Debate, Decision, Level, Policy, Standing};
-use crate::rules::{mandatory, reversal};
-use crate::workspace::blocks::Blocks;
-use crate::workspace::{Workspace, advisories, citation};
+use crate::pipeline::{edits, recognition};
+use crate::protocol::claims;
+use crate::protocol::replies::review;
+use crate::rules::consensus::claim::{Claim, ClaimDecision, ClaimStanding, Consensus, Level, Policy};
+use crate::rules::consensus::{self, CheckedEvidence, Debate};
+use crate::rules::review::{mandatory, reversal};
+use crate::workspace::advisories::check;
+use crate::workspace::code::anchors::Blocks;
+use crate::workspace::code::citation;
+use crate::workspace::root::Workspace;
 
 /// Who raises what Glee itself has to say.
 const GLEE: &str = "glee";
@@ -99,7 +102,7 @@ impl Bench<'_> {
     pub(crate) fn advise(&self, raised: &[Raised], databases: &Advisories) -> Option<EventKind> {
         let mut claims: Vec<Claim> = raised.iter().map(|raised| self.claim(raised)).collect();
         claims.retain(|claim| !self.state.advised.contains_key(&claim.id));
-        if let Err(error) = advisories::check(&mut claims, self.workspace, databases) {
+        if let Err(error) = check::check(&mut claims, self.workspace, databases) {
             let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
             let text = format!("{error}{cause}: no finding was checked against them");
             return (!self.state.notices.contains(&text)).then_some(EventKind::Notice { text });
@@ -286,10 +289,10 @@ impl Bench<'_> {
             suggestion: raw.suggestion.as_ref().map(|text| text.as_written().to_owned()).unwrap_or_default(),
             denies: claims::denies(raw.title.as_written()),
             observed: false,
-            checked: Checked {
+            checked: CheckedEvidence {
                 confirmed: raw.rule.is_some(),
                 advisory: self.state.advised.get(said).cloned().unwrap_or_default(),
-                ..Checked::default()
+                ..CheckedEvidence::default()
             },
         }
     }
@@ -332,7 +335,7 @@ impl Bench<'_> {
 
 /// The one finding of a decision: a rule's where one matched, else that of the surest reviewer. The gravest severity
 /// that makes it mandatory stands, all names and all evidence stay.
-fn fold(raised: &[Raised], claims: &[Claim], decision: &Decision) -> Finding {
+fn fold(raised: &[Raised], claims: &[Claim], decision: &ClaimDecision) -> Finding {
     let members = || decision.members.iter().map(|at| &raised[*at].finding);
     let all = || decision.members.iter().chain(&decision.repeats).map(|at| &raised[*at].finding);
     let lead = members().find(|finding| finding.raw.rule.is_some()).or_else(|| members().next());
@@ -373,7 +376,7 @@ fn fold(raised: &[Raised], claims: &[Claim], decision: &Decision) -> Finding {
     finding
 }
 
-fn corroboration(raised: &[Raised], claims: &[Claim], decision: &Decision, reviewers: usize) -> Corroboration {
+fn corroboration(raised: &[Raised], claims: &[Claim], decision: &ClaimDecision, reviewers: usize) -> Corroboration {
     let position = |at: &usize| Position {
         said: raised[*at].said.clone(),
         reviewer: raised[*at].finding.raised_by.first().expect("a raised finding has its raiser").clone(),
@@ -395,7 +398,7 @@ fn corroboration(raised: &[Raised], claims: &[Claim], decision: &Decision, revie
         would_decide: decision.reversal.clone(),
         notes: decision.notes.clone(),
         escalate: decision.escalate,
-        doubted: decision.challenge.is_some() || matches!(decision.standing, Standing::Conflicted(_)),
+        doubted: decision.challenge.is_some() || matches!(decision.standing, ClaimStanding::Conflicted(_)),
         withdrawn: decision.withdrawn,
     }
 }

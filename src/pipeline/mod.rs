@@ -39,34 +39,36 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-pub use plan::{PlanError, judges, plan};
-pub use preview::{Preview, preview};
-pub use prune::{Pruned, prune};
-pub use replay::{Replayed, replay};
-
+use crate::domain::event::{Event, EventKind, Mode, Plan};
 use crate::domain::{Advice, Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
-use crate::event::{Event, EventKind, Mode, Plan};
-use crate::files;
-use crate::journal::{Journal, JournalError};
+use crate::history::JournalError;
+use crate::history::store::Journal;
 use crate::pipeline::engine::Engine;
-pub use crate::pipeline::engine::Rest;
 use crate::pipeline::past::Past;
 use crate::pipeline::ports::Decider;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::reuse::Askers;
 use crate::pipeline::rulings::SharedRulings;
 use crate::pipeline::runner::Runner;
-pub use crate::pipeline::runner::Setup;
 use crate::pipeline::scripts::Scripts;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::pipeline::watch::Watch;
-use crate::private;
 use crate::protocol::prompts::PromptError;
-use crate::rules::consensus::Policy;
-use crate::workspace::control::{Steers, steers};
-use crate::workspace::{Target, TreeId, Unfollowed, Workspace, WorkspaceError};
+use crate::rules::consensus::claim::Policy;
+use crate::system::{files, private};
+use crate::workspace::guard::control_files::{Steers, steers};
+use crate::workspace::root::Workspace;
+use crate::workspace::{Target, TreeId, Unfollowed, WorkspaceError};
+
+pub use plan::{PlanError, judges, plan};
+pub use preview::{Preview, preview};
+pub use prune::{Pruned, prune};
+pub use replay::{Replayed, replay};
+
+pub use crate::pipeline::engine::Rest;
+pub use crate::pipeline::runner::Setup;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

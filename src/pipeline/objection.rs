@@ -3,10 +3,10 @@
 //! The coder's objection, or what takes its place where no coder was asked to take a side: what reviewers said of it, in
 //! the rounds of the debate as well.
 
+use crate::domain::event::CallAnswer;
 use crate::domain::{
     AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides, Untrusted,
 };
-use crate::event::CallAnswer;
 use crate::pipeline::resolve;
 use crate::pipeline::state::State;
 

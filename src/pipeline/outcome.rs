@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::config::settings::{ReviewSettings, Skipped};
+use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
     AgentName, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, NoLongerRaised, Outcome,
     Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip,
 };
-use crate::event::{CallAnswer, CallId, Purpose};
 use crate::pipeline::state::{Call, State};
-use crate::protocol::printable;
-use crate::rules::gate;
+use crate::protocol::text::printable;
+use crate::rules::review::exit_status;
 
 /// The exit reason that the state of a run stands for.
 pub(crate) fn exit(state: &State, review: &ReviewSettings) -> ExitReason {
@@ -23,7 +23,7 @@ pub(crate) fn exit(state: &State, review: &ReviewSettings) -> ExitReason {
         .collect();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let debated = |name| state.silent_debaters.iter().all(|(silent, _)| silent != name);
-    gate::exit(&gate::Facts {
+    exit_status::exit(&exit_status::Facts {
         mandatory,
         dispute_open: state.disputes.values().any(|dispute| dispute.is_open()),
         reviewers: count(reviewers.len()),

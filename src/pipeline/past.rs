@@ -1,12 +1,13 @@
 //! What the history keeps of an earlier dispute beside its binding: the dispute itself, and the code of that time.
 
 use crate::domain::{Dispute, DisputeNumber, RunId};
-use crate::files;
-use crate::journal::{Binding, Journal};
+use crate::history::queries::rows::Binding;
+use crate::history::store::Journal;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::trees::Trees;
-use crate::workspace::blocks::Blocks;
+use crate::system::files;
+use crate::workspace::code::anchors::Blocks;
 
 /// The rounds of an earlier run that are searched for the code that it reviewed.
 const ROUNDS: u32 = 20;

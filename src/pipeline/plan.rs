@@ -2,12 +2,13 @@
 //!
 //! A missing role fails here. Nobody stands in for a missing agent (design rule 1).
 
-use crate::config::settings::{ReviewerChoice, Settings, Validate};
+use crate::config::schema::values::ReviewerChoice;
+use crate::config::settings::{Settings, Validate};
+use crate::domain::event::{Mode, Plan};
 use crate::domain::{Advice, Agent, AgentName, Role, Route};
-use crate::event::{Mode, Plan};
 use crate::protocol::secrets;
-use crate::rules::consensus::Policy;
-use crate::rules::selection;
+use crate::rules::consensus::claim::Policy;
+use crate::rules::review::coder_selection;
 use crate::workspace::Target;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,7 +85,7 @@ pub fn plan(
     if mode >= Mode::Fix {
         let coders: Vec<&Agent> = with(Role::Coder).collect();
         let files: Vec<String> = target.files.iter().map(|file| file.path.clone()).collect();
-        let coder = selection::coder_for(&coders, &files).ok_or(PlanError::MissingRole(Role::Coder))?;
+        let coder = coder_selection::coder_for(&coders, &files).ok_or(PlanError::MissingRole(Role::Coder))?;
         agents.push(coder.clone());
     }
     let several = agents.iter().filter(|agent| agent.role == Role::Reviewer).count() > 1;
@@ -139,7 +140,7 @@ fn private_keys<'a>(
 }
 
 /// Those who are asked by themselves: a backup of somebody before it only stands by, unless it is named.
-pub(super) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
+pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents
         .iter()
@@ -152,7 +153,7 @@ pub(super) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> 
 }
 
 /// The backups of `agents`, and theirs.
-pub(super) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, PlanError> {
+pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, PlanError> {
     let mut found: Vec<Agent> = Vec::new();
     let mut asked: Vec<&Agent> = agents.iter().collect();
     while let Some(agent) = asked.pop() {

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::domain::event::{CallId, Event};
 use crate::domain::{Approach, Decision, Dispute, Route, RulingWord, Untrusted};
-use crate::event::{CallId, Event};
 use crate::pipeline::stages::OpenQuestion;
 use crate::protocol::request::StagePosition;
 
@@ -34,7 +34,7 @@ pub struct Excerpt {
 }
 
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct PersonQuestion {
     pub dispute: Dispute,
     /// The code, where the finding names a place that exists.
     pub excerpt: Option<Excerpt>,
@@ -60,9 +60,9 @@ pub struct Choice {
 /// Decides what only a person or the configuration may decide. Its methods may block for as long as a person thinks.
 pub trait Decider: Send {
     /// Chooses the way to settle a dispute. `None`: the person went away (interrupt), the run stops here, resumable.
-    fn choose(&mut self, question: &Question) -> Option<Choice>;
+    fn choose(&mut self, question: &PersonQuestion) -> Option<Choice>;
 
-    fn rule(&mut self, question: &Question) -> PersonWord<RulingWord>;
+    fn rule(&mut self, question: &PersonQuestion) -> PersonWord<RulingWord>;
 }
 
 #[derive(Clone, Debug)]

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use crate::agents::{Agents, price};
+use crate::agents::Agents;
+use crate::agents::calls::price;
 use crate::config::settings::Settings;
+use crate::domain::event::{CallId, EventKind, Plan};
 use crate::domain::{AgentName, Coverage, ReusedFrom, Role};
-use crate::event::{CallId, EventKind, Plan};
-use crate::journal::{Binding, Journal};
+use crate::history::queries::rows::Binding;
+use crate::history::store::Journal;
 use crate::pipeline::RunError;
 use crate::pipeline::asks::Desk;
 use crate::pipeline::redaction::Redaction;
@@ -16,7 +18,8 @@ use crate::pipeline::state::State;
 use crate::pipeline::trees::Trees;
 use crate::protocol::prompts;
 use crate::protocol::request::Request;
-use crate::workspace::{Target, Workspace};
+use crate::workspace::Target;
+use crate::workspace::root::Workspace;
 
 /// The bytes of English and code that make a token, as a rule of thumb over the vendors' tokenisers.
 const BYTES_A_TOKEN: u64 = 4;

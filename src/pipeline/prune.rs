@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use crate::domain::RunId;
-use crate::event::EventKind;
-use crate::journal::{Journal, RunRow};
+use crate::domain::event::EventKind;
+use crate::history::queries::rows::RunRow;
+use crate::history::store::Journal;
 use crate::pipeline::RunError;
 use crate::pipeline::state::State;
-use crate::workspace::{self, Needed, Prunable, TreeId, Workspace, WorkspaceError};
+use crate::workspace::root::Workspace;
+use crate::workspace::{self, Needed, Prunable, TreeId, WorkspaceError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pruned {

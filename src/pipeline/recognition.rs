@@ -7,19 +7,19 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
+use crate::domain::event::EventKind;
 use crate::domain::{
     AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, RulingRef, RunId, Severity, Tag,
 };
-use crate::event::EventKind;
-use crate::journal::Binding;
+use crate::history::queries::rows::Binding;
 use crate::pipeline::merge::Lists;
 use crate::pipeline::past::Past;
 use crate::pipeline::relations;
 use crate::pipeline::state::State;
 use crate::protocol::request::{RulingInForce, SourceFile};
-use crate::rules::consensus::identity::{Likeness, NEAR, Wordings};
-use crate::rules::{mandatory, rulings};
-use crate::workspace::blocks::Blocks;
+use crate::rules::consensus::similarity::identity::{Likeness, NEAR, Wordings};
+use crate::rules::review::{mandatory, rulings};
+use crate::workspace::code::anchors::Blocks;
 
 /// The text of a file as it is reviewed now, by its path.
 pub(crate) type TextOf<'a> = &'a dyn Fn(&str) -> String;
@@ -361,7 +361,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{DisputeNumber, FindingId, RawFinding};
-    use crate::rules::consensus::Policy;
+    use crate::rules::consensus::claim::Policy;
 
     const TITLES: [&str; 6] =
         ["weak hash", "a weak hash is used", "weak md5 hash", "sql injection", "remove the lock", "add the lock"];

@@ -8,8 +8,8 @@ use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
 use crate::config::settings;
+use crate::domain::event::{CallAnswer, EventKind, Plan};
 use crate::domain::{Agent, FileChange, FileReview, StagePlan, WatchPlan};
-use crate::event::{CallAnswer, EventKind, Plan};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
 

@@ -6,18 +6,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::domain::event::EventKind;
 use crate::domain::{
     Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation, RulingRef, Untrusted,
 };
-use crate::event::EventKind;
-use crate::journal::Binding;
+use crate::history::queries::rows::Binding;
 use crate::pipeline::evidence::Support;
 use crate::pipeline::recognition::{self, Round};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::resolve::{self, Reference};
-use crate::rules::consensus::identity::{self, NEAR, Wordings};
-use crate::workspace::blocks::Blocks;
-use crate::workspace::difference;
+use crate::rules::consensus::similarity::identity::{self, NEAR, Wordings};
+use crate::workspace::code::anchors::Blocks;
+use crate::workspace::diff::unified;
 
 /// The pairs of a round of which it is said that they may mean the same.
 const UNSURE: usize = 20;
@@ -245,7 +245,7 @@ pub(crate) fn changed<'a>(
                     .as_deref();
                 let is_near = match text_then {
                     Some(then) => {
-                        let now = difference::line_now(then, &text, before);
+                        let now = unified::line_now(then, &text, before);
                         here.contains(&now) || now.abs_diff(*line) <= NEAR
                     }
                     None => known.anchor.file == file && before.abs_diff(*line) <= FAR,
@@ -262,7 +262,7 @@ pub(crate) fn changed<'a>(
 fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
     let blocks = Blocks::of(&known.anchor.file, text_then);
     let then = blocks.text(&blocks.place(&known.anchor)?);
-    let mut diff = Redaction::ON.text(&difference::hunks(&then, &now));
+    let mut diff = Redaction::ON.text(&unified::hunks(&then, &now));
     if diff.len() > LARGEST {
         diff.truncate(diff.floor_char_boundary(LARGEST));
         diff.push_str("\n[... cut]\n");

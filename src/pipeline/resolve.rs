@@ -6,13 +6,14 @@
 use std::fmt;
 
 use crate::config::settings::ReviewSettings;
+use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
     AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag, Untrusted,
 };
-use crate::event::{CallAnswer, Purpose};
 use crate::pipeline::asks::Desk;
 use crate::pipeline::evidence::Support;
-use crate::rules::{mandatory, panel};
+use crate::rules::review::mandatory;
+use crate::rules::votes::panel;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {

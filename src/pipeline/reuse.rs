@@ -12,24 +12,26 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::agents::Agents;
-use crate::agents::builtin::PROJECT_RULES;
-use crate::config::scripts::{self, Roots};
+use crate::agents::builtin::rules::PROJECT_RULES;
+use crate::config::files::scripts::{self, Roots};
 use crate::config::settings::Settings;
+use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose};
 use crate::domain::{
     Agent, AgentName, AskedFile, Coverage, FileReview, RawFinding, ReusedFrom, Role, RunId, Usage,
 };
-use crate::event::{CallAnswer, CallId, EventKind, Plan, Purpose};
-use crate::files;
-use crate::journal::{Binding, Journal, JournalError};
+use crate::history::JournalError;
+use crate::history::queries::rows::Binding;
+use crate::history::store::Journal;
 use crate::pipeline::recognition;
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::sources::Sources;
 use crate::pipeline::state::State;
 use crate::protocol::prompts::{self, PromptError};
+use crate::protocol::replies::review;
 use crate::protocol::request::SourceFile;
-use crate::protocol::review;
 use crate::protocol::secrets;
-use crate::workspace::delta::{self, Delta};
+use crate::system::files;
+use crate::workspace::diff::delta::{self, Delta};
 
 /// The form of the keys: another number makes every earlier record unusable.
 const FORM: u32 = 1;
@@ -198,7 +200,8 @@ impl Archive<'_> {
             let left: Option<Vec<u64>> = reviewers.iter().map(|agent| left(at, agent)).collect();
             let left = left.filter(|left| !left.is_empty());
             let together = joined.last().and_then(|(_, before)| {
-                let sums: Vec<u64> = before.iter().flatten().zip(left.iter().flatten()).map(|(a, b)| a + b).collect();
+                let sums: Vec<u64> =
+                    before.iter().flatten().zip(left.iter().flatten()).map(|(a, b)| a + b).collect();
                 (sums.len() == reviewers.len() && sums.iter().all(|sum| *sum <= max)).then_some(sums)
             });
             match (together, joined.last_mut()) {

@@ -8,19 +8,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::config::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
+use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
 use crate::config::settings::MaxAge;
+use crate::domain::event::Event;
 use crate::domain::{
     AgentName, DisputeId, RawFinding, RuledBy, Ruler, RulingRef, Severity, SharedAnchor, SharedRuling, Tag,
 };
-use crate::event::Event;
-use crate::journal::{Binding, DisputeRecord, Journal, JournalError};
-use crate::pipeline::RunError;
-use crate::pipeline::recognition;
+use crate::history::JournalError;
+use crate::history::queries::rows::{Binding, DisputeRecord};
+use crate::history::store::Journal;
 use crate::pipeline::state::State;
-use crate::protocol::printable;
-use crate::rules::rulings;
-use crate::workspace::{RulingFile, Target, TargetSpec, Workspace, blocks};
+use crate::pipeline::{RunError, recognition};
+use crate::protocol::text::printable;
+use crate::rules::review::rulings;
+use crate::workspace::code::anchors;
+use crate::workspace::root::Workspace;
+use crate::workspace::{RulingFile, Target, TargetSpec};
 
 /// Problems that are named in one line.
 const NAMED: usize = 5;
@@ -79,12 +82,12 @@ impl SharedRulings {
 
 /// What a shared ruling says about a place in the code.
 pub fn binding(ruling: &SharedRuling) -> Binding {
-    let category = blocks::category(ruling.rule.as_deref(), ruling.category.as_deref());
+    let category = anchors::category(ruling.rule.as_deref(), ruling.category.as_deref());
     Binding {
         dispute: RulingRef::Shared(ruling.id.clone()),
         run: ruling.run.clone(),
         finding: ruling.finding,
-        anchor: ruling.anchor(blocks::words(ruling.title.as_written()), category),
+        anchor: ruling.anchor(anchors::words(ruling.title.as_written()), category),
         title: ruling.title.clone(),
         location: Some(ruling.location()),
         disposition: Some(ruling.disposition.clone()),

@@ -8,16 +8,16 @@ use tracing::Span;
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind};
 use crate::domain::{Agent, RunId, Spent};
-use crate::event::{CallAnswer, CallId, Event, EventKind};
-use crate::journal::Journal;
+use crate::history::store::Journal;
 use crate::pipeline::RunError;
 use crate::pipeline::call::{self, Call, Called};
 use crate::pipeline::ports::{EventSink, Sink};
 use crate::pipeline::redaction::Redaction;
 use crate::pipeline::watch::{self, Found, Watch};
 use crate::protocol::request::Task;
-use crate::workspace::Workspace;
+use crate::workspace::root::Workspace;
 
 pub struct Setup {
     pub workspace: Arc<Workspace>,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::scripts::Roots;
+use crate::config::files::scripts::Roots;
 use crate::config::settings::Settings;
+use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
-use crate::event::{Mode, Plan};
 use crate::pipeline::call;
 
 /// Of each agent that only reads the files that its command names, by path, each with the hash of its bytes: a coder does

@@ -10,11 +10,12 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use crate::domain::Coverage;
-use crate::files;
 use crate::pipeline::ports::Excerpt;
 use crate::pipeline::redaction::Redaction;
 use crate::protocol::request::SourceFile;
-use crate::workspace::{SelectionRules, blocks};
+use crate::system::files;
+use crate::workspace::SelectionRules;
+use crate::workspace::code::anchors;
 
 /// How many lines are shown before and after the lines of a finding.
 const AROUND: u32 = 4;
@@ -125,7 +126,7 @@ impl Sources {
     pub(crate) fn excerpt(&self, finding: &crate::domain::Finding) -> Option<Excerpt> {
         let file = finding.raw.file.as_deref()?;
         let line = finding.raw.line?;
-        let cut = blocks::excerpt(&self.shown(finding.round, file)?, line, finding.raw.end_line, AROUND)?;
+        let cut = anchors::excerpt(&self.shown(finding.round, file)?, line, finding.raw.end_line, AROUND)?;
         Some(Excerpt { file: file.to_owned(), first_line: cut.first_line, text: cut.text, lines: cut.lines })
     }
 }

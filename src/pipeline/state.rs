@@ -5,15 +5,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::domain::{
     Advised, Agent, AgentName, Answer, AnswerStatus, AskedFile, Class, Coverage, Disposition, Dispute,
     DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState, Lowered,
     RawFinding, Recheck, Relation, Response, ReusedFrom, Role, Route, RulingRecord, RulingRef, RunId, Severity,
     Skip, Spent, Tag, Told, Usage,
 };
-use crate::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
 use crate::pipeline::reuse;
-use crate::rules::consensus::Policy;
+use crate::rules::consensus::claim::Policy;
 
 /// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
 const RECHECKS: u32 = 2;

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::config::settings::Settings;
+use crate::domain::event::{CallId, EventKind, Staged};
 use crate::domain::{FileChange, Finding, RunId};
-use crate::event::{CallId, EventKind, Staged};
 use crate::pipeline::RunError;
 use crate::pipeline::state::State;
-use crate::workspace::blocks::Blocks;
-use crate::workspace::{Restaged, SelectOptions, SelectionRules, Since, TreeId, Workspace};
+use crate::workspace::code::anchors::Blocks;
+use crate::workspace::root::Workspace;
+use crate::workspace::{Restaged, SelectOptions, SelectionRules, Since, TreeId};
 
 /// The work tree and the trees recorded of it.
 #[derive(Clone, Copy)]

@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::event::{CallAnswer, CallId};
-use crate::workspace::control::{Steers, steers};
-use crate::workspace::{Difference, Fate, Look, Subject, Unfollowed, Workspace, WorkspaceError};
+use crate::domain::event::{CallAnswer, CallId};
+use crate::workspace::guard::control_files::{Steers, steers};
+use crate::workspace::root::Workspace;
+use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
 /// Agents that begin within this time of each other share one look.
 const SHARED: Duration = Duration::from_millis(500);
@@ -20,11 +21,11 @@ const SHARED: Duration = Duration::from_millis(500);
 /// What is known of the tree while agents work.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    last: Option<(Arc<Look>, Instant)>,
+    last: Option<(Arc<TreeFingerprint>, Instant)>,
     /// Whether no call has begun since the first look.
     is_first: bool,
     /// What changed while each of the calls at work was at it.
-    calls: BTreeMap<CallId, Vec<Difference>>,
+    calls: BTreeMap<CallId, Vec<ObservedChange>>,
 }
 
 /// Takes the look that is due when a call has ended, in whatever thread has time for it.
@@ -32,12 +33,12 @@ pub(crate) struct Watch {
 pub(crate) struct Lookout {
     workspace: Arc<Workspace>,
     /// What stands as it did then need not be read again.
-    earlier: Option<Arc<Look>>,
+    earlier: Option<Arc<TreeFingerprint>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Sight {
-    look: Result<Look, WorkspaceError>,
+    look: Result<TreeFingerprint, WorkspaceError>,
     at: Instant,
 }
 
@@ -101,9 +102,9 @@ impl Watch {
         }
         for difference in seen {
             match difference.subject {
-                Subject::Content if held => found.stale.push(difference.name),
-                Subject::Repository if held => {}
-                Subject::Content | Subject::Repository | Subject::Permissions => {
+                ChangedSubject::Content if held => found.stale.push(difference.name),
+                ChangedSubject::Repository if held => {}
+                ChangedSubject::Content | ChangedSubject::Repository | ChangedSubject::Permissions => {
                     found.violations.push(difference.to_string());
                 }
             }
@@ -155,16 +156,16 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
 }
 
 /// What a difference says of a coder besides that it edited code.
-fn beyond(difference: &Difference) -> Option<String> {
+fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {
-        Subject::Repository => Some(match (name.as_str(), difference.fate) {
+        ChangedSubject::Repository => Some(match (name.as_str(), difference.fate) {
             ("HEAD", _) => "switched HEAD to another branch or commit".to_owned(),
             ("the index", _) => "changed the index".to_owned(),
-            (name, Fate::Changed) if name.starts_with("refs/") => format!("moved `{name}`"),
+            (name, ChangeKind::Changed) if name.starts_with("refs/") => format!("moved `{name}`"),
             _ => difference.to_string(),
         }),
-        Subject::Content | Subject::Permissions => {
+        ChangedSubject::Content | ChangedSubject::Permissions => {
             let steered = match steers(name)? {
                 Steers::Tools => "which steers the tools that open this tree",
                 Steers::Ci => "which the continuous integration runs",
@@ -181,7 +182,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::event::Purpose;
+    use crate::domain::event::Purpose;
 
     fn call(agent: &str) -> CallId {
         CallId { purpose: Purpose::Review { round: 1, shard: 0 }, agent: agent.into(), attempt: 1 }

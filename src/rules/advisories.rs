@@ -72,7 +72,7 @@ pub struct Locked {
 
 /// How a locked version stands to an advisory about its package.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum AdvisoryMatch {
     Affected,
     /// It comes after the fix.
     Patched {
@@ -147,7 +147,7 @@ impl Advisory {
     }
 
     /// What it says of a locked version; `None` if it is about something else, or about later versions only.
-    pub fn standing(&self, locked: &Locked) -> Option<Standing> {
+    pub fn standing(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         let about = self.affected.iter().filter(|affected| {
             affected.package.as_ref().is_some_and(|package| {
                 Ecosystem::parse(&package.ecosystem) == Some(locked.ecosystem)
@@ -157,11 +157,11 @@ impl Advisory {
         let mut patched = None;
         for affected in about {
             if affected.versions.iter().any(|version| same(locked, version)) {
-                return Some(Standing::Affected);
+                return Some(AdvisoryMatch::Affected);
             }
             for range in affected.ranges.iter().filter(|range| range.kind != "GIT") {
                 match range.standing(locked) {
-                    Some(Standing::Affected) => return Some(Standing::Affected),
+                    Some(AdvisoryMatch::Affected) => return Some(AdvisoryMatch::Affected),
                     Some(fix) => patched = Some(fix),
                     None => {}
                 }
@@ -177,7 +177,7 @@ fn same(locked: &Locked, version: &str) -> bool {
 
 impl Range {
     /// Walks the events in the order of their versions up to the locked one.
-    fn standing(&self, locked: &Locked) -> Option<Standing> {
+    fn standing(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         // `0` comes before every version.
         let compare = |a: &str, b: &str| match (a == "0", b == "0") {
             (true, true) => Some(Ordering::Equal),
@@ -191,9 +191,9 @@ impl Range {
         for event in events {
             let order = compare(event.version(), &locked.version)?;
             match event {
-                Event::Introduced(_) if order.is_le() => state = Some(Standing::Affected),
+                Event::Introduced(_) if order.is_le() => state = Some(AdvisoryMatch::Affected),
                 Event::Fixed(fixed) if order.is_le() && state.is_some() => {
-                    state = Some(Standing::Patched { fixed: fixed.clone() });
+                    state = Some(AdvisoryMatch::Patched { fixed: fixed.clone() });
                 }
                 Event::LastAffected(_) if order.is_lt() => state = None,
                 Event::Introduced(_) | Event::Fixed(_) | Event::LastAffected(_) | Event::Limit(_) => {}
@@ -247,8 +247,8 @@ mod tests {
             let locked = Locked { ecosystem, name, version: version.to_owned() };
             let found = match advisory(word, events, "").standing(&locked) {
                 None => "nothing".to_owned(),
-                Some(Standing::Affected) => "affected".to_owned(),
-                Some(Standing::Patched { fixed }) => format!("patched in {fixed}"),
+                Some(AdvisoryMatch::Affected) => "affected".to_owned(),
+                Some(AdvisoryMatch::Patched { fixed }) => format!("patched in {fixed}"),
             };
             assert_eq!(found, expected, "{word} {version}");
         }
@@ -262,7 +262,7 @@ mod tests {
             name: Ecosystem::Pypi.canonical(name),
             version: version.to_owned(),
         };
-        assert_eq!(listed.standing(&locked("some.lib", "1.1.0")), Some(Standing::Affected));
+        assert_eq!(listed.standing(&locked("some.lib", "1.1.0")), Some(AdvisoryMatch::Affected));
         assert_eq!(listed.standing(&locked("some-lib", "1.2")), None);
         assert_eq!(listed.standing(&locked("other", "1.1")), None);
         assert!(listed.is_called("cve-2024-1") && !listed.is_called("CVE-2024-11"));

@@ -2,17 +2,9 @@
 
 pub mod advisories;
 pub mod budget;
-pub mod checkpoint;
 pub mod consensus;
-pub mod disputes;
-pub mod gate;
-pub mod mandatory;
-pub mod panel;
-pub mod peers;
-pub mod reversal;
-pub mod rulings;
-pub mod selection;
-pub(crate) mod side_by_side;
+pub(crate) mod parallel;
+pub mod review;
 pub mod stages;
-pub mod triggers;
-pub mod vote;
+pub mod votes;
+pub mod watch;

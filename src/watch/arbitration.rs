@@ -7,21 +7,20 @@
 use super::cycle;
 use super::engine::{Engine, Work};
 use super::standing::Issue;
-use super::started::Word;
+use super::started::WorkerMessage;
 use super::state::{Cycle, Disputed};
+use crate::domain::event::{CallId, EventKind, Purpose, Settlement};
 use crate::domain::{
     Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling, RulingRecord,
     RulingWord, Severity, Untrusted, WatchStatus,
 };
-use crate::event::{CallId, EventKind, Purpose, Settlement};
-use crate::pipeline::RunError;
 use crate::pipeline::redaction::Redaction;
-use crate::pipeline::resolve;
+use crate::pipeline::{RunError, resolve};
 use crate::protocol::request::{SourceFile, Task};
-use crate::rules::{disputes, mandatory};
+use crate::rules::review::{mandatory, objections};
 
 impl Engine {
-    pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {
+    pub(crate) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {
         let answers: Vec<Untrusted> = self
             .state
             .clarification
@@ -49,7 +48,7 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn judgements(&self) -> Vec<CallId> {
+    pub(crate) fn judgements(&self) -> Vec<CallId> {
         let Some(judge) = self.state.plan.as_ref().and_then(|plan| plan.judge.as_ref()) else { return Vec::new() };
         let due = |(number, disputed): (&DisputeNumber, &Disputed)| {
             let purpose = Purpose::Judge { dispute: *number };
@@ -59,7 +58,7 @@ impl Engine {
         self.state.disputes.iter().filter_map(due).collect()
     }
 
-    pub(super) fn judge(&mut self, number: DisputeNumber, id: CallId) -> Result<Option<Work>, RunError> {
+    pub(crate) fn judge(&mut self, number: DisputeNumber, id: CallId) -> Result<Option<Work>, RunError> {
         let judge = self.state.plan.as_ref().and_then(|plan| plan.judge.clone());
         let (Some(judge), Some(disputed)) = (judge, self.state.disputes.get(&number)) else { return Ok(None) };
         let again = cycle::again(&disputed.answers, &id);
@@ -85,7 +84,7 @@ impl Engine {
     }
 
     /// Rules where the judge has answered, and lets the work go on once everything is settled.
-    pub(super) fn settle(&mut self) -> Result<(), RunError> {
+    pub(crate) fn settle(&mut self) -> Result<(), RunError> {
         let waiting = self.judgements();
         let is_due = |(number, disputed): &(&DisputeNumber, &Disputed)| {
             disputed.dispute.rulings.is_empty()
@@ -125,7 +124,7 @@ impl Engine {
         let require = self.setup.settings.review.judge.require_evidence;
         let ruling = resolve::counted(Some(last), require, &|cited| resolve::exists(cited, &text_of))
             .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
-        let disposition = disputes::disposition(&ruling);
+        let disposition = objections::disposition(&ruling);
         let reason = ruling.rationale.clone();
         let ruling = RulingRecord { ruling, by: by.clone(), votes: Vec::new() };
         self.append(EventKind::RulingGiven { dispute: number, ruling })?;
@@ -149,13 +148,13 @@ impl Engine {
         for disputed in enforced {
             let rationale = disputed.dispute.rulings.last().map(|ruling| ruling.ruling.rationale.clone());
             let description = &disputed.dispute.finding.raw.title;
-            self.tell_all(&Word::Enforce {
+            self.tell_all(&WorkerMessage::Enforce {
                 issue: disputed.dispute.finding.id.0,
                 description,
                 rationale: &rationale.unwrap_or_default(),
             });
         }
-        self.tell_all(&Word::Resume);
+        self.tell_all(&WorkerMessage::Resume);
         Ok(())
     }
 }

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::standing::Issue;
-use super::state::{Answers, Cycle, State};
+use super::state::{Cycle, CycleAnswers, State};
 use crate::agents::CommandInput;
+use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
     Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted, Verdict,
     WatchPlan,
 };
-use crate::event::{CallAnswer, CallId, Purpose};
-use crate::protocol::printable;
+use crate::protocol::text::printable;
 
 /// What reviewers see of the changes, in bytes.
 const CHANGES: usize = 256 << 10;
@@ -21,7 +21,7 @@ const CONCERNS: usize = 50;
 /// How many closed issues reviewers are told of.
 const CLOSED: usize = 50;
 
-pub(super) fn requests(state: &State, plan: &WatchPlan) -> Vec<ReviewRequest> {
+pub(crate) fn requests(state: &State, plan: &WatchPlan) -> Vec<ReviewRequest> {
     let concerns = concerns(state);
     let one = |reviewer: &AgentName| {
         let targets: Vec<AgentName> = state.agents.keys().filter(|name| *name != reviewer).cloned().collect();
@@ -55,7 +55,7 @@ fn concerns(state: &State) -> Vec<OpenConcern> {
 }
 
 /// The issues that a cycle closes: what their raisers were shown again and approve now, and that they were absent.
-pub(super) fn settled(state: &State, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
+pub(crate) fn settled(state: &State, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
     let was_shown = |issue: &Issue| {
@@ -89,7 +89,7 @@ fn summary(state: &State, name: &AgentName) -> Untrusted {
     Untrusted::joined(&parts, "\n")
 }
 
-pub(super) fn shown(changes: &[FileChange]) -> Untrusted {
+pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
     let mut text = String::new();
     let mut left_out = 0_usize;
     for change in changes {
@@ -113,13 +113,13 @@ pub(super) fn shown(changes: &[FileChange]) -> Untrusted {
 }
 
 /// Issues that a person closed, the newest, in a line each.
-pub(super) fn closed(state: &State) -> Vec<Untrusted> {
+pub(crate) fn closed(state: &State) -> Vec<Untrusted> {
     let closed = state.issues.iter().rev().filter(|issue| issue.closed.is_some()).take(CLOSED);
     closed.map(|issue| line(&issue.issue)).collect()
 }
 
 /// What the reviewers of a cycle raised who do not approve, whether it is on the list already or not.
-pub(super) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
+pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
     cycle.answers.iter().flat_map(|(call, answer)| {
         let review = match answer {
             CallAnswer::Peer { review } if review.verdict != Verdict::Approved => Some(review),
@@ -135,7 +135,7 @@ fn line(issue: &PeerIssue) -> Untrusted {
 }
 
 /// What there is of each reviewer of a cycle whose requests are settled: its ballot, or the call that is due.
-pub(super) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
+pub(crate) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
     cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
 }
 
@@ -154,7 +154,7 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
 }
 
 /// The attempt at a call that is due: the first, or the second where the answer to the first could not be read.
-pub(super) fn attempt(answers: &Answers, call: impl Fn(u32) -> CallId) -> Option<CallId> {
+pub(crate) fn attempt(answers: &CycleAnswers, call: impl Fn(u32) -> CallId) -> Option<CallId> {
     match (answers.get(&call(1)), answers.get(&call(2))) {
         (None, _) => Some(call(1)),
         (Some(CallAnswer::Invalid { .. }), None) => Some(call(2)),
@@ -163,7 +163,7 @@ pub(super) fn attempt(answers: &Answers, call: impl Fn(u32) -> CallId) -> Option
 }
 
 /// Why a call is made for the second time.
-pub(super) fn again(answers: &Answers, call: &CallId) -> Option<String> {
+pub(crate) fn again(answers: &CycleAnswers, call: &CallId) -> Option<String> {
     let first = CallId { attempt: call.attempt.checked_sub(1)?, ..call.clone() };
     match answers.get(&first)? {
         CallAnswer::Invalid { error } => Some(error.clone()),
@@ -172,7 +172,7 @@ pub(super) fn again(answers: &Answers, call: &CallId) -> Option<String> {
 }
 
 /// Who is asked to clear up what a cycle raised, and how; nobody where no target is known.
-pub(super) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
+pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =
         raised.iter().filter_map(|(_, issue)| Some(issue.file.as_ref()?.as_written())).collect();
@@ -209,7 +209,7 @@ pub(super) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
 const VARIABLE: usize = 16 << 10;
 
 /// What a command of `watch.notify` is told of a cycle: as `GLEE_*` variables, and whole as JSON on its stdin.
-pub(super) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
+pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots
         .iter()

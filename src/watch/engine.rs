@@ -11,20 +11,19 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until};
 
-use crate::agents::{Stop, StopHandle};
-use crate::domain::{AgentName, ExitReason, RunId, Untrusted, WatchPlan, WatchStatus};
-use crate::event::{CallId, Event, EventKind};
-use crate::pipeline::RunError;
-use crate::pipeline::call::{self, Called};
-use crate::pipeline::redaction::Redaction;
-use crate::rules::triggers::{Timing, Triggers};
-
 use super::Setup;
 use super::intake::Batch;
 use super::reviewing::Prepared;
 use super::standing::{AgentState, Standing, standing};
-use super::started::{Started, Word, Working};
+use super::started::{Started, WorkerMessage, Working};
 use super::state::State;
+use crate::agents::{Stop, StopHandle};
+use crate::domain::event::{CallId, Event, EventKind};
+use crate::domain::{AgentName, ExitReason, RunId, Untrusted, WatchPlan, WatchStatus};
+use crate::pipeline::RunError;
+use crate::pipeline::call::{self, Called};
+use crate::pipeline::redaction::Redaction;
+use crate::rules::watch::triggers::{Timing, Triggers};
 
 /// How many lines are recorded in one transaction.
 const GROUP: usize = 4_096;
@@ -38,33 +37,33 @@ pub struct Ended {
 }
 
 /// A running command of `watch.notify`; resolves to its error, if any.
-pub(super) type Notifying = Pin<Box<dyn Future<Output = Option<String>>>>;
-pub(super) type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
+pub(crate) type Notifying = Pin<Box<dyn Future<Output = Option<String>>>>;
+pub(crate) type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 
-pub(super) struct Engine {
-    pub(super) run: RunId,
-    pub(super) setup: Setup,
-    pub(super) state: State,
+pub(crate) struct Engine {
+    pub(crate) run: RunId,
+    pub(crate) setup: Setup,
+    pub(crate) state: State,
     /// Agents that this process did not start, that sent an event to it, and have not sent `done`.
-    pub(super) joined: BTreeSet<AgentName>,
+    pub(crate) joined: BTreeSet<AgentName>,
     /// Ends all calls, commands and agents.
-    pub(super) stop: Stop,
-    pub(super) handle: StopHandle,
-    pub(super) began: Instant,
-    pub(super) triggers: Triggers,
-    pub(super) asking: BTreeSet<CallId>,
-    pub(super) changes: Untrusted,
-    pub(super) started: BTreeMap<AgentName, Started>,
+    pub(crate) stop: Stop,
+    pub(crate) handle: StopHandle,
+    pub(crate) began: Instant,
+    pub(crate) triggers: Triggers,
+    pub(crate) asking: BTreeSet<CallId>,
+    pub(crate) changes: Untrusted,
+    pub(crate) started: BTreeMap<AgentName, Started>,
     /// Whether the agents that answer a prompt are suspended.
-    pub(super) still: BTreeMap<AgentName, watch::Receiver<bool>>,
-    pub(super) malformed: u64,
+    pub(crate) still: BTreeMap<AgentName, watch::Receiver<bool>>,
+    pub(crate) malformed: u64,
     /// When a clarification is no longer waited for.
-    pub(super) clarify_until: Option<Instant>,
-    pub(super) notifying: FuturesUnordered<Notifying>,
+    pub(crate) clarify_until: Option<Instant>,
+    pub(crate) notifying: FuturesUnordered<Notifying>,
 }
 
 impl Engine {
-    pub(super) fn new(run: RunId, state: State, setup: Setup) -> Self {
+    pub(crate) fn new(run: RunId, state: State, setup: Setup) -> Self {
         let (handle, stop) = Stop::new();
         let watch = &setup.settings.watch;
         let timing = Timing { settle: watch.debounce, fallback: watch.idle_review };
@@ -87,7 +86,7 @@ impl Engine {
         }
     }
 
-    pub(super) async fn watch(
+    pub(crate) async fn watch(
         mut self,
         mut plan: WatchPlan,
         mut said: mpsc::Receiver<Batch>,
@@ -109,7 +108,7 @@ impl Engine {
         }
         let mut workers: FuturesUnordered<Working> = self.start(&plan)?;
         if self.state.status == WatchStatus::Paused {
-            self.tell_all(&Word::Pause { reason: &Untrusted::default() });
+            self.tell_all(&WorkerMessage::Pause { reason: &Untrusted::default() });
         }
         let mut calls: FuturesUnordered<Work> = FuturesUnordered::new();
         let mut preparing: Option<JoinHandle<Prepared>> = None;
@@ -210,7 +209,7 @@ impl Engine {
     }
 
     /// The time of the triggers: it does not run while the machine sleeps.
-    pub(super) fn now(&self) -> Duration {
+    pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
@@ -220,12 +219,12 @@ impl Engine {
     }
 
     /// Records an event, takes it into the state, and tells the listeners.
-    pub(super) fn append(&mut self, kind: EventKind) -> Result<Event, RunError> {
+    pub(crate) fn append(&mut self, kind: EventKind) -> Result<Event, RunError> {
         let mut events = self.append_all(vec![kind])?;
         Ok(events.pop().expect("one event was appended"))
     }
 
-    pub(super) fn append_all(&mut self, kinds: Vec<EventKind>) -> Result<Vec<Event>, RunError> {
+    pub(crate) fn append_all(&mut self, kinds: Vec<EventKind>) -> Result<Vec<Event>, RunError> {
         let redaction = Redaction::from(self.setup.settings.redaction);
         let events =
             self.setup.journal.append_all(&self.run, kinds.into_iter().map(|kind| redaction.event(kind)))?;
@@ -239,12 +238,12 @@ impl Engine {
     }
 
     /// Takes an event that is recorded already into the state, and tells the listeners.
-    pub(super) fn take_in_event(&mut self, event: &Event) {
+    pub(crate) fn take_in_event(&mut self, event: &Event) {
         self.state.apply(event);
         self.setup.sink.lock().unwrap_or_else(PoisonError::into_inner).event(event);
     }
 
-    pub(super) fn notice(&mut self, text: &str) -> Result<(), RunError> {
+    pub(crate) fn notice(&mut self, text: &str) -> Result<(), RunError> {
         self.append(EventKind::Notice { text: text.to_owned() }).map(drop)
     }
 
@@ -268,7 +267,7 @@ impl Engine {
         Ok(workers)
     }
 
-    pub(super) fn tell_all(&self, word: &Word<'_>) {
+    pub(crate) fn tell_all(&self, word: &WorkerMessage<'_>) {
         self.started.values().for_each(|started| started.tell(word));
     }
 
@@ -295,7 +294,7 @@ impl Engine {
         Ok(Ended { standing: self.stands(), exit, by_command: !self.setup.stop.is_stopped() })
     }
 
-    pub(super) fn stands(&self) -> Standing {
+    pub(crate) fn stands(&self) -> Standing {
         let mut standing = standing(&self.run, &self.state);
         let now = self.now();
         standing.pending = self.triggers.pending().collect();

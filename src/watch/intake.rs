@@ -22,15 +22,15 @@ const NAME: usize = 64;
 const WAITING: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
+pub enum WatchMessage {
     Event(AgentEvent),
-    Command(Command),
+    Command(WatchCommand),
     Malformed(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
-pub enum Command {
+pub enum WatchCommand {
     Status,
     Review,
     Pause {
@@ -53,15 +53,15 @@ pub enum Command {
 /// Lines that came together.
 #[derive(Debug)]
 pub struct Batch {
-    pub items: Vec<Item>,
+    pub items: Vec<WatchMessage>,
     pub by: String,
     /// Gets an answer a line, in order.
-    pub answer: Option<oneshot::Sender<Vec<Answer>>>,
+    pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
 }
 
 /// What a watch answers to a line; a line of JSON with the fields that the line asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct CommandReply {
     pub ok: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -86,7 +86,7 @@ pub struct Clarify {
     pub prompt: Untrusted,
 }
 
-impl Answer {
+impl CommandReply {
     pub fn refused(why: impl Into<String>) -> Self {
         Self { error: Some(why.into()), ..Self::default() }
     }
@@ -100,7 +100,7 @@ pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
 }
 
 /// Hands lines over and waits for the answers; none if the watch is gone.
-pub async fn hand_over(intake: &Intake, items: Vec<Item>, by: &str) -> Option<Vec<Answer>> {
+pub async fn hand_over(intake: &Intake, items: Vec<WatchMessage>, by: &str) -> Option<Vec<CommandReply>> {
     let (answer, answered) = oneshot::channel();
     intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
     answered.await.ok()
@@ -125,7 +125,7 @@ enum Paths {
     Many(Vec<String>),
 }
 
-impl Command {
+impl WatchCommand {
     /// Whether anybody who reaches the watch may give it: it changes nothing.
     pub fn only_reads(&self) -> bool {
         match self {
@@ -147,30 +147,30 @@ impl Command {
 pub const KEY: &str = "key";
 
 /// Reads a line from a connection: an event or a command, and the key that came with it.
-pub fn read_keyed(line: &[u8]) -> (Item, Option<String>) {
+pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     let fields = Some(line).filter(|line| line.len() <= LONGEST);
     let fields = fields.and_then(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
     let key = fields.as_ref().and_then(|fields| fields.get(KEY)?.as_str()).map(ToOwned::to_owned);
     let command = fields.filter(|fields| fields.get("command").is_some());
     match command.map(serde_json::from_value) {
-        Some(Ok(command)) => (Item::Command(command), key),
+        Some(Ok(command)) => (WatchMessage::Command(command), key),
         Some(Err(_)) | None => (read(line, None), key),
     }
 }
 
 /// Reads a line that can only be an event: what an agent prints and what stands in a file commands nothing. `own` is
 /// the agent that wrote it, where that is known.
-pub fn read(line: &[u8], own: Option<&AgentName>) -> Item {
+pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
     if line.len() > LONGEST {
-        return Item::Malformed(format!("longer than {LONGEST} bytes"));
+        return WatchMessage::Malformed(format!("longer than {LONGEST} bytes"));
     }
     let line: Line = match serde_json::from_slice(line) {
         Ok(line) => line,
-        Err(error) => return Item::Malformed(error.to_string()),
+        Err(error) => return WatchMessage::Malformed(error.to_string()),
     };
     match event(line, own) {
-        Ok(event) => Item::Event(event),
-        Err(error) => Item::Malformed(error),
+        Ok(event) => WatchMessage::Event(event),
+        Err(error) => WatchMessage::Malformed(error),
     }
 }
 
@@ -205,10 +205,10 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
 }
 
 /// Turns `user_manual`, which only a person may send, into `request_review`.
-pub fn for_agent(item: Item) -> Item {
+pub fn for_agent(item: WatchMessage) -> WatchMessage {
     match item {
-        Item::Event(event) if event.kind == EventType::UserManual => {
-            Item::Event(AgentEvent { kind: EventType::RequestReview, ..event })
+        WatchMessage::Event(event) if event.kind == EventType::UserManual => {
+            WatchMessage::Event(AgentEvent { kind: EventType::RequestReview, ..event })
         }
         item => item,
     }
@@ -226,13 +226,13 @@ pub fn name(name: &str) -> Result<AgentName, String> {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> Item {
+    fn of(line: &str) -> WatchMessage {
         read_keyed(line.as_bytes()).0
     }
 
-    fn malformed(item: Item) -> String {
+    fn malformed(item: WatchMessage) -> String {
         match item {
-            Item::Malformed(why) => why,
+            WatchMessage::Malformed(why) => why,
             other => panic!("{other:?}"),
         }
     }
@@ -248,25 +248,28 @@ mod tests {
                 files: vec!["a.py".into()],
                 clarifies: None,
             };
-            assert_eq!(of(&line.to_string()), Item::Event(event));
+            assert_eq!(of(&line.to_string()), WatchMessage::Event(event));
         }
     }
 
     #[test]
     fn commands_are_read_with_their_key_and_only_from_connections() {
         let line = br#"{"command":"resume","reason":"checked by hand"}"#;
-        let resume = Command::Resume { reason: "checked by hand".to_owned() };
-        assert_eq!(read_keyed(line), (Item::Command(resume.clone()), None));
+        let resume = WatchCommand::Resume { reason: "checked by hand".to_owned() };
+        assert_eq!(read_keyed(line), (WatchMessage::Command(resume.clone()), None));
         assert_eq!(
             read_keyed(resume.line(Some("abc")).as_bytes()),
-            (Item::Command(resume), Some("abc".to_owned()))
+            (WatchMessage::Command(resume), Some("abc".to_owned()))
         );
-        assert_eq!(of(r#"{"command":"status"}"#), Item::Command(Command::Status));
+        assert_eq!(of(r#"{"command":"status"}"#), WatchMessage::Command(WatchCommand::Status));
         assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
         assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
         // Half a command is none, and a command beside an event's fields is one.
         assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
-        assert_eq!(of(r#"{"type":"note","agent":"a","command":"stop"}"#), Item::Command(Command::Stop));
+        assert_eq!(
+            of(r#"{"type":"note","agent":"a","command":"stop"}"#),
+            WatchMessage::Command(WatchCommand::Stop)
+        );
         assert_eq!(read_keyed(br#"{"type":"note","agent":"a","key":7}"#).1, None);
     }
 
@@ -274,7 +277,7 @@ mod tests {
     fn an_agent_speaks_for_itself_alone() {
         let own = AgentName::from("claude");
         let said = read(br#"{"type":"note"}"#, Some(&own));
-        assert!(matches!(said, Item::Event(AgentEvent { agent: Some(name), .. }) if name == own));
+        assert!(matches!(said, WatchMessage::Event(AgentEvent { agent: Some(name), .. }) if name == own));
         let forged = read(br#"{"type":"milestone","agent":"codex"}"#, Some(&own));
         assert_eq!(malformed(forged), "`claude` cannot speak for another agent");
     }
@@ -294,6 +297,6 @@ mod tests {
             assert!(malformed(of(line)).contains(why), "{line}");
         }
         assert!(malformed(read(&vec![b'x'; LONGEST + 1], None)).contains("longer"));
-        assert!(matches!(of(r#"{"type":"user_manual"}"#), Item::Event(AgentEvent { agent: None, .. })));
+        assert!(matches!(of(r#"{"type":"user_manual"}"#), WatchMessage::Event(AgentEvent { agent: None, .. })));
     }
 }

@@ -3,13 +3,12 @@
 //! It says that who commands can read the person's state folder, which agents that are held cannot. It is new for each
 //! watch and removed when that ends.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use tempfile::TempPath;
 
-use crate::private;
+use crate::system::private;
 
 /// Where the key of the watch at a socket lies.
 fn place(socket: &Path) -> PathBuf {
@@ -17,15 +16,15 @@ fn place(socket: &Path) -> PathBuf {
 }
 
 #[derive(Debug)]
-pub(super) struct Key {
+pub(crate) struct WatchKey {
     hash: blake3::Hash,
     /// Removed with this.
     _path: TempPath,
 }
 
-impl Key {
+impl WatchKey {
     /// Makes the key of the watch at a socket, in place of one that a killed watch left.
-    pub(super) fn create(socket: &Path) -> io::Result<Self> {
+    pub(crate) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
         let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
         private::write(&path, text.as_bytes())?;
@@ -33,13 +32,13 @@ impl Key {
     }
 
     /// Whether `text` is this key. The comparison of hashes takes the same time for every text.
-    pub(super) fn fits(&self, text: &str) -> bool {
+    pub(crate) fn fits(&self, text: &str) -> bool {
         blake3::hash(text.as_bytes()) == self.hash
     }
 }
 
 /// The key of the watch at a socket, if this process can read it.
-pub(super) fn read(socket: &Path) -> Option<String> {
+pub(crate) fn read(socket: &Path) -> Option<String> {
     fs::read_to_string(place(socket)).ok().filter(|text| !text.is_empty())
 }
 
@@ -56,13 +55,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("x.sock");
         assert_eq!(read(&socket), None);
-        let key = Key::create(&socket).unwrap();
+        let key = WatchKey::create(&socket).unwrap();
         let text = read(&socket).unwrap();
         let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
         assert_eq!((mode & 0o777, text.len()), (0o600, 64));
         assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
         // A watch that is killed removes nothing.
-        let next = Key::create(&socket).unwrap();
+        let next = WatchKey::create(&socket).unwrap();
         assert!(!next.fits(&text), "the key of a killed watch fits no other");
         drop((key, next));
         assert_eq!(read(&socket), None);
@@ -74,7 +73,7 @@ mod tests {
         let (socket, other) = (folder.path().join("x.sock"), folder.path().join("other"));
         fs::write(&other, "untouched").unwrap();
         std::os::unix::fs::symlink(&other, folder.path().join("x.key")).unwrap();
-        let key = Key::create(&socket).unwrap();
+        let key = WatchKey::create(&socket).unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), "untouched");
         assert!(key.fits(&read(&socket).unwrap()));
     }

@@ -30,20 +30,20 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
 
-pub use engine::Ended;
-
 use crate::agents::{Agents, Stop};
-use crate::config::settings::{ReviewerChoice, Settings};
+use crate::config::schema::values::ReviewerChoice;
+use crate::config::settings::Settings;
 use crate::domain::{Advice, Agent, Job, Role, RunId, WatchPlan};
-use crate::journal::Journal;
+use crate::history::store::Journal;
 use crate::pipeline::ports::EventSink;
 use crate::pipeline::{RunError, call, new_run};
-use crate::workspace::Workspace;
-
+use crate::workspace::root::Workspace;
 use engine::Engine;
 use intake::{Batch, Intake};
 use standing::{Issue, Standing};
 use state::State;
+
+pub use engine::Ended;
 
 pub struct Setup {
     pub workspace: Arc<Workspace>,

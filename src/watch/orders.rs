@@ -1,35 +1,37 @@
 //! What is said to a watch: events are recorded in groups and answered, commands are done.
 
 use super::engine::Engine;
-use super::intake::{Answer, Batch, Clarify, Command, Item};
-use super::started::Word;
+use super::intake::{Batch, Clarify, CommandReply, WatchCommand, WatchMessage};
+use super::started::WorkerMessage;
+use crate::domain::event::EventKind;
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
-use crate::event::EventKind;
 use crate::pipeline::RunError;
 
 impl Engine {
     /// Records events, executes commands and answers each line. Returns whether the watch is to end.
-    pub(super) fn take_in(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
+    pub(crate) fn take_in(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
         // The events that wait to be recorded, each with the place of its answer.
         let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
-        let mut answers: Vec<Answer> = Vec::new();
+        let mut answers: Vec<CommandReply> = Vec::new();
         let mut senders = Vec::new();
         for Batch { items, by, answer } in batches {
             senders.push((items.len(), answer));
             for item in items {
                 let reply = match item {
-                    Item::Event(event) if event.agent.as_ref().is_some_and(|name| !self.state.knows(name)) => {
+                    WatchMessage::Event(event)
+                        if event.agent.as_ref().is_some_and(|name| !self.state.knows(name)) =>
+                    {
                         self.refuse("too many agents")?
                     }
-                    Item::Event(event) => {
+                    WatchMessage::Event(event) => {
                         waiting.push((answers.len(), event));
-                        Answer::default()
+                        CommandReply::default()
                     }
-                    Item::Malformed(why) => self.refuse(&why)?,
-                    Item::Command(command) => {
+                    WatchMessage::Malformed(why) => self.refuse(&why)?,
+                    WatchMessage::Command(command) => {
                         self.record_events(&mut waiting, &mut answers)?;
-                        ends |= command == Command::Stop;
+                        ends |= command == WatchCommand::Stop;
                         self.obey(command, &by)?
                     }
                 };
@@ -49,7 +51,7 @@ impl Engine {
     fn record_events(
         &mut self,
         waiting: &mut Vec<(usize, AgentEvent)>,
-        answers: &mut [Answer],
+        answers: &mut [CommandReply],
     ) -> Result<(), RunError> {
         if waiting.is_empty() {
             return Ok(());
@@ -73,39 +75,45 @@ impl Engine {
         {
             for name in asked.answers.keys() {
                 if let Some(started) = self.started.get(name).filter(|started| !started.stands()) {
-                    started.tell(&Word::Pause { reason: &Untrusted::default() });
+                    started.tell(&WorkerMessage::Pause { reason: &Untrusted::default() });
                 }
             }
         }
         Ok(())
     }
 
-    fn receipt(&self, seq: u64, from: Option<&AgentName>) -> Answer {
+    fn receipt(&self, seq: u64, from: Option<&AgentName>) -> CommandReply {
         let asked = self
             .state
             .clarification
             .as_ref()
             .filter(|asked| from.is_some_and(|name| asked.waiting().any(|waiting| waiting == name)));
         let clarify = asked.map(|asked| Clarify { cycle: asked.cycle, prompt: asked.prompt.clone() });
-        Answer { ok: true, seq: Some(seq), status: Some(self.state.status), clarify, ..Answer::default() }
+        CommandReply {
+            ok: true,
+            seq: Some(seq),
+            status: Some(self.state.status),
+            clarify,
+            ..CommandReply::default()
+        }
     }
 
     /// Counts a line that is no event, and tells of it: of the first ten each, then ever more rarely.
-    fn refuse(&mut self, why: &str) -> Result<Answer, RunError> {
+    fn refuse(&mut self, why: &str) -> Result<CommandReply, RunError> {
         self.malformed += 1;
         let number = self.malformed;
         if number <= 10 || 10_u64.pow(number.ilog10()) == number {
             let lines = if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") };
             self.notice(&format!("{lines} no event; the last one: {why}"))?;
         }
-        Ok(Answer::refused(why))
+        Ok(CommandReply::refused(why))
     }
 
-    fn obey(&mut self, command: Command, by: &str) -> Result<Answer, RunError> {
+    fn obey(&mut self, command: WatchCommand, by: &str) -> Result<CommandReply, RunError> {
         let now = self.now();
         match command {
-            Command::Status => {}
-            Command::Review => {
+            WatchCommand::Status => {}
+            WatchCommand::Review => {
                 let said = AgentEvent {
                     kind: EventType::UserManual,
                     agent: None,
@@ -116,36 +124,40 @@ impl Engine {
                 self.append(EventKind::EventReceived { said })?;
                 self.triggers.pull(Trigger::UserManual, now);
             }
-            Command::Pause { reason } => {
+            WatchCommand::Pause { reason } => {
                 if self.state.status == WatchStatus::Paused {
-                    return Ok(Answer::refused("the work is paused already"));
+                    return Ok(CommandReply::refused("the work is paused already"));
                 }
                 let reason = Untrusted::from(reason);
                 self.append(EventKind::WatchPaused { by: by.into(), reason: reason.clone() })?;
                 self.triggers.pause();
-                self.tell_all(&Word::Pause { reason: &reason });
+                self.tell_all(&WorkerMessage::Pause { reason: &reason });
             }
-            Command::Resume { reason } => {
+            WatchCommand::Resume { reason } => {
                 if self.state.status == WatchStatus::Running {
-                    return Ok(Answer::refused("the work is not paused"));
+                    return Ok(CommandReply::refused("the work is not paused"));
                 }
                 self.append(EventKind::WatchResumed { by: by.into(), reason: reason.into() })?;
                 self.triggers.resume(now);
                 self.clarify_until = None;
-                self.tell_all(&Word::Resume);
+                self.tell_all(&WorkerMessage::Resume);
             }
-            Command::Issues => {
-                return Ok(Answer { ok: true, issues: Some(self.state.issues.clone()), ..Answer::default() });
+            WatchCommand::Issues => {
+                return Ok(CommandReply {
+                    ok: true,
+                    issues: Some(self.state.issues.clone()),
+                    ..CommandReply::default()
+                });
             }
-            Command::Close { issue, reason } => {
+            WatchCommand::Close { issue, reason } => {
                 let open = self.state.open_issues().any(|known| known.number == issue);
                 if !open {
-                    return Ok(Answer::refused(format!("there is no open issue {issue}")));
+                    return Ok(CommandReply::refused(format!("there is no open issue {issue}")));
                 }
                 self.append(EventKind::IssueClosed { issue, by: by.into(), reason: reason.into() })?;
             }
-            Command::Stop => {}
+            WatchCommand::Stop => {}
         }
-        Ok(Answer { ok: true, standing: Some(self.stands()), ..Answer::default() })
+        Ok(CommandReply { ok: true, standing: Some(self.stands()), ..CommandReply::default() })
     }
 }

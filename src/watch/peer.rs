@@ -11,7 +11,7 @@ use tokio::net::UnixStream;
 
 /// What a process is to a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(crate) enum PeerRelation {
     /// It runs apart from this watch.
     Outside,
     /// This watch started it, or one of its ancestors.
@@ -22,7 +22,7 @@ pub(super) enum Relation {
 
 /// The process that opened a connection.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(crate) struct Peer {
     pid: Option<i32>,
     /// Refers to the process even when its id is another's (Linux 6.5 and later).
     handle: Handle,
@@ -42,7 +42,7 @@ enum Handle {
 
 impl Peer {
     /// The process behind a connection, if it is this user's.
-    pub(super) fn of(stream: &UnixStream) -> Option<Self> {
+    pub(crate) fn of(stream: &UnixStream) -> Option<Self> {
         let peer = stream.peer_cred().ok()?;
         let is_own = peer.uid() == nix::unistd::getuid().as_raw();
         // The id is 0 for a process of another namespace.
@@ -51,18 +51,18 @@ impl Peer {
     }
 
     /// Its id, which may be another's by now.
-    pub(super) fn pid(&self) -> Option<i32> {
+    pub(crate) fn pid(&self) -> Option<i32> {
         self.pid
     }
 
-    pub(super) fn relation(&self) -> Relation {
-        let Some(pid) = self.pid else { return Relation::Unknown };
+    pub(crate) fn relation(&self) -> PeerRelation {
+        let Some(pid) = self.pid else { return PeerRelation::Unknown };
         if !self.is_alive() {
-            return Relation::Unknown;
+            return PeerRelation::Unknown;
         }
         let relation = relation_of(pid);
         // Only of a process that lived all the while was that the truth.
-        if self.is_alive() { relation } else { Relation::Unknown }
+        if self.is_alive() { relation } else { PeerRelation::Unknown }
     }
 }
 
@@ -101,7 +101,7 @@ impl Peer {
 }
 
 #[cfg(target_os = "linux")]
-fn relation_of(pid: i32) -> Relation {
+fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     // Read until two readings are equal: while one goes on, a process may end and its child be adopted.
     let mut before = process::ancestors(pid);
@@ -109,11 +109,11 @@ fn relation_of(pid: i32) -> Relation {
         let now = process::ancestors(pid);
         if now.is_some() && now == before {
             let descends = now.into_iter().flatten().any(|stat| stat.pid == own);
-            return if descends { Relation::Descendant } else { Relation::Outside };
+            return if descends { PeerRelation::Descendant } else { PeerRelation::Outside };
         }
         before = now;
     }
-    Relation::Unknown
+    PeerRelation::Unknown
 }
 
 /// Processes as `/proc` shows them.
@@ -123,14 +123,14 @@ mod process {
     const DEEPEST: usize = 10_000;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(super) struct Stat {
-        pub(super) pid: i32,
-        pub(super) parent: i32,
-        pub(super) started: u64,
-        pub(super) is_dead: bool,
+    pub(crate) struct Stat {
+        pub(crate) pid: i32,
+        pub(crate) parent: i32,
+        pub(crate) started: u64,
+        pub(crate) is_dead: bool,
     }
 
-    pub(super) fn stat(pid: i32) -> Option<Stat> {
+    pub(crate) fn stat(pid: i32) -> Option<Stat> {
         parse(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
@@ -145,7 +145,7 @@ mod process {
     }
 
     /// A process and its ancestors up to the first process; nothing where one cannot be read.
-    pub(super) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
+    pub(crate) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
         let mut found = vec![stat(pid)?];
         while let Some(last) = found.last()
             && last.parent != 0
@@ -190,11 +190,11 @@ impl Peer {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn relation_of(pid: i32) -> Relation {
+fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    let Some(parents) = parents() else { return Relation::Unknown };
+    let Some(parents) = parents() else { return PeerRelation::Unknown };
     let mut chain = std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1);
-    if chain.any(|ancestor| ancestor == own) { Relation::Descendant } else { Relation::Outside }
+    if chain.any(|ancestor| ancestor == own) { PeerRelation::Descendant } else { PeerRelation::Outside }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -236,14 +236,14 @@ mod tests {
     async fn a_child_a_dead_process_and_an_heir_are_not_outside() {
         let connect = "s.connect(os.environ['S'])";
         let (peer, mut child) = from_child(&format!("{connect}\nsys.stdin.read()")).await;
-        assert_eq!(peer.relation(), Relation::Descendant);
+        assert_eq!(peer.relation(), PeerRelation::Descendant);
         drop(child.stdin.take());
         child.wait().unwrap();
-        assert_eq!(peer.relation(), Relation::Unknown, "it has ended");
+        assert_eq!(peer.relation(), PeerRelation::Unknown, "it has ended");
 
         let heir = format!("if os.fork() == 0:\n {connect}\n os._exit(0)\nos.wait()\nsys.stdin.read()");
         let (peer, mut child) = from_child(&heir).await;
-        while peer.relation() != Relation::Unknown {
+        while peer.relation() != PeerRelation::Unknown {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         drop(child.stdin.take());
@@ -253,13 +253,13 @@ mod tests {
     #[test]
     fn what_this_process_descends_from_is_outside() {
         let parent = i32::try_from(std::os::unix::process::parent_id()).unwrap();
-        assert_eq!(relation_of(parent), Relation::Outside);
-        assert_eq!(relation_of(i32::try_from(std::process::id()).unwrap()), Relation::Descendant);
+        assert_eq!(relation_of(parent), PeerRelation::Outside);
+        assert_eq!(relation_of(i32::try_from(std::process::id()).unwrap()), PeerRelation::Descendant);
         let mut child = Command::new("sleep").arg("5").stdin(Stdio::null()).spawn().unwrap();
-        assert_eq!(relation_of(i32::try_from(child.id()).unwrap()), Relation::Descendant);
+        assert_eq!(relation_of(i32::try_from(child.id()).unwrap()), PeerRelation::Descendant);
         child.kill().unwrap();
         child.wait().unwrap();
         let gone = relation_of(i32::try_from(child.id()).unwrap());
-        assert!(gone != Relation::Outside || !cfg!(target_os = "linux"), "{gone:?}");
+        assert!(gone != PeerRelation::Outside || !cfg!(target_os = "linux"), "{gone:?}");
     }
 }

@@ -10,29 +10,31 @@ use tracing::info_span;
 
 use super::cycle;
 use super::engine::{Engine, Work};
-use super::started::Word;
+use super::started::WorkerMessage;
 use super::telling::Follower;
 use crate::agents::CommandInput;
 use crate::config::settings::Limits;
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
-use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::pipeline::RunError;
 use crate::pipeline::call::{self, Call, Called};
 use crate::protocol::request::Task;
-use crate::rules::{budget, peers};
-use crate::workspace::{TreeId, Workspace};
+use crate::rules::budget;
+use crate::rules::watch::verdicts;
+use crate::workspace::TreeId;
+use crate::workspace::root::Workspace;
 
 const NOTIFY: Duration = Duration::from_secs(60);
 
-pub(super) struct Prepared {
-    pub(super) tree: Option<String>,
+pub(crate) struct Prepared {
+    pub(crate) tree: Option<String>,
     /// What is shown of the changes, or why it cannot be.
-    pub(super) changes: Result<Untrusted, String>,
+    pub(crate) changes: Result<Untrusted, String>,
 }
 
 impl Engine {
     /// Begins the review after a clarification, once everybody has answered or nobody is waited for any more.
-    pub(super) fn clarified(&mut self) -> Result<(), RunError> {
+    pub(crate) fn clarified(&mut self) -> Result<(), RunError> {
         let Some(asked) = self.state.clarification.as_ref().filter(|asked| !asked.reviewed) else { return Ok(()) };
         let (answered, some) = (asked.is_answered(), !asked.answers.is_empty());
         let over = self.clarify_until.is_some_and(|until| until <= Instant::now());
@@ -44,16 +46,16 @@ impl Engine {
             self.triggers.pull(Trigger::Clarified, self.now());
             return Ok(());
         }
-        self.tell_all(&Word::Pause { reason: &Untrusted::default() });
+        self.tell_all(&WorkerMessage::Pause { reason: &Untrusted::default() });
         self.notice("nobody answered the clarification: `glee watch resume --reason WHY` lets the work go on")
     }
 
-    pub(super) fn wait_for_clarification(&mut self) {
+    pub(crate) fn wait_for_clarification(&mut self) {
         let waits = self.state.clarification.as_ref().is_some_and(|asked| !asked.reviewed);
         self.clarify_until = waits.then(|| Instant::now() + self.setup.settings.watch.clarify_timeout);
     }
 
-    pub(super) fn preparing(&self, tree: Option<String>) -> JoinHandle<Prepared> {
+    pub(crate) fn preparing(&self, tree: Option<String>) -> JoinHandle<Prepared> {
         let before = match &tree {
             // The cycle was interrupted: its changes are those between the two trees it was begun with.
             Some(_) => self.state.open.as_ref().and_then(|open| open.before.clone()),
@@ -63,7 +65,7 @@ impl Engine {
         tokio::task::spawn_blocking(move || prepared(&workspace, &state_dir, before, tree))
     }
 
-    pub(super) fn request(&mut self, prepared: Prepared) -> Result<(), RunError> {
+    pub(crate) fn request(&mut self, prepared: Prepared) -> Result<(), RunError> {
         let Prepared { tree, changes } = prepared;
         if let Err(problem) = &changes {
             self.notice(&format!("the changes since the last review cannot be shown: {problem}"))?;
@@ -78,7 +80,7 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn ask(&mut self) -> Result<Vec<Work>, RunError> {
+    pub(crate) fn ask(&mut self) -> Result<Vec<Work>, RunError> {
         let due = self.state.open.as_ref().map(cycle::due).unwrap_or_default().into_iter();
         let mut work = Vec::new();
         for id in due.filter_map(Result::err).chain(self.judgements()).chain(self.works()).collect::<Vec<_>>() {
@@ -125,7 +127,7 @@ impl Engine {
         self.put(id, &agent, task, again).map(Some)
     }
 
-    pub(super) fn put(
+    pub(crate) fn put(
         &mut self,
         id: CallId,
         agent: &Agent,
@@ -166,7 +168,7 @@ impl Engine {
         Ok(Box::pin(async move { (id, follower.during(call.make(), stop).await) }))
     }
 
-    pub(super) fn answered(&mut self, id: CallId, called: Called, stopping: bool) -> Result<(), RunError> {
+    pub(crate) fn answered(&mut self, id: CallId, called: Called, stopping: bool) -> Result<(), RunError> {
         let Called { answer, transcript, millis, usage, told, .. } = called;
         self.asking.remove(&id);
         // What a stop cut off has not answered; it is asked again when the watch is started again.
@@ -182,12 +184,12 @@ impl Engine {
     }
 
     /// Ends the cycle once every reviewer has answered or cannot, and does what that comes to.
-    pub(super) fn decide_if_complete(&mut self) -> Result<(), RunError> {
+    pub(crate) fn decide_if_complete(&mut self) -> Result<(), RunError> {
         let Some(open) = self.state.open.clone().filter(|open| !open.requests.is_empty()) else { return Ok(()) };
         let ballots: Result<Vec<Ballot>, CallId> = cycle::due(&open).into_iter().collect();
         let Ok(ballots) = ballots else { return Ok(()) };
         let verdicts: Vec<_> = ballots.iter().map(|ballot| ballot.verdict).collect();
-        let action = peers::decide(&verdicts);
+        let action = verdicts::decide(&verdicts);
         let was_paused = self.state.status == WatchStatus::Paused;
         let is_paused = self.state.held || action.pauses();
         let status = if is_paused { WatchStatus::Paused } else { WatchStatus::Running };
@@ -205,15 +207,17 @@ impl Engine {
         let reason = Untrusted::from(action.as_str());
         match action {
             Action::StopAndEscalate => {
-                self.tell_all(&Word::Pause { reason: &reason });
+                self.tell_all(&WorkerMessage::Pause { reason: &reason });
                 self.notify(&notification)?;
             }
-            Action::NotReviewed => self.tell_all(&Word::Pause { reason: &reason }),
+            Action::NotReviewed => self.tell_all(&WorkerMessage::Pause { reason: &reason }),
             Action::PauseAndClarify => {
-                self.tell_all(&Word::Pause { reason: &reason });
+                self.tell_all(&WorkerMessage::Pause { reason: &reason });
                 self.clarify(&open)?;
             }
-            Action::LogAndContinue | Action::Continue if was_paused && !is_paused => self.tell_all(&Word::Resume),
+            Action::LogAndContinue | Action::Continue if was_paused && !is_paused => {
+                self.tell_all(&WorkerMessage::Resume)
+            }
             Action::LogAndContinue | Action::Continue => {}
         }
         Ok(())
@@ -238,7 +242,7 @@ impl Engine {
         let prompt = self.state.clarification.as_ref().map(|asked| asked.prompt.clone()).unwrap_or_default();
         for name in &agents {
             if let Some(started) = self.started.get(name) {
-                started.tell(&Word::Clarify { cycle: open.number, prompt: &prompt });
+                started.tell(&WorkerMessage::Clarify { cycle: open.number, prompt: &prompt });
             }
         }
         self.wait_for_clarification();

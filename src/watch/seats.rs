@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::peer::{Peer, Relation};
+use super::peer::{Peer, PeerRelation};
 
 /// The seats of agents and of processes that cannot be identified.
 const AGENTS: usize = 192;
@@ -21,7 +21,7 @@ const RESERVED: usize = 16;
 const A_PROCESS: usize = 32;
 
 #[derive(Debug)]
-pub(super) struct Seats {
+pub(crate) struct Seats {
     agents: Arc<Semaphore>,
     others: Arc<Semaphore>,
     reserved: Arc<Semaphore>,
@@ -30,9 +30,9 @@ pub(super) struct Seats {
 
 /// One that is taken until it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(crate) struct Seat {
     /// Whether the first line has to come with the key.
-    pub(super) is_reserved: bool,
+    pub(crate) is_reserved: bool,
     _permit: OwnedSemaphorePermit,
     pid: Option<i32>,
     held: Arc<Mutex<HashMap<i32, usize>>>,
@@ -46,11 +46,11 @@ impl Default for Seats {
 }
 
 impl Seats {
-    pub(super) fn take(&self, peer: &Peer) -> Option<Seat> {
+    pub(crate) fn take(&self, peer: &Peer) -> Option<Seat> {
         let pid = peer.pid();
         let free = |seats: &Arc<Semaphore>| Arc::clone(seats).try_acquire_owned().ok();
         let has_many = pid.is_some_and(|pid| counts(&self.held).get(&pid).is_some_and(|count| *count >= A_PROCESS));
-        let is_outside = peer.relation() == Relation::Outside;
+        let is_outside = peer.relation() == PeerRelation::Outside;
         let (permit, is_reserved) = match (is_outside, has_many) {
             (false, true) => return None,
             (false, false) => (free(&self.agents)?, false),

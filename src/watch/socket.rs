@@ -17,12 +17,12 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::intake::{self, Answer, Command, Intake, Item, LONGEST};
-use super::key::{self, Key};
-use super::peer::{Peer, Relation};
+use super::intake::{self, CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
+use super::key::{self, WatchKey};
+use super::peer::{Peer, PeerRelation};
 use super::seats::{Seat, Seats};
 use crate::domain::{Advice, EventType, ExitReason};
-use crate::private;
+use crate::system::private;
 
 /// The variable that names the socket to agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
@@ -103,7 +103,7 @@ pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
 #[derive(Debug)]
 pub struct Listener {
     listener: UnixListener,
-    key: Key,
+    key: WatchKey,
     owed: watch::Sender<usize>,
     /// The socket's file, removed with this.
     _endpoint: TempPath,
@@ -130,7 +130,7 @@ impl Listener {
             _ => {}
         }
         // Before anybody can come in.
-        let key = Key::create(path).map_err(failed)?;
+        let key = WatchKey::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
         let endpoint = TempPath::try_from_path(path).map_err(failed)?;
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
@@ -151,7 +151,7 @@ impl Listener {
                     let Some(peer) = Peer::of(&stream) else { continue };
                     let Some(seat) = seats.take(&peer) else {
                         // What does not fit into the buffer of a new connection need not be read.
-                        drop(stream.try_write(line(&[Answer::refused("too many connections")]).as_bytes()));
+                        drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
                         continue;
                     };
                     let guest = Guest { by: own_name(), peer, key: Arc::clone(&key) };
@@ -171,21 +171,21 @@ impl Listener {
 struct Guest {
     by: String,
     peer: Peer,
-    key: Arc<Key>,
+    key: Arc<WatchKey>,
 }
 
 impl Guest {
     /// What counts of a line, and whether it came with the key: agents tell what they do, and nothing lets them lift
     /// their own pause.
-    fn admit(&self, line: &[u8]) -> (Item, bool) {
+    fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = intake::read_keyed(line);
         let is_persons = match &item {
-            Item::Command(command) => !command.only_reads(),
-            Item::Event(event) => event.kind == EventType::UserManual,
-            Item::Malformed(_) => return (item, false),
+            WatchMessage::Command(command) => !command.only_reads(),
+            WatchMessage::Event(event) => event.kind == EventType::UserManual,
+            WatchMessage::Malformed(_) => return (item, false),
         };
         match (is_persons.then(|| self.refused(&key)).flatten(), item) {
-            (Some(why), Item::Command(_)) => (Item::Malformed(why.to_owned()), false),
+            (Some(why), WatchMessage::Command(_)) => (WatchMessage::Malformed(why.to_owned()), false),
             (Some(_), item) => (intake::for_agent(item), false),
             (None, item) => (item, key.is_some_and(|key| self.key.fits(&key))),
         }
@@ -194,11 +194,13 @@ impl Guest {
     /// Why this line is not accepted as a person's, if it is not.
     fn refused(&self, key: &Option<String>) -> Option<&'static str> {
         match (self.peer.relation(), key) {
-            (Relation::Descendant, _) => Some("an agent gives no commands"),
-            (Relation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
-            (Relation::Outside, None) => Some("a command needs the key of the watch, which lies beside its socket"),
-            (Relation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
-            (Relation::Outside, Some(_)) => None,
+            (PeerRelation::Descendant, _) => Some("an agent gives no commands"),
+            (PeerRelation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
+            (PeerRelation::Outside, None) => {
+                Some("a command needs the key of the watch, which lies beside its socket")
+            }
+            (PeerRelation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
+            (PeerRelation::Outside, Some(_)) => None,
         }
     }
 }
@@ -218,7 +220,7 @@ async fn converse(
 ) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = tokio::io::BufReader::with_capacity(PIECE, read);
-    let mut lines = Lines::default();
+    let mut lines = SocketLines::default();
     let mut has_spoken = false;
     let patience = if seat.is_reserved { PATIENCE_RESERVED } else { PATIENCE_SILENT };
     let until = Instant::now() + patience;
@@ -235,11 +237,12 @@ async fn converse(
         let complete = if ended { lines.end() } else { lines.take(piece) };
         read.consume(length);
         if !complete.is_empty() {
-            let (items, with_key): (Vec<Item>, Vec<bool>) = complete.iter().map(|line| guest.admit(line)).unzip();
+            let (items, with_key): (Vec<WatchMessage>, Vec<bool>) =
+                complete.iter().map(|line| guest.admit(line)).unzip();
             if seat.is_reserved && !has_spoken && !with_key[0] {
-                return write.write_all(line(&[Answer::refused("too many connections")]).as_bytes()).await;
+                return write.write_all(line(&[CommandReply::refused("too many connections")]).as_bytes()).await;
             }
-            has_spoken |= items.iter().any(|item| !matches!(item, Item::Malformed(_)));
+            has_spoken |= items.iter().any(|item| !matches!(item, WatchMessage::Malformed(_)));
             owed.send_modify(|owed| *owed += 1);
             let answers = intake::hand_over(&intake, items, &guest.by).await;
             let text = answers.as_deref().map(line).unwrap_or_default();
@@ -256,19 +259,19 @@ async fn converse(
     }
 }
 
-fn line(answers: &[Answer]) -> String {
+fn line(answers: &[CommandReply]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
 /// Splits chunks into lines; a line that is too long is cut one byte behind the limit.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(crate) struct SocketLines {
     rest: Vec<u8>,
 }
 
-impl Lines {
+impl SocketLines {
     /// The lines that end in a piece, trimmed, without empty ones.
-    pub(super) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
+    pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             let room = (LONGEST + 1).saturating_sub(self.rest.len());
@@ -322,7 +325,7 @@ impl Client {
     }
 
     /// The answer to the next line; `None` once the watch has gone.
-    pub fn answer(&mut self) -> Result<Option<Answer>, SocketError> {
+    pub fn answer(&mut self) -> Result<Option<CommandReply>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
             Ok(0) => Ok(None),
@@ -331,7 +334,7 @@ impl Client {
         }
     }
 
-    pub fn ask(&mut self, line: &str) -> Result<Option<Answer>, SocketError> {
+    pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
             // A watch that lets nobody in says so before it is asked.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
@@ -341,7 +344,7 @@ impl Client {
     }
 
     /// Gives a command, with the key of the watch, and returns the answer.
-    pub fn command(&mut self, command: &Command) -> Result<Option<Answer>, SocketError> {
+    pub fn command(&mut self, command: &WatchCommand) -> Result<Option<CommandReply>, SocketError> {
         self.ask(&command.line(self.key().as_deref()))
     }
 

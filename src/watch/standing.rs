@@ -76,10 +76,10 @@ pub struct Issue {
 
 impl Issue {
     /// The severity of a reviewer's absence.
-    pub(super) const ABSENT: &str = "absent";
+    pub(crate) const ABSENT: &str = "absent";
 
     /// Whether it says only that a reviewer gave no usable verdict.
-    pub(super) fn is_absence(&self) -> bool {
+    pub(crate) fn is_absence(&self) -> bool {
         self.issue.severity == *Self::ABSENT
     }
 }
@@ -92,7 +92,7 @@ pub struct ClarificationStanding {
 }
 
 /// The status of a watch by its record alone.
-pub(super) fn standing(run: &RunId, state: &State) -> Standing {
+pub(crate) fn standing(run: &RunId, state: &State) -> Standing {
     let agents = state.agents.iter().map(|(name, seen)| AgentStanding {
         name: name.clone(),
         state: if seen.done { AgentState::Done } else { AgentState::Joined },

@@ -12,8 +12,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::engine::Engine;
 use super::intake::{self, Intake};
-use super::socket::Lines;
-use crate::agents::talk::{Ear, Mouth, Talk};
+use super::socket::SocketLines;
+use crate::agents::streams::dialogue::{Ear, Mouth, Talk};
 use crate::agents::{Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Pause, Settings};
 use crate::domain::{Agent, AgentName, Untrusted};
@@ -24,7 +24,7 @@ const UNHEARD: usize = 16;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Word<'a> {
+pub(crate) enum WorkerMessage<'a> {
     Pause {
         reason: &'a Untrusted,
     },
@@ -43,20 +43,20 @@ pub(super) enum Word<'a> {
 
 /// What all agents of a watch are started with.
 #[derive(Debug)]
-pub(super) struct Started {
+pub(crate) struct Started {
     stands: watch::Sender<bool>,
     words: mpsc::Sender<String>,
     pause: Pause,
     /// Whether it succeeded; `None` while it runs.
-    pub(super) ended: Option<bool>,
+    pub(crate) ended: Option<bool>,
 }
 
 /// A running agent; resolves to its name and how it ended.
-pub(super) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
+pub(crate) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
 
 impl Started {
     /// Starts an agent; it works while the future is awaited.
-    pub(super) fn start(engine: &Engine, agent: Agent, files: TranscriptFiles) -> (Self, Working) {
+    pub(crate) fn start(engine: &Engine, agent: Agent, files: TranscriptFiles) -> (Self, Working) {
         let (stands, still) = watch::channel(false);
         let (words, heard) = mpsc::channel(UNHEARD);
         let Settings { limits, sandbox, watch, .. } = &engine.setup.settings;
@@ -76,18 +76,18 @@ impl Started {
     }
 
     /// An agent that answers a prompt: it gets no messages meanwhile, but can be suspended.
-    pub(super) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
+    pub(crate) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
         let (stands, still) = watch::channel(false);
         (Self { stands, words: mpsc::channel(1).0, pause, ended: None }, still)
     }
 
-    pub(super) fn tell(&self, word: &Word<'_>) {
+    pub(crate) fn tell(&self, word: &WorkerMessage<'_>) {
         // Who is asked something, or was, has to hear it whatever else pauses agents.
-        let is_heard = matches!(word, Word::Clarify { .. } | Word::Enforce { .. })
-            || self.pause == Pause::Signal && matches!(word, Word::Resume);
+        let is_heard = matches!(word, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
+            || self.pause == Pause::Signal && matches!(word, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
             // Who stands still cannot answer.
-            self.stands.send_replace(matches!(word, Word::Pause { .. }));
+            self.stands.send_replace(matches!(word, WorkerMessage::Pause { .. }));
         }
         if self.pause == Pause::Message || is_heard {
             // An agent that does not read its stdin misses what it was told.
@@ -95,7 +95,7 @@ impl Started {
         }
     }
 
-    pub(super) fn stands(&self) -> bool {
+    pub(crate) fn stands(&self) -> bool {
         *self.stands.borrow()
     }
 }
@@ -117,7 +117,7 @@ impl Talk for Conversation {
         Box::pin(async move {
             let words = self.words.lock().ok().and_then(|mut words| words.take());
             let hear = async {
-                let mut lines = Lines::default();
+                let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
                 loop {
                     // What is there is heard even after the stop.

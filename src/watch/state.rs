@@ -5,94 +5,94 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::standing::{Issue, LastEvent};
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose};
 use crate::domain::{
     Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, PeerReview, ReviewRequest,
     Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
 };
-use crate::event::{CallAnswer, CallId, Event, EventKind, Purpose};
-use crate::rules::triggers::trigger;
+use crate::rules::watch::triggers::trigger;
 
 /// How many summaries and files of an agent are kept since the last cycle, the newest.
 const KEPT: usize = 50;
 /// The most agents that are distinguished.
 const AGENTS: usize = 256;
 
-pub(super) type Answers = BTreeMap<CallId, CallAnswer>;
+pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
-    pub(super) plan: Option<WatchPlan>,
-    pub(super) status: WatchStatus,
+pub(crate) struct State {
+    pub(crate) plan: Option<WatchPlan>,
+    pub(crate) status: WatchStatus,
     /// Only a person lets the work go on: a blocker stopped it, or a person did.
-    pub(super) held: bool,
+    pub(crate) held: bool,
     /// Rule 3 holds: work goes on though something was raised.
-    pub(super) flagged: bool,
-    pub(super) last_action: Option<Action>,
+    pub(crate) flagged: bool,
+    pub(crate) last_action: Option<Action>,
     /// The last cycle that began, 0 before the first.
-    pub(super) cycle: u32,
+    pub(crate) cycle: u32,
     /// The cycle that began and has not ended.
-    pub(super) open: Option<Cycle>,
-    pub(super) agents: BTreeMap<AgentName, Seen>,
-    pub(super) issues: Vec<Issue>,
+    pub(crate) open: Option<Cycle>,
+    pub(crate) agents: BTreeMap<AgentName, Seen>,
+    pub(crate) issues: Vec<Issue>,
     /// The tree at the last cycle, or when the watch began.
-    pub(super) tree: Option<String>,
-    pub(super) clarification: Option<Clarification>,
+    pub(crate) tree: Option<String>,
+    pub(crate) clarification: Option<Clarification>,
     /// The disputes before the judge, and those that were settled since the work was paused.
-    pub(super) disputes: BTreeMap<DisputeNumber, Disputed>,
+    pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
     /// What agents said of the work that they were asked for, by attempt.
-    pub(super) works: Answers,
+    pub(crate) works: CycleAnswers,
     /// The triggers since the last cycle began.
-    pub(super) unreviewed: BTreeSet<Trigger>,
-    pub(super) events: u64,
-    pub(super) spent: Spent,
+    pub(crate) unreviewed: BTreeSet<Trigger>,
+    pub(crate) events: u64,
+    pub(crate) spent: Spent,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Cycle {
-    pub(super) number: u32,
-    pub(super) triggers: BTreeSet<Trigger>,
+pub(crate) struct Cycle {
+    pub(crate) number: u32,
+    pub(crate) triggers: BTreeSet<Trigger>,
     /// What the reviewers are sent, once that is settled.
-    pub(super) requests: Vec<ReviewRequest>,
+    pub(crate) requests: Vec<ReviewRequest>,
     /// The tree that the changes are counted from, and that of this cycle.
-    pub(super) before: Option<String>,
-    pub(super) tree: Option<String>,
-    pub(super) answers: Answers,
+    pub(crate) before: Option<String>,
+    pub(crate) tree: Option<String>,
+    pub(crate) answers: CycleAnswers,
     /// The files that each agent spoke of before it.
-    pub(super) files: BTreeMap<AgentName, BTreeSet<String>>,
+    pub(crate) files: BTreeMap<AgentName, BTreeSet<String>>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
-    pub(super) events: u64,
-    pub(super) last: Option<LastEvent>,
+pub(crate) struct Seen {
+    pub(crate) events: u64,
+    pub(crate) last: Option<LastEvent>,
     /// Since the last cycle: what it told, and about which files.
-    pub(super) told: Vec<Untrusted>,
-    pub(super) told_more: u64,
-    pub(super) files: BTreeSet<String>,
-    pub(super) done: bool,
+    pub(crate) told: Vec<Untrusted>,
+    pub(crate) told_more: u64,
+    pub(crate) files: BTreeSet<String>,
+    pub(crate) done: bool,
 }
 
 /// An issue that the judge was handed; the number of its finding is that of the issue.
 #[derive(Clone, Debug)]
-pub(super) struct Disputed {
-    pub(super) dispute: Dispute,
-    pub(super) answers: Answers,
+pub(crate) struct Disputed {
+    pub(crate) dispute: Dispute,
+    pub(crate) answers: CycleAnswers,
 }
 
 /// A question to agents whose work reviewers do not agree with.
 #[derive(Clone, Debug)]
-pub(super) struct Clarification {
-    pub(super) cycle: u32,
-    pub(super) agents: Vec<AgentName>,
-    pub(super) prompt: Untrusted,
-    pub(super) answers: BTreeMap<AgentName, Untrusted>,
+pub(crate) struct Clarification {
+    pub(crate) cycle: u32,
+    pub(crate) agents: Vec<AgentName>,
+    pub(crate) prompt: Untrusted,
+    pub(crate) answers: BTreeMap<AgentName, Untrusted>,
     /// Whether the review after it has begun.
-    pub(super) reviewed: bool,
+    pub(crate) reviewed: bool,
 }
 
 impl Cycle {
     /// What a reviewer answered last, where that is a review.
-    pub(super) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
+    pub(crate) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
         self.answers.iter().rev().find_map(|(call, answer)| match answer {
             CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
             _ => None,
@@ -101,22 +101,22 @@ impl Cycle {
 }
 
 impl Clarification {
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
         self.agents.iter().filter(|name| !self.answers.contains_key(name))
     }
 
-    pub(super) fn is_answered(&self) -> bool {
+    pub(crate) fn is_answered(&self) -> bool {
         self.waiting().next().is_none()
     }
 }
 
 impl State {
     /// Whether the agent is known, or there is room for another one.
-    pub(super) fn knows(&self, name: &AgentName) -> bool {
+    pub(crate) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }
 
-    pub(super) fn apply(&mut self, event: &Event) {
+    pub(crate) fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::WatchStarted { plan } => {
                 if self.tree.is_none() {
@@ -297,7 +297,7 @@ impl State {
         }
     }
 
-    pub(super) fn open_issues(&self) -> impl Iterator<Item = &Issue> {
+    pub(crate) fn open_issues(&self) -> impl Iterator<Item = &Issue> {
         self.issues.iter().filter(|issue| issue.closed.is_none())
     }
 }

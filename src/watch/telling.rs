@@ -9,8 +9,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::intake::{self, Batch, Intake, Item};
-use super::socket::Lines;
+use super::intake::{self, Batch, Intake, WatchMessage};
+use super::socket::SocketLines;
 use crate::agents::{AdapterKind, Stop};
 use crate::domain::{Agent, AgentName, EventType, Untrusted};
 use crate::protocol::secrets;
@@ -20,15 +20,15 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// What is read at a time, in bytes.
 const PIECE: u64 = 1 << 20;
 
-pub(super) struct Follower {
+pub(crate) struct Follower {
     name: AgentName,
     adapters: Vec<AdapterKind>,
     stdout: PathBuf,
     intake: Intake,
     /// The file as it was last seen, which is another one when the agent is asked again, and how much of it was read.
     place: (u64, u64),
-    lines: Lines,
-    said: Lines,
+    lines: SocketLines,
+    said: SocketLines,
     /// The events so far, without secrets.
     told: Vec<(EventType, Option<Untrusted>)>,
     /// How many of them a replacing file has repeated: the redacted one, or that of a second try.
@@ -37,7 +37,7 @@ pub(super) struct Follower {
 
 impl Follower {
     /// Of an agent, or of the backup that is asked in its place, whose stdout is kept there.
-    pub(super) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
+    pub(crate) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
         let adapters = std::iter::once(agent).chain(backups).filter_map(|agent| AdapterKind::of(agent).ok());
         Self {
             name: agent.name.clone(),
@@ -45,15 +45,15 @@ impl Follower {
             stdout,
             intake,
             place: (0, 0),
-            lines: Lines::default(),
-            said: Lines::default(),
+            lines: SocketLines::default(),
+            said: SocketLines::default(),
             told: Vec::new(),
             again: 0,
         }
     }
 
     /// Passes on the agent's events while `work` runs, and the last ones after it.
-    pub(super) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
+    pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
         let mut work = std::pin::pin!(work);
         let worked = loop {
             tokio::select! {
@@ -81,7 +81,7 @@ impl Follower {
         }
     }
 
-    fn items(&mut self, is_last: bool) -> Vec<Item> {
+    fn items(&mut self, is_last: bool) -> Vec<WatchMessage> {
         let mut lines = Vec::new();
         // Nothing was printed yet, or the folder is gone, which the call itself fails for.
         while let Some(piece) = self.piece().filter(|piece| !piece.is_empty()) {
@@ -97,13 +97,14 @@ impl Follower {
         }
         let events = lines.iter().filter(|line| line.starts_with(b"{"));
         let items = events.map(|line| intake::for_agent(intake::read(line, Some(&self.name))));
-        let items = items.filter(|item| matches!(item, Item::Event(event) if event.kind != EventType::Done));
+        let items =
+            items.filter(|item| matches!(item, WatchMessage::Event(event) if event.kind != EventType::Done));
         items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
     }
 
     /// Whether an event was not yet read from the file that this one replaces.
-    fn is_new(&mut self, item: &Item) -> bool {
-        let Item::Event(event) = item else { return true };
+    fn is_new(&mut self, item: &WatchMessage) -> bool {
+        let WatchMessage::Event(event) = item else { return true };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));
         if self.told.get(self.again) == Some(&told) {
             self.again += 1;
@@ -157,8 +158,8 @@ mod tests {
             items.extend(follower.items(false));
         }
         items.extend(follower.items(true));
-        let summary = |item: &Item| match item {
-            Item::Event(event) => {
+        let summary = |item: &WatchMessage| match item {
+            WatchMessage::Event(event) => {
                 format!("{} {}", event.kind, event.summary.as_ref().expect("a summary").as_written())
             }
             other => panic!("{other:?}"),
@@ -242,7 +243,10 @@ mod tests {
         std::fs::write(folder.path().join("new"), cleaned + &line("three")).expect("a written file");
         std::fs::rename(folder.path().join("new"), &path).expect("a renamed file");
         let items = follower.items(true);
-        assert!(matches!(&items[..], [Item::Event(event)] if event.summary == Some("three".into())), "{items:?}");
+        assert!(
+            matches!(&items[..], [WatchMessage::Event(event)] if event.summary == Some("three".into())),
+            "{items:?}"
+        );
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use super::cycle;
 use super::engine::{Engine, Work};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
-use crate::event::{CallAnswer, CallId, EventKind, Purpose};
 use crate::pipeline::RunError;
 use crate::protocol::request::Task;
 
@@ -12,7 +12,7 @@ use crate::protocol::request::Task;
 const SUMMARY: usize = 2_000;
 
 impl Engine {
-    pub(super) fn works(&self) -> Vec<CallId> {
+    pub(crate) fn works(&self) -> Vec<CallId> {
         let jobs = self.state.plan.iter().flat_map(|plan| &plan.jobs);
         let due = jobs.filter_map(|job| {
             let call = |attempt| CallId { agent: job.agent.clone(), purpose: Purpose::Work, attempt };
@@ -22,7 +22,7 @@ impl Engine {
     }
 
     /// Whether an agent did what it was asked for; `None` while it has not answered for the last time.
-    pub(super) fn worked(&self, name: &AgentName) -> Option<bool> {
+    pub(crate) fn worked(&self, name: &AgentName) -> Option<bool> {
         let answer =
             |attempt| self.state.works.get(&CallId { agent: name.clone(), purpose: Purpose::Work, attempt });
         match (answer(1), answer(2)) {
@@ -31,7 +31,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn work(&mut self, id: CallId) -> Result<Option<Work>, RunError> {
+    pub(crate) fn work(&mut self, id: CallId) -> Result<Option<Work>, RunError> {
         let Some(plan) = &self.state.plan else { return Ok(None) };
         let agent = plan.agents.iter().find(|agent| agent.name == id.agent).cloned();
         let job = plan.jobs.iter().find(|job| job.agent == id.agent).cloned();
@@ -41,7 +41,7 @@ impl Engine {
     }
 
     /// The events for the answer of a work call: milestone and done, or a blocker for a failure.
-    pub(super) fn told_of(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
+    pub(crate) fn told_of(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();
         }

@@ -3,11 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::{Advice, ExitReason, Skip};
-
-use super::nested::Bound;
 use crate::config::ConfigError;
-use crate::journal::JournalError;
+use crate::domain::{Advice, ExitReason, Skip};
+use crate::history::JournalError;
+use crate::workspace::guard::bounds::Bound;
 
 pub type Result<T, E = WorkspaceError> = std::result::Result<T, E>;
 
@@ -95,7 +94,7 @@ pub enum WorkspaceError {
 }
 
 impl WorkspaceError {
-    pub(super) fn history(error: JournalError) -> Self {
+    pub(crate) fn history(error: JournalError) -> Self {
         Self::History(Box::new(error))
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use glee::domain::event::{EventKind, Mode, Plan, Settlement};
 use glee::domain::{
     AgentName, Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
     RulingRecord, RulingWord, RunId, Severity, Tag,
 };
-use glee::event::{EventKind, Mode, Plan, Settlement};
-use glee::journal::{self, Journal};
+use glee::history::{self, Journal};
 use glee::workspace::Workspace;
 
 use crate::support::Sandbox;
@@ -18,7 +18,7 @@ const RUN: &str = "0190aaaa-0000-7000-8000-00000000abcd";
 fn database(sandbox: &Sandbox) -> PathBuf {
     let workspace = Workspace::discover(&sandbox.root()).expect("a project");
     let place = workspace.claim_history(&sandbox.state()).expect("a place for the history");
-    journal::path_for(&sandbox.state(), &place.key)
+    history::path_for(&sandbox.state(), &place.key)
 }
 
 pub(crate) fn plan() -> Plan {

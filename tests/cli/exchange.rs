@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use glee::domain::RunId;
-use glee::journal::{self, Journal};
+use glee::history::{self, Journal};
 use glee::workspace::Workspace;
 
 use crate::identity::{rule, uuid};
@@ -35,7 +35,7 @@ fn state(sandbox: &Sandbox, clone: usize) -> PathBuf {
 fn rule_in(sandbox: &Sandbox, clone: usize, titles: &[&str]) {
     let workspace = Workspace::discover(&folder(sandbox, clone)).expect("a tree");
     let place = workspace.claim_history(&state(sandbox, clone)).expect("a place");
-    let mut journal = Journal::open(&journal::path_for(&state(sandbox, clone), &place.key)).expect("a history");
+    let mut journal = Journal::open(&history::path_for(&state(sandbox, clone), &place.key)).expect("a history");
     rule(&mut journal, &RunId(uuid(titles[0])), workspace.head().map(str::to_owned), titles);
 }
 

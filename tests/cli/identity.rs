@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use glee::domain::event::EventKind;
 use glee::domain::{
     AgentName, Answer, Disposition, Finding, FindingId, RawFinding, Response, RunId, Severity, Tag,
 };
-use glee::event::EventKind;
-use glee::journal::{self, Journal};
-use glee::workspace::{Identity, Workspace};
+use glee::history::{self, Journal};
+use glee::workspace::Identity;
+use glee::workspace::Workspace;
 
 use crate::disputes::plan;
 use crate::support::Sandbox;
@@ -56,7 +57,7 @@ pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, t
 fn rule_in(sandbox: &Sandbox, folder: &str, title: &str) {
     let workspace = Workspace::discover(&sandbox.root().join(folder)).expect("a tree");
     let place = workspace.claim_history(&sandbox.state()).expect("a place");
-    let mut journal = Journal::open(&journal::path_for(&sandbox.state(), &place.key)).expect("a history");
+    let mut journal = Journal::open(&history::path_for(&sandbox.state(), &place.key)).expect("a history");
     let run = RunId(uuid(title));
     rule(&mut journal, &run, workspace.head().map(str::to_owned), &[title]);
 }
@@ -104,7 +105,7 @@ fn clone(sandbox: &Sandbox, args: &[&str]) {
 /// The folder under which an older Glee kept the history of a tree.
 fn older(sandbox: &Sandbox, folder: &str) -> std::path::PathBuf {
     let root = sandbox.root().join(folder).canonicalize().expect("a folder");
-    journal::path_for(&sandbox.state(), &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex())
+    history::path_for(&sandbox.state(), &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex())
 }
 
 #[test]

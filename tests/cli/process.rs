@@ -9,11 +9,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use glee::agents::adapter::Invocation;
-use glee::agents::failure::{Cap, RunError};
-use glee::agents::process::{Job, Ran};
-use glee::agents::sandbox::{Confinement, Hold};
-use glee::agents::talk::{Ear, Mouth, Talk};
+use glee::agents::adapters::invocation::Invocation;
+use glee::agents::failure::{Cap, ProcessError};
+use glee::agents::process::runner::{ProcessJob, Ran};
+use glee::agents::process::sandbox::confinement::{Confinement, Hold};
+use glee::agents::streams::dialogue::{Ear, Mouth, Talk};
 use glee::agents::{ProcessRunner, Runner as _, Stop};
 use glee::config::settings::Limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -80,7 +80,7 @@ impl Scene {
             true
         };
         runner()
-            .run(Job {
+            .run(ProcessJob {
                 invocation: &self.invocation,
                 request: None,
                 stands: None,
@@ -151,7 +151,7 @@ async fn a_program_that_ends_well() {
     assert_eq!(output.stderr_tail, "aside\n");
     assert_eq!(
         output.transcript,
-        glee::event::Transcript {
+        glee::domain::event::Transcript {
             stdout_bytes: 11,
             stdout_hash: hash(b"question \xff\n"),
             stderr_bytes: 6,
@@ -200,18 +200,18 @@ async fn programs_that_cannot_be_started() {
     scene.invocation.args.clear();
     scene.invocation.program = scene.path("missing");
     let missing = scene.run().await.expect_err("it cannot be run");
-    assert!(matches!(missing.error, RunError::NotFound(..)), "{:?}", missing.error);
+    assert!(matches!(missing.error, ProcessError::NotFound(..)), "{:?}", missing.error);
     assert!(missing.output.is_none());
 
     scene.invocation.program = scene.path("agent.sh");
     let forbidden = scene.run().await.expect_err("it cannot be run");
-    let RunError::Spawn(_, source) = forbidden.error else { panic!("{:?}", forbidden.error) };
+    let ProcessError::Spawn(_, source) = forbidden.error else { panic!("{:?}", forbidden.error) };
     assert_eq!(source.kind(), std::io::ErrorKind::PermissionDenied);
 
     scene.invocation.program = "/bin/sh".into();
     scene.invocation.cwd = scene.path("nowhere");
     let homeless = scene.run().await.expect_err("it cannot be run");
-    assert!(matches!(homeless.error, RunError::Spawn(..)), "{:?}", homeless.error);
+    assert!(matches!(homeless.error, ProcessError::Spawn(..)), "{:?}", homeless.error);
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn silence_from_the_start() {
     scene.limits.first_output_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
     assert!(
-        matches!(failed.error, RunError::TimedOut { cap: Cap::FirstOutput, after: SOON, .. }),
+        matches!(failed.error, ProcessError::TimedOut { cap: Cap::FirstOutput, after: SOON, .. }),
         "{:?}",
         failed.error
     );
@@ -239,7 +239,11 @@ async fn silence_after_a_byte() {
     let mut scene = Scene::new("printf x; sleep 100");
     scene.limits.idle_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
-    assert!(matches!(failed.error, RunError::TimedOut { cap: Cap::Idle, after: SOON, .. }), "{:?}", failed.error);
+    assert!(
+        matches!(failed.error, ProcessError::TimedOut { cap: Cap::Idle, after: SOON, .. }),
+        "{:?}",
+        failed.error
+    );
     assert_eq!(scene.stdout(), b"x");
 }
 
@@ -248,7 +252,11 @@ async fn a_drip_that_never_ends() {
     let mut scene = Scene::new("while :; do echo drip; sleep 0.02; done");
     scene.limits.call_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
-    assert!(matches!(failed.error, RunError::TimedOut { cap: Cap::Total, after: SOON, .. }), "{:?}", failed.error);
+    assert!(
+        matches!(failed.error, ProcessError::TimedOut { cap: Cap::Total, after: SOON, .. }),
+        "{:?}",
+        failed.error
+    );
     assert_eq!(scene.alive(), [""; 0]);
 }
 
@@ -305,7 +313,7 @@ async fn nothing_outlives_an_agent_that_is_stopped() {
         assert!(scene.alive().len() >= 6, "{:?}", scene.alive());
         handle.stop();
     });
-    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped(..)));
+    assert!(matches!(ran.expect_err("it is stopped").error, ProcessError::Stopped(..)));
     assert_eq!(scene.alive(), [""; 0]);
 }
 
@@ -451,7 +459,7 @@ async fn an_agent_inherits_three_descriptors_and_no_other_agents_pipes() {
 async fn an_agent_that_kills_its_supervisor_is_found_out() {
     let scene = Scene::new("kill -9 $PPID");
     let failed = scene.run().await.expect_err("nobody watches it");
-    assert!(matches!(failed.error, RunError::Unwatched { .. }), "{:?}", failed.error);
+    assert!(matches!(failed.error, ProcessError::Unwatched { .. }), "{:?}", failed.error);
 }
 
 #[tokio::test]
@@ -492,7 +500,7 @@ fn held(script: &str) -> (Scene, tempfile::TempDir) {
 
 #[tokio::test]
 async fn who_is_held_writes_nothing_but_its_own() {
-    if !glee::agents::sandbox::layers().landlock {
+    if !glee::agents::process::sandbox::layers().landlock {
         return;
     }
     let (scene, own) = held(
@@ -513,14 +521,14 @@ async fn who_is_held_writes_nothing_but_its_own() {
 
 #[tokio::test]
 async fn who_is_held_cannot_end_who_watches_it() {
-    if !glee::agents::sandbox::layers().landlock {
+    if !glee::agents::process::sandbox::layers().landlock {
         return;
     }
     let (scene, _own) = held("kill -9 $PPID; kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat); echo alive");
     match scene.run().await {
         Ok(output) => assert!(output.transcript.held),
         // Before Linux 6.12 signals are not held, and it is found out.
-        Err(failed) => assert!(matches!(failed.error, RunError::Unwatched { .. }), "{failed}"),
+        Err(failed) => assert!(matches!(failed.error, ProcessError::Unwatched { .. }), "{failed}"),
     }
 }
 
@@ -566,7 +574,7 @@ async fn a_conversation_that_is_stopped_takes_its_leave() {
         scene.ready().await;
         handle.stop();
     });
-    assert!(matches!(ran.expect_err("it is stopped").error, RunError::Stopped(..)));
+    assert!(matches!(ran.expect_err("it is stopped").error, ProcessError::Stopped(..)));
     assert_eq!(scene.stdout(), b"you said nothing\n");
     assert_eq!(scene.alive(), Vec::<String>::new());
 }

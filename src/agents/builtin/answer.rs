@@ -5,23 +5,23 @@ use serde::Serialize;
 use crate::domain::{Answer as Word, DisputeNumber, FindingId, Recheck, Ruling, Tag};
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Answer<'a> {
-    pub(super) nonce: &'a str,
+pub(crate) struct BuiltinAnswer<'a> {
+    pub(crate) nonce: &'a str,
     #[serde(flatten)]
-    pub(super) body: Body,
+    pub(crate) body: Body,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub(super) enum Body {
+pub(crate) enum Body {
     Review {
-        findings: Vec<Finding>,
+        findings: Vec<BuiltinFinding>,
     },
     Recheck {
         checks: Vec<Recheck>,
     },
     Response {
-        answers: Vec<Response>,
+        answers: Vec<BuiltinResponse>,
         #[serde(skip_serializing_if = "Option::is_none")]
         notes: Option<String>,
     },
@@ -33,26 +33,26 @@ pub(super) enum Body {
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Finding {
-    pub(super) severity: Tag,
-    pub(super) file: String,
-    pub(super) line: u32,
+pub(crate) struct BuiltinFinding {
+    pub(crate) severity: Tag,
+    pub(crate) file: String,
+    pub(crate) line: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) end_line: Option<u32>,
-    pub(super) title: String,
+    pub(crate) end_line: Option<u32>,
+    pub(crate) title: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) description: String,
+    pub(crate) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) suggestion: Option<String>,
-    pub(super) category: String,
-    pub(super) rule: String,
+    pub(crate) suggestion: Option<String>,
+    pub(crate) category: String,
+    pub(crate) rule: String,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Response {
-    pub(super) finding: FindingId,
-    pub(super) answer: Word,
-    pub(super) text: String,
+pub(crate) struct BuiltinResponse {
+    pub(crate) finding: FindingId,
+    pub(crate) answer: Word,
+    pub(crate) text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) evidence: Vec<String>,
+    pub(crate) evidence: Vec<String>,
 }

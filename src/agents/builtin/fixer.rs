@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::answer::{Body, Response};
-use super::catalog::{Catalog, CatalogError};
+use super::answer::{Body, BuiltinResponse};
 use super::recheck::mistakes;
-use super::reference::references;
-use super::scan::{self, Edit, Hit};
-use super::source::{self, Source};
-use super::waiver::{Waiver, waiver};
+use crate::agents::builtin::code::references::references;
+use crate::agents::builtin::code::source::{self, SourceText};
+use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
+use crate::agents::builtin::rules::scan::{self, Hit, RuleEdit};
+use crate::agents::builtin::rules::waiver::{Waiver, waiver};
 use crate::domain::{Answer, FindingId};
 use crate::protocol::request::Item;
 
@@ -27,7 +27,7 @@ enum Done {
 }
 
 /// Answers findings, editing the files below `root`.
-pub(super) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError> {
+pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError> {
     let files = items.iter().filter_map(|item| item.finding.raw.file.as_deref());
     let rules = items.iter().filter_map(|item| item.finding.raw.rule.as_deref());
     let catalog = Catalog::for_rules(root, files, rules)?;
@@ -68,7 +68,7 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Done>) -> Body {
             Some(Done::Not(why)) => (Answer::Discarded, why, Vec::new()),
             None => continue,
         };
-        answers.push(Response { finding: id, answer, text, evidence });
+        answers.push(BuiltinResponse { finding: id, answer, text, evidence });
     }
     Body::Response { answers, notes: (!notes.is_empty()).then(|| notes.join("\n")) }
 }
@@ -78,7 +78,7 @@ fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a I
     let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Done)> {
         items.iter().map(|item| (item.finding.id, Done::Not(why.clone()))).collect()
     };
-    let mut source = match Source::read(root, path) {
+    let mut source = match SourceText::read(root, path) {
         Ok(source) => source,
         Err(error) => return all(&items, error),
     };
@@ -163,7 +163,7 @@ impl Fixing<'_> {
                 break;
             }
             left = here.len();
-            let Some(Edit { range, text: new }) = here.pop().and_then(|hit| hit.edit) else { break };
+            let Some(RuleEdit { range, text: new }) = here.pop().and_then(|hit| hit.edit) else { break };
             text.replace_range(range, &new);
         }
         let readable = mistakes(self.path, &text) <= mistakes(self.path, &self.text);

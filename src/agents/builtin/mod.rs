@@ -5,53 +5,32 @@
 
 #[cfg(feature = "astgrep")]
 mod answer;
-#[cfg(feature = "astgrep")]
-mod catalog;
-#[cfg(feature = "astgrep")]
-mod difference;
+pub(crate) mod code;
 #[cfg(feature = "astgrep")]
 mod fixer;
-#[cfg(feature = "astgrep")]
-mod language;
-#[cfg(feature = "astgrep")]
-mod measure;
-#[cfg(feature = "astgrep")]
-mod packaged;
 #[cfg(feature = "astgrep")]
 mod recheck;
 #[cfg(feature = "astgrep")]
 mod referee;
 #[cfg(feature = "astgrep")]
-mod reference;
-#[cfg(feature = "astgrep")]
 mod reviewer;
-#[cfg(all(test, feature = "astgrep"))]
-mod samples;
-#[cfg(feature = "astgrep")]
-mod scan;
-#[cfg(feature = "astgrep")]
-mod source;
-#[cfg(feature = "astgrep")]
-mod symbols;
+pub(crate) mod rules;
 #[cfg(all(test, feature = "astgrep"))]
 mod tests;
-#[cfg(feature = "astgrep")]
-mod waiver;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::adapter::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
+use crate::agents::adapters::interface::{Adapter, Profile};
+use crate::agents::adapters::invocation::{Invocation, Output, Query, Reading};
+use crate::agents::error::AgentError;
 use crate::domain::{Advice, FailureKind, Role};
 use crate::protocol::request::Request;
 
 #[cfg(feature = "astgrep")]
-pub use catalog::{Catalog, CatalogError, Origin, RuleInfo};
+pub use crate::agents::builtin::rules::catalog::{Catalog, CatalogError, RuleInfo, RuleOrigin};
 #[cfg(feature = "astgrep")]
-pub use measure::{Measure, MeasureError, Score, measure};
-
-/// The folder of the project's own rules for the embedded reviewer.
-pub const PROJECT_RULES: &str = ".glee/rules";
+pub use crate::agents::builtin::rules::measure::{Measure, MeasureError, Score, measure};
 
 /// What an embedded agent's `command` begins with in the configuration.
 pub const PREFIX: &str = "builtin:";
@@ -158,7 +137,8 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         Task::Respond { items, .. } => fixer::respond(items, root)?,
         Task::Judge { dispute, files, written, .. } => referee::judge(dispute, files, written, root),
     };
-    serde_json::to_string_pretty(&answer::Answer { nonce: &request.nonce, body }).map_err(BuiltinError::Answer)
+    serde_json::to_string_pretty(&answer::BuiltinAnswer { nonce: &request.nonce, body })
+        .map_err(BuiltinError::Answer)
 }
 
 #[cfg(not(feature = "astgrep"))]

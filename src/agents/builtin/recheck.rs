@@ -5,16 +5,16 @@
 use std::path::Path;
 
 use super::answer::Body;
-use super::catalog::{Catalog, CatalogError};
-use super::difference::Difference;
-use super::scan;
+use crate::agents::builtin::code::line_map::LineMap;
+use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
+use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
 /// How far from its old place a finding may be if no diff says where it went, in lines.
 const NEAR: u32 = 3;
 
-pub(super) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
+pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let paths = files.iter().map(|file| file.path.as_str());
     let rules = changes.iter().filter_map(|change| change.finding.raw.rule.as_deref());
     let catalog = Catalog::for_rules(root, paths, rules)?;
@@ -37,7 +37,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
         return (false, format!("there is no rule `{rule}` for `{path}`"));
     }
     let matches = |text: &str| catalog.scan(path, text, Some(rule));
-    let difference = Difference::of(&change.diff, path);
+    let difference = LineMap::of(&change.diff, path);
     let before = difference.reversed(&file.text);
     if mistakes(path, &file.text) > mistakes(path, &before) {
         return (false, format!("`{path}` no longer parses"));
@@ -62,8 +62,8 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
 }
 
 /// How many places of a file its grammar cannot read.
-pub(super) fn mistakes(path: &str, text: &str) -> usize {
+pub(crate) fn mistakes(path: &str, text: &str) -> usize {
     let is_mistake =
-        |tree: &scan::Tree| tree.root().dfs().filter(|node| node.is_error() || node.is_missing()).count();
+        |tree: &scan::SyntaxTree| tree.root().dfs().filter(|node| node.is_error() || node.is_missing()).count();
     scan::tree(path, text).as_ref().map_or(0, is_mistake)
 }

@@ -6,13 +6,12 @@
 use std::path::Path;
 
 use super::answer::Body;
-use super::reference::{Reference, references};
-use super::scan;
-use super::source;
-use super::symbols;
+use crate::agents::builtin::code::references::{ObjectionReference, references};
+use crate::agents::builtin::code::{source, symbols};
+use crate::agents::builtin::rules::scan;
 use crate::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
-use crate::files;
 use crate::protocol::request::{CoderWritten, SourceFile};
+use crate::system::files;
 
 /// The largest file a reference is looked up in, in bytes.
 const LARGEST_FILE: u64 = 4 << 20;
@@ -51,14 +50,16 @@ impl Shelf<'_> {
     }
 
     /// The reference as it is meant from the flagged file: relative to the nearest folder around it that has it.
-    fn found(&self, reference: Reference, from: &str) -> Reference {
+    fn found(&self, reference: ObjectionReference, from: &str) -> ObjectionReference {
         let meant =
             |path: &str| meanings(path, from).find(|path| self.text(path).is_some() || self.has_folder(path));
         match reference {
-            Reference::File(path) => Reference::File(meant(&path).unwrap_or(path)),
-            Reference::Lines(path, first, last) => Reference::Lines(meant(&path).unwrap_or(path), first, last),
-            Reference::Name(path, names) => Reference::Name(meant(&path).unwrap_or(path), names),
-            Reference::Elsewhere(text) => Reference::Elsewhere(text),
+            ObjectionReference::File(path) => ObjectionReference::File(meant(&path).unwrap_or(path)),
+            ObjectionReference::Lines(path, first, last) => {
+                ObjectionReference::Lines(meant(&path).unwrap_or(path), first, last)
+            }
+            ObjectionReference::Name(path, names) => ObjectionReference::Name(meant(&path).unwrap_or(path), names),
+            ObjectionReference::Elsewhere(text) => ObjectionReference::Elsewhere(text),
         }
     }
 
@@ -88,10 +89,10 @@ struct Flagged {
     block: (u32, u32),
 }
 
-pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWritten], root: &Path) -> Body {
+pub(crate) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWritten], root: &Path) -> Body {
     let shelf = Shelf { files, written, root };
     let objection = &dispute.objection;
-    let mut cited: Vec<Reference> =
+    let mut cited: Vec<ObjectionReference> =
         objection.evidence.iter().flat_map(|line| references(line.as_written())).collect();
     if objection.evidence.is_empty() {
         cited = references(objection.text.as_written());
@@ -101,7 +102,7 @@ pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWri
     if let Some(place) = &place {
         cited = cited.into_iter().map(|reference| shelf.found(reference, &place.file)).collect();
     }
-    let checked: Vec<(&Reference, Standing)> =
+    let checked: Vec<(&ObjectionReference, Standing)> =
         cited.iter().map(|reference| (reference, standing(&shelf, reference, flagged.as_ref()))).collect();
     let (ruling, grounds) = rule(&checked);
     let mut citations: Vec<String> =
@@ -117,14 +118,15 @@ pub(super) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWri
     }
 }
 
-fn rule(checked: &[(&Reference, Standing)]) -> (RulingWord, Option<Grounds>) {
+fn rule(checked: &[(&ObjectionReference, Standing)]) -> (RulingWord, Option<Grounds>) {
     let standings = || checked.iter().map(|(_, standing)| *standing);
     let names = |standing: Standing| matches!(standing, Standing::Names(_));
     if standings().all(|standing| standing == Standing::Missing) {
         return (RulingWord::Enforce, None);
     }
     if standings().any(names) && standings().all(|standing| names(standing) || standing == Standing::Whole) {
-        let by_name = checked.iter().any(|(cited, how)| names(*how) && matches!(cited, Reference::Name(..)));
+        let by_name =
+            checked.iter().any(|(cited, how)| names(*how) && matches!(cited, ObjectionReference::Name(..)));
         return (
             RulingWord::Dismiss,
             Some(if by_name { Grounds::AlreadyHandled } else { Grounds::MisunderstoodContext }),
@@ -142,17 +144,17 @@ fn flagged(shelf: &Shelf<'_>, place: &Location) -> Option<Flagged> {
     Some(Flagged { file: place.file.clone(), names, block })
 }
 
-fn standing(shelf: &Shelf<'_>, reference: &Reference, flagged: Option<&Flagged>) -> Standing {
+fn standing(shelf: &Shelf<'_>, reference: &ObjectionReference, flagged: Option<&Flagged>) -> Standing {
     let names = flagged.map_or(&[][..], |flagged| &flagged.names);
     let itself = |path: &str, (first, last): (u32, u32)| {
         flagged.is_some_and(|flagged| flagged.file == path && flagged.block.0 <= last && first <= flagged.block.1)
     };
     match reference {
-        Reference::Elsewhere(_) => Standing::Elsewhere,
-        Reference::File(path) if shelf.is_written(path, None) => Standing::Written(1),
-        Reference::File(path) if shelf.text(path).is_some() || shelf.has_folder(path) => Standing::Whole,
-        Reference::File(_) => Standing::Missing,
-        Reference::Lines(path, first, last) => {
+        ObjectionReference::Elsewhere(_) => Standing::Elsewhere,
+        ObjectionReference::File(path) if shelf.is_written(path, None) => Standing::Written(1),
+        ObjectionReference::File(path) if shelf.text(path).is_some() || shelf.has_folder(path) => Standing::Whole,
+        ObjectionReference::File(_) => Standing::Missing,
+        ObjectionReference::Lines(path, first, last) => {
             let Some(text) = shelf.text(path) else { return Standing::Missing };
             let Some(range) = bytes_of(&text, *first, *last) else { return Standing::Missing };
             if shelf.is_written(path, Some((*first, *last))) {
@@ -167,7 +169,7 @@ fn standing(shelf: &Shelf<'_>, reference: &Reference, flagged: Option<&Flagged>)
             };
             if found { Standing::Names(*first) } else { Standing::Silent(*first) }
         }
-        Reference::Name(path, name) => {
+        ObjectionReference::Name(path, name) => {
             let Some(tree) = shelf.text(path).and_then(|text| scan::tree(path, &text)) else {
                 return Standing::Missing;
             };
@@ -200,8 +202,8 @@ fn has_word(text: &str, names: &[String]) -> bool {
     text.split(|c: char| !is_part(c)).any(|word| names.iter().any(|name| name == word))
 }
 
-fn citation(reference: &Reference, standing: Standing) -> Option<String> {
-    let (Reference::Lines(path, ..) | Reference::Name(path, _)) = reference else { return None };
+fn citation(reference: &ObjectionReference, standing: Standing) -> Option<String> {
+    let (ObjectionReference::Lines(path, ..) | ObjectionReference::Name(path, _)) = reference else { return None };
     match standing {
         Standing::Names(line) | Standing::Silent(line) | Standing::Itself(line) | Standing::Written(line) => {
             Some(format!("{path}:{line}"))
@@ -210,7 +212,7 @@ fn citation(reference: &Reference, standing: Standing) -> Option<String> {
     }
 }
 
-fn rationale(ruling: RulingWord, checked: &[(&Reference, Standing)], flagged: Option<&Flagged>) -> String {
+fn rationale(ruling: RulingWord, checked: &[(&ObjectionReference, Standing)], flagged: Option<&Flagged>) -> String {
     let symbol = flagged.and_then(|flagged| flagged.names.first());
     let symbol = symbol.map_or_else(|| "the flagged code".to_owned(), |name| format!("`{name}`"));
     let what: Vec<String> = checked

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::answer::{Body, Finding};
-use super::catalog::{Catalog, CatalogError};
-use super::scan::{Hit, folded};
+use super::answer::{Body, BuiltinFinding};
+use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
+use crate::agents::builtin::rules::scan::{Hit, folded};
 use crate::protocol::request::SourceFile;
 
-pub(super) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
+pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
     let findings = files.iter().flat_map(|file| {
         let hits = catalog
@@ -25,10 +25,10 @@ fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {
     file.changed.is_empty() || file.changed.iter().any(|&(start, end)| start <= last && first <= end)
 }
 
-fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> Finding {
+fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> BuiltinFinding {
     let note = catalog.info(&hit.rule).and_then(|info| info.note.clone());
     let suggestion = suggestion(&file.text, &hit);
-    Finding {
+    BuiltinFinding {
         severity: hit.tag,
         file: file.path.clone(),
         line: hit.lines.0,

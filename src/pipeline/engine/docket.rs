@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Engine;
 use crate::domain::DisputeNumber;
-use crate::event::{EventKind, Purpose};
+use crate::domain::event::{EventKind, Purpose};
 use crate::pipeline::call;
 use crate::pipeline::due::{self, Policy, Step};
 
@@ -44,14 +44,14 @@ impl Docket {
 }
 
 impl Engine {
-    pub(super) fn note(&mut self, kind: &EventKind) {
+    pub(crate) fn note(&mut self, kind: &EventKind) {
         if self.docket.as_mut().is_some_and(|docket| docket.note(kind)) {
             self.docket = None;
         }
     }
 
     /// The next step that is due, not at work, and can be started now.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         policy: &Policy,
         parked: &BTreeSet<DisputeNumber>,

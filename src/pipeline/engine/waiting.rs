@@ -4,21 +4,19 @@
 
 use super::{Done, Engine, Work};
 use crate::agents::{CommandInput, Session};
+use crate::domain::event::CallId;
 use crate::domain::{Dispute, DisputeNumber, Route};
-use crate::event::CallId;
-use crate::pipeline::RunError;
-use crate::pipeline::call::{self};
 use crate::pipeline::due::Step;
-use crate::pipeline::ports::{Excerpt, Question};
-use crate::pipeline::resolve;
-use crate::workspace::blocks;
+use crate::pipeline::ports::{Excerpt, PersonQuestion};
+use crate::pipeline::{RunError, call, resolve};
+use crate::workspace::code::anchors;
 
 /// The places that are shown of what an objection cites, and the lines around each.
 const CITED: usize = 4;
 const AROUND: u32 = 1;
 
 impl Engine {
-    pub(super) fn ask(&mut self, step: &Step, id: &CallId) -> Result<Work, RunError> {
+    pub(crate) fn ask(&mut self, step: &Step, id: &CallId) -> Result<Work, RunError> {
         let desk = self.desk(&self.bindings);
         let (task, again) = (desk.task(id), desk.again(id));
         let plan = || self.state.plan.iter();
@@ -53,13 +51,13 @@ impl Engine {
         let found = references.filter_map(|found| {
             let (first, last) = found.lines?;
             let text = self.runner.redaction().text(&desk.shown_text(round, &found.path)?);
-            let cut = blocks::excerpt(&text, first, Some(last), AROUND)?;
+            let cut = anchors::excerpt(&text, first, Some(last), AROUND)?;
             Some(Excerpt { file: found.path, first_line: cut.first_line, text: cut.text, lines: cut.lines })
         });
         found.take(CITED).collect()
     }
 
-    fn question(&self, dispute: DisputeNumber) -> Option<Question> {
+    fn question(&self, dispute: DisputeNumber) -> Option<PersonQuestion> {
         let dispute = self.state.disputes.get(&dispute)?;
         let judges: Vec<&str> = self.state.judges().map(|judge| judge.name.0.as_str()).collect();
         let judge = (!judges.is_empty()).then(|| judges.join(", "));
@@ -68,7 +66,7 @@ impl Engine {
         let undecided = self.state.disputes.values().filter(|other| {
             other.is_open() && other.route.is_none() && !self.state.is_sent_to_judge(&other.finding)
         });
-        Some(Question {
+        Some(PersonQuestion {
             excerpt: self.sources.excerpt(&dispute.finding),
             cited: self.cited(dispute),
             dispute: dispute.clone(),
@@ -79,7 +77,7 @@ impl Engine {
         })
     }
 
-    pub(super) fn choose(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
+    pub(crate) fn choose(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
         let question = self.question(dispute)?;
         let mut decider = self.decider.take()?;
         let step = step.clone();
@@ -90,7 +88,7 @@ impl Engine {
         }))
     }
 
-    pub(super) fn ask_person(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
+    pub(crate) fn ask_person(&mut self, step: &Step, dispute: DisputeNumber) -> Option<Work> {
         let question = self.question(dispute)?;
         let mut decider = self.decider.take()?;
         let step = step.clone();
@@ -101,7 +99,7 @@ impl Engine {
         }))
     }
 
-    pub(super) fn verify(&self, step: &Step, round: u32) -> Result<Work, RunError> {
+    pub(crate) fn verify(&self, step: &Step, round: u32) -> Result<Work, RunError> {
         let commands: Vec<Vec<String>> =
             self.runner.settings.review.verify.iter().skip(self.state.verified.len()).cloned().collect();
         let (agents, limits, stop) =

@@ -24,14 +24,14 @@ fn words(finding: &Finding) -> Words<'_> {
 }
 
 /// A list of findings, so kept that the same ones are found without going through all.
-pub(super) struct Same<'a> {
+pub(crate) struct Same<'a> {
     findings: Vec<&'a Finding>,
     by_source: HashMap<&'a str, Vec<usize>>,
     by_words: HashMap<Words<'a>, Vec<usize>>,
 }
 
 impl<'a> Same<'a> {
-    pub(super) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+    pub(crate) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
         let findings: Vec<&Finding> = findings.into_iter().collect();
         let (mut by_source, mut by_words) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
         for (index, finding) in findings.iter().enumerate() {
@@ -44,7 +44,7 @@ impl<'a> Same<'a> {
     }
 
     /// The places in the list of what is the same as a finding, in order.
-    pub(super) fn places(&self, finding: &Finding) -> Vec<usize> {
+    pub(crate) fn places(&self, finding: &Finding) -> Vec<usize> {
         let by_source = sources(finding).filter_map(|source| self.by_source.get(source)).flatten();
         let by_words = self.by_words.get(&words(finding)).into_iter().flatten();
         let mut found: Vec<usize> = by_source.chain(by_words).copied().collect();

@@ -1,14 +1,13 @@
 //! What may be done next: a pure function of the state.
 
-use crate::domain::{Agent, Decision, Resolution, Said, Settler, StageStatus, StageVerdict, Subject};
-use crate::event::{CallAnswer, CallId, EventKind, Part, Purpose};
-use crate::rules::checkpoint::{self, Tally};
-use crate::rules::stages::{self, ARBITER_ATTEMPTS, ATTEMPTS, Arbitration};
-
 use super::state::State;
+use crate::domain::event::{CallAnswer, CallId, EventKind, Part, Purpose};
+use crate::domain::{Agent, Decision, Resolution, Said, Settler, StageStatus, StageVerdict, Subject};
+use crate::rules::stages::checkpoint::{self, Tally};
+use crate::rules::stages::stage::{self, ARBITER_ATTEMPTS, ATTEMPTS, Arbitration};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Ask(CallId),
     Record(Box<EventKind>),
     Decide,
@@ -17,7 +16,7 @@ pub(super) enum Step {
 }
 
 /// What is due. Calls stand side by side; everything else is one step.
-pub(super) fn due(state: &State) -> Vec<Step> {
+pub(crate) fn due(state: &State) -> Vec<Step> {
     let Some(plan) = state.plan.as_ref().filter(|_| state.ended.is_none()) else { return Vec::new() };
     match &plan.subject {
         Subject::Stage { .. } => stage(state, &plan.agents, plan.aggregator.as_ref(), plan.arbiter.as_ref()),
@@ -62,7 +61,7 @@ fn arbitrated(state: &State, arbiter: Option<&Agent>) -> EventKind {
             })
         }
     };
-    match (stages::deadlock(&arbitration), arbiter, decision) {
+    match (stage::deadlock(&arbitration), arbiter, decision) {
         (None, Some(arbiter), Some(decision)) => EventKind::StageDecided {
             decision: decision.clone(),
             by: Settler::Arbiter { name: arbiter.name.clone() },
@@ -76,7 +75,7 @@ fn verdict(state: &State, agents: &[Agent]) -> StageVerdict {
     let missing = agents.iter().filter(|agent| positions.iter().all(|(name, _)| **name != agent.name));
     let missing = missing.map(|agent| agent.name.clone()).collect();
     let answers: Vec<_> = positions.iter().map(|(_, answer)| *answer).collect();
-    stages::verdict(state.synthesis(), &answers, missing)
+    stage::verdict(state.synthesis(), &answers, missing)
 }
 
 fn questions(state: &State, agents: &[Agent], validator: Option<&Agent>) -> Vec<Step> {
@@ -122,7 +121,7 @@ fn is_lacking(answer: &CallAnswer) -> bool {
 }
 
 /// What is wrong with an answer, in words for the agent.
-pub(super) fn why_again(answer: &CallAnswer) -> Option<String> {
+pub(crate) fn why_again(answer: &CallAnswer) -> Option<String> {
     let without = |fields: &[String]| {
         (!fields.is_empty()).then(|| format!("your last answer lacks these fields: {}", fields.join(", ")))
     };

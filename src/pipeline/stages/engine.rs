@@ -9,30 +9,29 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tracing::{Instrument as _, info_span};
 
+use super::due::{self, Step};
+use super::outcome::{self, OpenQuestion, Outcome};
+use super::state::State;
+use crate::domain::event::{CallId, EventKind, Part, Purpose};
 use crate::domain::{AgentName, Certainty, Decision, Settler, StagePlan, Subject};
-use crate::event::{CallId, EventKind, Part, Purpose};
 use crate::pipeline::call::{self, Called};
 use crate::pipeline::ports::{Deadlock, Person, PersonWord};
 use crate::pipeline::runner::Runner;
 use crate::pipeline::{Rest, RunError};
 use crate::protocol::request::{StagePosition, StageSubject, Task};
-use crate::rules::checkpoint::{self, Tally};
+use crate::rules::stages::checkpoint::{self, Tally};
 
-use super::due::{self, Step};
-use super::outcome::{self, OpenQuestion, Outcome};
-use super::state::State;
-
-pub(super) struct Engine {
-    pub(super) runner: Runner,
-    pub(super) state: State,
-    pub(super) person: Option<Box<dyn Person>>,
+pub(crate) struct Engine {
+    pub(crate) runner: Runner,
+    pub(crate) state: State,
+    pub(crate) person: Option<Box<dyn Person>>,
 }
 
 type Work = Pin<Box<dyn Future<Output = (CallId, Called)>>>;
 
 impl Engine {
     /// Runs until nothing can be done any more, and writes down what it came to.
-    pub(super) async fn rest(mut self) -> Result<(Outcome, Rest), RunError> {
+    pub(crate) async fn rest(mut self) -> Result<(Outcome, Rest), RunError> {
         let span = info_span!(parent: &self.runner.span, "stage", name = self.state.plan.as_ref().map(|plan| &*plan.stage));
         let rest = self.run().instrument(span).await?;
         let millis = call::millis(self.runner.started);
@@ -121,7 +120,7 @@ impl Engine {
     }
 
     /// Records an event, takes it into the state, and tells the listeners.
-    pub(super) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
+    pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
         let events = self.runner.record(vec![kind], Vec::new())?;
         events.iter().for_each(|event| self.state.apply(event));
         self.runner.tell(&events);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::outcome::Outcome;
-use crate::config::file::{self, FileError, Links};
+use crate::config::files::file::{self, FileError, Links};
 use crate::domain::StageAnswer;
 
 /// The folder, below that of the project.

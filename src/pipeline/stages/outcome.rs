@@ -3,15 +3,14 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::state::State;
+use crate::domain::event::{CallAnswer, Part};
 use crate::domain::{
     AgentName, Approach, Decision, ExitReason, FailureKind, Opinion, Question, Resolution, RunId, Settler, Spent,
     StageAnswer, StageStatus, StageVerdict, Synthesis, Untrusted,
 };
-use crate::event::{CallAnswer, Part};
-use crate::rules::checkpoint::{self, Tally};
-use crate::rules::stages;
-
-use super::state::State;
+use crate::rules::stages::checkpoint::{self, Tally};
+use crate::rules::stages::stage;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
@@ -94,7 +93,7 @@ fn status(state: &State) -> Option<StageStatus> {
     })
 }
 
-pub(super) fn exit(state: &State) -> ExitReason {
+pub(crate) fn exit(state: &State) -> ExitReason {
     let failed = state.calls.values().filter_map(|answer| match answer {
         CallAnswer::Failed { cause, .. } => Some(cause.as_ref()),
         _ => None,
@@ -121,12 +120,12 @@ pub(super) fn exit(state: &State) -> ExitReason {
 }
 
 /// What a run of a stage or a checkpoint came to; `None` if it is none.
-pub(super) fn outcome(state: &State, run: &RunId, millis: u64) -> Option<Outcome> {
+pub(crate) fn outcome(state: &State, run: &RunId, millis: u64) -> Option<Outcome> {
     let plan = state.plan.as_ref()?;
     let positions = state.positions();
     let synthesis = state.synthesis();
     let step = if state.questions().is_empty() {
-        let advances = |verdict| stages::advances(verdict, synthesis, state.decision.is_some());
+        let advances = |verdict| stage::advances(verdict, synthesis, state.decision.is_some());
         Step::Stage {
             status: status(state),
             verdict: state.verdict.clone().map(Box::new),
@@ -185,7 +184,7 @@ fn failures(state: &State) -> Vec<(AgentName, String)> {
     failures
 }
 
-pub(super) fn open_question(state: &State, id: &str) -> Option<OpenQuestion> {
+pub(crate) fn open_question(state: &State, id: &str) -> Option<OpenQuestion> {
     let question = state.questions().iter().find(|question| question.id == id)?;
     if state.resolutions.contains_key(id) {
         return None;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::config::files::stages::Stage;
 use crate::config::settings::Settings;
-use crate::config::stages::Stage;
 use crate::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
 use crate::pipeline::plan::{self, PlanError as ReviewPlanError};
 use crate::protocol::prompts::{self, PromptError};

@@ -2,31 +2,31 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Part, Purpose};
 use crate::domain::{
     AgentName, Decision, ExitReason, Question, QuestionAnswer, Resolution, Said, Settler, Spent, StageAnswer,
     StagePlan, StageVerdict, Subject, Synthesis, Validation,
 };
-use crate::event::{CallAnswer, CallId, Event, EventKind, Part, Purpose};
 use crate::pipeline::stages::due;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct State {
-    pub(super) plan: Option<StagePlan>,
-    pub(super) calls: BTreeMap<CallId, CallAnswer>,
+pub(crate) struct State {
+    pub(crate) plan: Option<StagePlan>,
+    pub(crate) calls: BTreeMap<CallId, CallAnswer>,
     /// What all calls have used, those too that failed and were made again.
-    pub(super) spent: Spent,
-    pub(super) verdict: Option<StageVerdict>,
-    pub(super) deadlock: Option<String>,
-    pub(super) decision: Option<(Decision, Settler)>,
-    pub(super) resolutions: BTreeMap<String, Resolution>,
+    pub(crate) spent: Spent,
+    pub(crate) verdict: Option<StageVerdict>,
+    pub(crate) deadlock: Option<String>,
+    pub(crate) decision: Option<(Decision, Settler)>,
+    pub(crate) resolutions: BTreeMap<String, Resolution>,
     /// Whether an agent may have written though it may only read.
-    pub(super) violated: bool,
-    pub(super) notices: Vec<String>,
-    pub(super) ended: Option<(ExitReason, u64)>,
+    pub(crate) violated: bool,
+    pub(crate) notices: Vec<String>,
+    pub(crate) ended: Option<(ExitReason, u64)>,
 }
 
 impl State {
-    pub(super) fn of(events: &[Event]) -> Self {
+    pub(crate) fn of(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
             state.apply(event);
@@ -35,7 +35,7 @@ impl State {
     }
 
     /// Takes one more event. Those of reviews are none of its business.
-    pub(super) fn apply(&mut self, event: &Event) {
+    pub(crate) fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::StageStarted { plan } => self.plan = Some((**plan).clone()),
             EventKind::RunResumed => {
@@ -65,7 +65,7 @@ impl State {
     }
 
     /// The attempts at a part by an agent, in order.
-    pub(super) fn attempts(&self, agent: &AgentName, part: &Part) -> Vec<(&CallId, &CallAnswer)> {
+    pub(crate) fn attempts(&self, agent: &AgentName, part: &Part) -> Vec<(&CallId, &CallAnswer)> {
         let is_part = |id: &CallId| matches!(&id.purpose, Purpose::Stage { part: other } if other == part);
         self.calls.iter().filter(|(id, _)| id.agent == *agent && is_part(id)).collect()
     }
@@ -78,7 +78,7 @@ impl State {
     }
 
     /// The answers to a stage, in the order of the plan.
-    pub(super) fn positions(&self) -> Vec<(&AgentName, &StageAnswer)> {
+    pub(crate) fn positions(&self) -> Vec<(&AgentName, &StageAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let position = |name| match self.said(name, &Part::Position)? {
             Said::Position(position) => Some((name, position)),
@@ -88,11 +88,11 @@ impl State {
     }
 
     /// Those who answered a stage, in the order of the plan.
-    pub(super) fn answered(&self) -> Vec<AgentName> {
+    pub(crate) fn answered(&self) -> Vec<AgentName> {
         self.positions().into_iter().map(|(name, _)| name.clone()).collect()
     }
 
-    pub(super) fn synthesis(&self) -> Option<&Synthesis> {
+    pub(crate) fn synthesis(&self) -> Option<&Synthesis> {
         let aggregator = self.plan.as_ref()?.aggregator.as_ref()?;
         match self.said(&aggregator.name, &Part::Aggregate)? {
             Said::Synthesis(synthesis) => Some(synthesis),
@@ -101,7 +101,7 @@ impl State {
     }
 
     /// The arbiter's own decision, which need not hold.
-    pub(super) fn arbitration(&self) -> Option<&Decision> {
+    pub(crate) fn arbitration(&self) -> Option<&Decision> {
         let arbiter = self.plan.as_ref()?.arbiter.as_ref()?;
         match self.said(&arbiter.name, &Part::Arbitrate)? {
             Said::Decision(decision) => Some(decision),
@@ -109,7 +109,7 @@ impl State {
         }
     }
 
-    pub(super) fn questions(&self) -> &[Question] {
+    pub(crate) fn questions(&self) -> &[Question] {
         match self.plan.as_ref().map(|plan| &plan.subject) {
             Some(Subject::Checkpoint { questions }) => questions,
             _ => &[],
@@ -117,7 +117,7 @@ impl State {
     }
 
     /// The answers to one question, in the order of the plan.
-    pub(super) fn answers(&self, question: &Question) -> Vec<(AgentName, &QuestionAnswer)> {
+    pub(crate) fn answers(&self, question: &Question) -> Vec<(AgentName, &QuestionAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let answer = |name: &AgentName| match self.said(name, &Part::Questions)? {
             Said::Answers { answers } => answers.iter().find(|answer| answer.id == question.id),
@@ -127,7 +127,7 @@ impl State {
     }
 
     /// What the validator says of a majority.
-    pub(super) fn validation(&self, question: &Question) -> Option<(&AgentName, &Validation)> {
+    pub(crate) fn validation(&self, question: &Question) -> Option<(&AgentName, &Validation)> {
         let validator = &self.plan.as_ref()?.arbiter.as_ref()?.name;
         match self.said(validator, &Part::Validate { question: question.id.clone() })? {
             Said::Validation(validation) => Some((validator, validation)),
@@ -136,7 +136,7 @@ impl State {
     }
 
     /// Whether no agent is to be asked any more.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         !due::due(self).iter().any(|step| matches!(step, due::Step::Ask(_)))
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::state::State;
 use crate::domain::{Settler, StageStatus};
-use crate::journal::Journal;
+use crate::history::store::Journal;
 use crate::pipeline::RunError;
 
 /// The specification's bound for the rate of deadlocks.

@@ -3,17 +3,17 @@
 use super::*;
 use crate::agents::samples;
 
-pub(super) const CODE: &str =
+pub(crate) const CODE: &str =
     "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
 
 /// What was heard and asked in a run.
 #[derive(Default)]
-pub(super) struct Heard {
-    pub(super) events: Vec<String>,
-    pub(super) questions: Vec<(u64, Option<String>, Route, usize)>,
+pub(crate) struct Heard {
+    pub(crate) events: Vec<String>,
+    pub(crate) questions: Vec<(u64, Option<String>, Route, usize)>,
 }
 
-pub(super) struct Listener(pub(super) Arc<Mutex<Heard>>);
+pub(crate) struct Listener(pub(crate) Arc<Mutex<Heard>>);
 
 impl EventSink for Listener {
     fn event(&mut self, event: &Event) {
@@ -29,34 +29,34 @@ impl EventSink for Listener {
 }
 
 /// Answers every question the same way.
-pub(super) struct Answers {
-    pub(super) heard: Arc<Mutex<Heard>>,
-    pub(super) choice: Option<Choice>,
-    pub(super) ruling: Option<RulingWord>,
+pub(crate) struct Answers {
+    pub(crate) heard: Arc<Mutex<Heard>>,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) ruling: Option<RulingWord>,
 }
 
 impl Decider for Answers {
-    fn choose(&mut self, question: &Question) -> Option<Choice> {
+    fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
         let asked = (question.dispute.number.0, question.judge.clone(), question.default, question.waiting);
         self.heard.lock().unwrap().questions.push(asked);
         assert!(question.excerpt.as_ref().unwrap().text.contains("def key"));
         self.choice.or(Some(Choice { route: question.default, by_person: false, for_all: false }))
     }
 
-    fn rule(&mut self, _question: &Question) -> PersonWord<RulingWord> {
+    fn rule(&mut self, _question: &PersonQuestion) -> PersonWord<RulingWord> {
         let ruled = |ruling| PersonWord::Given((ruling, "because".into()));
         self.ruling.map_or(PersonWord::LeftOpen, ruled)
     }
 }
 
-pub(super) struct Bench {
-    pub(super) folder: tempfile::TempDir,
-    pub(super) settings: Settings,
-    pub(super) choice: Option<Choice>,
-    pub(super) ruling: Option<RulingWord>,
+pub(crate) struct Bench {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) settings: Settings,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) ruling: Option<RulingWord>,
 }
 
-pub(super) fn agent(name: &str, role: Role) -> Agent {
+pub(crate) fn agent(name: &str, role: Role) -> Agent {
     Agent { role, ..samples::agent(name, "text", &[name]) }
 }
 
@@ -80,19 +80,19 @@ pub(crate) fn settings() -> Settings {
 }
 
 /// What a run left: its outcome, its id, what was heard.
-pub(super) struct Left {
-    pub(super) ended: Ended,
-    pub(super) heard: Heard,
-    pub(super) runner: Arc<ScriptedRunner>,
+pub(crate) struct Left {
+    pub(crate) ended: Ended,
+    pub(crate) heard: Heard,
+    pub(crate) runner: Arc<ScriptedRunner>,
 }
 
 impl Left {
-    pub(super) fn states(&self) -> Vec<(String, FindingState)> {
+    pub(crate) fn states(&self) -> Vec<(String, FindingState)> {
         let findings = &self.ended.outcome.findings;
         findings.iter().map(|finding| (finding.finding.id.to_string(), finding.state.clone())).collect()
     }
 
-    pub(super) fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.runner
             .seen()
             .iter()
@@ -102,7 +102,7 @@ impl Left {
 }
 
 impl Bench {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("tree")).unwrap();
         fs::create_dir(folder.path().join("state")).unwrap();
@@ -111,15 +111,15 @@ impl Bench {
         bench
     }
 
-    pub(super) fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.folder.path().join("tree/app.py")
     }
 
-    pub(super) fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         fs::write(self.file(), text).unwrap();
     }
 
-    pub(super) fn setup(&self, runner: &Arc<ScriptedRunner>, heard: &Arc<Mutex<Heard>>) -> Setup {
+    pub(crate) fn setup(&self, runner: &Arc<ScriptedRunner>, heard: &Arc<Mutex<Heard>>) -> Setup {
         Setup {
             workspace: Arc::new(Workspace::discover(&self.folder.path().join("tree")).unwrap()),
             state_dir: self.folder.path().join("state"),
@@ -131,17 +131,17 @@ impl Bench {
         }
     }
 
-    pub(super) fn decider(&self, heard: &Arc<Mutex<Heard>>) -> Box<dyn Decider> {
+    pub(crate) fn decider(&self, heard: &Arc<Mutex<Heard>>) -> Box<dyn Decider> {
         Box::new(Answers { heard: Arc::clone(heard), choice: self.choice, ruling: self.ruling })
     }
 
-    pub(super) fn review(&self, mode: Mode, runner: ScriptedRunner) -> Left {
+    pub(crate) fn review(&self, mode: Mode, runner: ScriptedRunner) -> Left {
         let left = self.begin(mode, runner);
         self.decide_again(&left.ended);
         left
     }
 
-    pub(super) fn begin(&self, mode: Mode, runner: ScriptedRunner) -> Left {
+    pub(crate) fn begin(&self, mode: Mode, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
         let setup = self.setup(&runner, &heard);
@@ -153,7 +153,7 @@ impl Bench {
         Left { ended, heard, runner }
     }
 
-    pub(super) fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
+    pub(crate) fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
         let ended =
@@ -167,7 +167,7 @@ impl Bench {
     }
 
     /// Every run of these tests, decided again from its record, comes to the same.
-    pub(super) fn decide_again(&self, ended: &Ended) {
+    pub(crate) fn decide_again(&self, ended: &Ended) {
         let replayed = self.replay(&ended.outcome.run, &self.settings);
         assert_eq!(replayed.differences, [""; 0]);
         let setup = self.setup(&Arc::default(), &Arc::default());
@@ -178,27 +178,27 @@ impl Bench {
         assert_eq!(decided, recorded.outcome);
     }
 
-    pub(super) fn replay(&self, run: &RunId, settings: &Settings) -> Replayed {
+    pub(crate) fn replay(&self, run: &RunId, settings: &Settings) -> Replayed {
         let setup = self.setup(&Arc::default(), &Arc::default());
         super::replay(&setup.workspace, &setup.state_dir, &setup.journal, run, settings).unwrap()
     }
 }
 
-pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-pub(super) fn review(body: &str, findings: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn review(body: &str, findings: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let body = body.to_owned();
     move |request| Script::prints(format!("{body}\nGLEE-REVIEW-END nonce={} findings={findings}\n", request.nonce))
 }
 
-pub(super) fn respond(text: &str, answers: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn respond(text: &str, answers: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let text = text.to_owned();
     move |request| Script::prints(format!("{text}\nGLEE-RESPONSE-END nonce={} answers={answers}\n", request.nonce))
 }
 
-pub(super) fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let fields = fields.to_owned();
     move |request| {
         let Task::Judge { dispute, .. } = &request.task else { panic!("a judge rules") };
@@ -209,9 +209,9 @@ pub(super) fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync +
     }
 }
 
-pub(super) const TWO: &str = "[MUST] app.py:2 Replace the weak hash\n[LOW] app.py:5 Rename `load`";
+pub(crate) const TWO: &str = "[MUST] app.py:2 Replace the weak hash\n[LOW] app.py:5 Rename `load`";
 
-pub(super) fn edit(bench: &Bench, from: &'static str, to: &'static str) -> impl Fn() + Send + Sync + 'static {
+pub(crate) fn edit(bench: &Bench, from: &'static str, to: &'static str) -> impl Fn() + Send + Sync + 'static {
     let file = bench.file();
     move || {
         let text = fs::read_to_string(&file).unwrap();
@@ -219,23 +219,23 @@ pub(super) fn edit(bench: &Bench, from: &'static str, to: &'static str) -> impl 
     }
 }
 
-pub(super) fn panel(bench: &mut Bench, names: &[&str]) {
+pub(crate) fn panel(bench: &mut Bench, names: &[&str]) {
     bench.settings.agents.retain(|agent| agent.role != Role::Reviewer);
     bench.settings.agents.extend(names.iter().map(|name| agent(name, Role::Reviewer)));
 }
 
 /// A review as JSON, with what prose has no place for.
-pub(super) fn json_review(findings: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn json_review(findings: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let findings = findings.to_owned();
     move |request| Script::prints(format!("{{\"nonce\": \"{}\", \"findings\": [{findings}]}}", request.nonce))
 }
 
-pub(super) fn debates(body: &str, closing: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn debates(body: &str, closing: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let body = body.to_owned();
     move |request| Script::prints(format!("{body}\n{closing} nonce={} answers=1\n", request.nonce))
 }
 
-pub(super) const WEAK: &str = r#"{"severity": "high", "confidence": 80, "category": "security", "file": "app.py", "line": 2,
+pub(crate) const WEAK: &str = r#"{"severity": "high", "confidence": 80, "category": "security", "file": "app.py", "line": 2,
     "title": "Weak hash", "description": "When two inputs collide, `md5` returns the same key."}"#;
-pub(super) const EVAL: &str = r#"{"severity": "medium", "confidence": 60, "category": "bug", "file": "app.py", "line": 6,
+pub(crate) const EVAL: &str = r#"{"severity": "medium", "confidence": 60, "category": "bug", "file": "app.py", "line": 6,
     "title": "Runs what it reads", "description": "If the file is hostile, `eval` executes its content."}"#;

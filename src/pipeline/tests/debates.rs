@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::settings::DebateRounds;
 use crate::domain::Confidence;
+use crate::rules::consensus::claim::Policy;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
@@ -88,7 +89,7 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let mut bench = Bench::new();
     bench.settings.agents.retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b", "s", "u"]);
-    bench.settings.review.consensus.policy = crate::rules::consensus::Policy::Specification;
+    bench.settings.review.consensus.policy = Policy::Specification;
     bench.settings.review.debate = DebateRounds::Three;
     let observed = "[F1] DISAGREE -10: line 2 makes a cache key\n[NEW LOW] app.py:1 `key` has no docstring";
     let left = bench.review(
@@ -183,7 +184,7 @@ fn spec_19_support_in_a_debate_confirms_and_only_who_was_asked_is_missing() {
     let mut bench = Bench::new();
     bench.settings.agents.retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b", "s"]);
-    bench.settings.review.consensus.policy = crate::rules::consensus::Policy::Specification;
+    bench.settings.review.consensus.policy = Policy::Specification;
     bench.settings.review.debate = DebateRounds::Three;
     let vague = r#"{"severity": "medium", "confidence": 30, "title": "Could be better", "description": "Odd."}"#;
     let left = bench.review(

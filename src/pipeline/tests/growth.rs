@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pipeline::due::LOOKED_AT;
-use crate::workspace::blocks::PARSED;
+use crate::workspace::code::anchors::PARSED;
 
 /// What was counted in one run.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::settings::{DebateRounds, Validate};
 use crate::domain::DisputeNumber;
+use crate::rules::consensus::claim::Policy;
 
 fn validate(bench: &mut Bench) {
     bench.settings.review.consensus.validate = Validate::Judge;
@@ -87,7 +88,7 @@ fn a_judge_that_validates_must_be_connected() {
 fn the_policy_specification_leaves_conflicts_and_challenges_to_a_connected_judge() {
     let mut bench = Bench::new();
     panel(&mut bench, &["a", "b"]);
-    bench.settings.review.consensus.policy = crate::rules::consensus::Policy::Specification;
+    bench.settings.review.consensus.policy = Policy::Specification;
     let unsure = WEAK.replace("80", "65");
     let left = bench.review(
         Mode::Review,

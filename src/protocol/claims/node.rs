@@ -2,17 +2,17 @@
 
 use serde::de::{Error as _, Unexpected};
 
-use crate::protocol::json::Loose;
-use crate::protocol::review;
-use crate::protocol::review::issue::{BODIES, FILE, HEADS, LINE};
+use crate::protocol::replies::review;
+use crate::protocol::replies::review::issue::{BODIES, FILE, HEADS, LINE};
+use crate::protocol::text::json::Loose;
 
-pub(super) const MODEL: &[&str] = &["model", "reviewer", "agent"];
+pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
 /// Of several fields that name a severity the first of these counts.
 const SEVERITIES: &[&str] = &["severity", "tag", "priority", "level"];
-pub(super) const SUGGESTION: &[&str] = &["suggestion", "recommendation", "fix"];
-pub(super) const FINDINGS: &[&str] = &["findings", "issues"];
-pub(super) const DOCUMENTS: &[&str] = &["debate", "payload"];
-pub(super) const ANSWERS: &[&str] = &["responses", "defenses", "defences"];
+pub(crate) const SUGGESTION: &[&str] = &["suggestion", "recommendation", "fix"];
+pub(crate) const FINDINGS: &[&str] = &["findings", "issues"];
+pub(crate) const DOCUMENTS: &[&str] = &["debate", "payload"];
+pub(crate) const ANSWERS: &[&str] = &["responses", "defenses", "defences"];
 
 /// The fields whose meaning is known, besides those of a title, a text and a place; the last ones say nothing of a finding.
 const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priority level confidence category \
@@ -23,17 +23,17 @@ const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priori
 
 /// A document: a finding, an answer, what holds some, or a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'a>(pub(super) &'a Loose);
+pub(crate) struct Node<'a>(pub(crate) &'a Loose);
 
 /// A place in one field.
-pub(super) struct Located {
-    pub(super) file: Option<String>,
-    pub(super) line: Option<u32>,
-    pub(super) end: Option<u32>,
+pub(crate) struct Located {
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u32>,
+    pub(crate) end: Option<u32>,
 }
 
 /// The documents of a value, which is one or a list of them.
-pub(super) fn documents(value: &Loose) -> Result<Vec<Node<'_>>, serde_json::Error> {
+pub(crate) fn documents(value: &Loose) -> Result<Vec<Node<'_>>, serde_json::Error> {
     let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of them");
     match value {
         Loose::Nothing => Ok(Vec::new()),
@@ -48,25 +48,25 @@ pub(super) fn documents(value: &Loose) -> Result<Vec<Node<'_>>, serde_json::Erro
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn get(self, names: &[&str]) -> &'a Loose {
+    pub(crate) fn get(self, names: &[&str]) -> &'a Loose {
         self.0.get(names)
     }
 
-    pub(super) fn text(self, names: &[&str]) -> Option<String> {
+    pub(crate) fn text(self, names: &[&str]) -> Option<String> {
         self.get(names).text()
     }
 
     /// As [`Self::text`]; an empty one is none.
-    pub(super) fn filled(self, names: &[&str]) -> Option<String> {
+    pub(crate) fn filled(self, names: &[&str]) -> Option<String> {
         self.text(names).filter(|text| !text.is_empty())
     }
 
-    pub(super) fn file(self) -> Option<String> {
+    pub(crate) fn file(self) -> Option<String> {
         self.text(FILE)
     }
 
     /// The documents in all fields of these names; `None` where there is no such field.
-    pub(super) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
+    pub(crate) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
         let given =
             self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
         let inside = given.map(|(_, value)| documents(value)).collect::<Result<Vec<_>, _>>()?;
@@ -74,25 +74,25 @@ impl<'a> Node<'a> {
     }
 
     /// The first and the last line.
-    pub(super) fn lines(self) -> (Option<u32>, Option<u32>) {
+    pub(crate) fn lines(self) -> (Option<u32>, Option<u32>) {
         let (line, end) = range(self.get(LINE));
         (line, range(self.get(&["end_line"])).0.or(end))
     }
 
-    pub(super) fn severity(self) -> Option<String> {
+    pub(crate) fn severity(self) -> Option<String> {
         SEVERITIES.iter().find_map(|name| self.text(&[name]))
     }
 
-    pub(super) fn has_verdict(self) -> bool {
+    pub(crate) fn has_verdict(self) -> bool {
         is_scalar(self.get(&["verdict"]))
     }
 
-    pub(super) fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self.0, Loose::Text(_))
     }
 
     /// Whether it has a title, a text or a severity of its own; a mere summary says nothing of one finding.
-    pub(super) fn is_finding(self) -> bool {
+    pub(crate) fn is_finding(self) -> bool {
         let title = self.named(&HEADS).next();
         self.is_text()
             || title.is_some_and(|(name, _)| name != "summary")
@@ -101,20 +101,20 @@ impl<'a> Node<'a> {
     }
 
     /// Whether it is a message between agents, around what one of them says.
-    pub(super) fn is_message(self) -> bool {
+    pub(crate) fn is_message(self) -> bool {
         const KINDS: [&str; 3] = ["message", "shutdown_request", "shutdown_response"];
         self.text(&["type"]).is_some_and(|kind| KINDS.contains(&kind.as_str()))
     }
 
     /// Whether it says anything in words, or names a place.
-    pub(super) fn says_something(self) -> bool {
+    pub(crate) fn says_something(self) -> bool {
         let has_words =
             self.named(&HEADS).next().is_some() || self.others().any(|(_, value)| value.string().is_some());
         has_words || is_scalar(self.get(&["content"])) || is_scalar(self.get(LINE))
     }
 
     /// The file and the lines in `location`, which is a text such as `app.py:12` or an object.
-    pub(super) fn located(self) -> Option<Located> {
+    pub(crate) fn located(self) -> Option<Located> {
         match self.get(&["location"]) {
             Loose::Text(place) => Some(match review::split(place.trim()) {
                 Some((file, line, end)) => Located { file: Some(file.to_owned()), line: Some(line), end },
@@ -130,7 +130,7 @@ impl<'a> Node<'a> {
 
     /// Its title and its text: the best name given to either, and the others below. A text in a field of another name
     /// counts where there is none.
-    pub(super) fn texts(self) -> (Option<String>, String) {
+    pub(crate) fn texts(self) -> (Option<String>, String) {
         if let Loose::Text(text) = self.0 {
             return (None, text.clone());
         }
@@ -147,7 +147,7 @@ impl<'a> Node<'a> {
     }
 
     /// The lists and objects in fields of other names.
-    pub(super) fn nested(self) -> impl Iterator<Item = (&'a str, &'a Loose)> {
+    pub(crate) fn nested(self) -> impl Iterator<Item = (&'a str, &'a Loose)> {
         self.others().filter(|(_, value)| is_nested(value))
     }
 
@@ -176,7 +176,7 @@ fn is_scalar(value: &Loose) -> bool {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
-pub(super) fn number(value: &Loose) -> Option<i32> {
+pub(crate) fn number(value: &Loose) -> Option<i32> {
     match value {
         Loose::Number(number) => Some(number.round() as i32),
         Loose::Text(text) => text.trim().trim_start_matches('+').trim_end_matches('%').parse().ok(),
@@ -185,7 +185,7 @@ pub(super) fn number(value: &Loose) -> Option<i32> {
 }
 
 /// A confidence; numbers between 0 and 1 are shares of 100.
-pub(super) fn percent(value: &Loose) -> Option<u8> {
+pub(crate) fn percent(value: &Loose) -> Option<u8> {
     let number = match value {
         Loose::Number(share) if *share > 0.0 && *share < 1.0 => number(&Loose::Number(share * 100.0)),
         value => number(value),

@@ -10,19 +10,21 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding, RulingRecord, Untrusted};
+use crate::domain::{
+    Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding, RulingRecord, Untrusted,
+};
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
     Task, UncertainPair,
 };
-use crate::protocol::{nonce, printable};
-use crate::rules::stages;
+use crate::protocol::text::{nonce, printable};
+use crate::rules::stages::stage;
 
 /// The names a template may use.
-pub(super) type Context = BTreeMap<&'static str, Value>;
+pub(crate) type Context = BTreeMap<&'static str, Value>;
 
 /// The line that ends an answer, its open places in angle brackets.
-pub(super) fn closing(request: &Request) -> String {
+pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
         Task::Review { .. } => format!("GLEE-REVIEW-END nonce={nonce} findings=<n>"),
@@ -47,7 +49,7 @@ pub(super) fn closing(request: &Request) -> String {
     }
 }
 
-pub(super) fn context(request: &Request) -> Context {
+pub(crate) fn context(request: &Request) -> Context {
     let fence = Fence { mark: nonce::mark(&request.nonce) };
     let mut values = Context::from([
         ("again", json!(request.again.as_deref().map(|why| fence.line(why)).unwrap_or_default())),
@@ -173,7 +175,8 @@ fn raised(findings: &[RawFinding]) -> Vec<String> {
     for of_file in findings.chunk_by(|a, b| a.file == b.file) {
         text.push(printable::line(of_file[0].file.as_deref().unwrap_or_default()));
         text.extend(of_file.iter().map(|finding| {
-            let place = finding.line.map(|line| lines((line, finding.end_line.unwrap_or(line)))).unwrap_or_default();
+            let place =
+                finding.line.map(|line| lines((line, finding.end_line.unwrap_or(line)))).unwrap_or_default();
             let tag = finding.severity.tag.map(|tag| format!("[{tag}] ")).unwrap_or_default();
             printable::line(&format!("{place} {tag}{}", finding.title.as_written()))
         }));
@@ -348,7 +351,7 @@ impl Fence<'_> {
 
     fn positions(&self, positions: &[StagePosition]) -> Value {
         let position = |(index, position): (usize, &StagePosition)| {
-            let approach = format!("approach_{}", stages::label(index));
+            let approach = format!("approach_{}", stage::label(index));
             let text = self.around(&format!("answer={approach}"), position.content.as_written());
             json!({ "approach": approach, "agent": self.line(&position.agent.0), "text": text })
         };

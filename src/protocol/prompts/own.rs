@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use minijinja::{Environment, Error, ErrorKind, Value, filters, tests};
 
 /// The bytes of a prompt that a project's template makes, at most.
-pub(super) const LARGEST_PROMPT: usize = 16 << 20;
+pub(crate) const LARGEST_PROMPT: usize = 16 << 20;
 
 /// The bytes that one filter returns, at most.
 const LARGEST_VALUE: usize = 1 << 20;
@@ -19,15 +19,15 @@ const LARGEST_VALUE: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The steps it may take; a loop over a thousand findings takes some ten thousand.
-pub(super) const FUEL: u64 = 500_000;
+pub(crate) const FUEL: u64 = 500_000;
 
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
 
 /// What is wrong with a template: the line, counted from 1, and why.
-pub(super) type Refused = (usize, String);
+pub(crate) type Refused = (usize, String);
 
 /// The environment of such a template: without functions, and with filters whose results are small.
-pub(super) fn environment<'source>() -> Environment<'source> {
+pub(crate) fn environment<'source>() -> Environment<'source> {
     let mut environment = Environment::empty();
     environment.add_filter("length", filters::length);
     environment.add_filter("first", filters::first);
@@ -69,7 +69,7 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
 
 /// Checks that a template uses nothing but the bounded part of the language. The error is the first construct that it
 /// may not use.
-pub(super) fn check(source: &str) -> Result<(), Refused> {
+pub(crate) fn check(source: &str) -> Result<(), Refused> {
     let mut rest = source;
     let line_of = |rest: &str| source[..source.len() - rest.len()].matches('\n').count() + 1;
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
@@ -130,19 +130,19 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
 }
 
 /// A buffer that takes a bounded number of bytes for a bounded time.
-pub(super) struct Capped {
+pub(crate) struct Capped {
     text: Vec<u8>,
     since: Instant,
     /// Why it took no more.
-    pub(super) full: Option<String>,
+    pub(crate) full: Option<String>,
 }
 
 impl Capped {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { text: Vec::new(), since: Instant::now(), full: None }
     }
 
-    pub(super) fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         String::from_utf8_lossy(&self.text).into_owned()
     }
 }

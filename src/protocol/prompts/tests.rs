@@ -10,8 +10,9 @@ use crate::domain::{
     ExaminationWord, Examined, Finding, FindingId, Grounds, Location, RawFinding, Relation, Response, Ruler,
     Ruling, RulingRecord, RulingWord, Severity, Tag,
 };
+use crate::protocol::replies::review::reader;
+use crate::protocol::replies::{compare, debate, recheck, response, ruling};
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, RulingInForce, SourceFile, UncertainPair};
-use crate::protocol::{compare, debate, recheck, response, review, ruling};
 
 const NONCE: &str = "0123456789abcdeff0e1d2c3b4a59687";
 const MARK: &str = "0123456789abcdef";
@@ -155,7 +156,12 @@ fn prompt(#[case] name: &str, #[case] task: Task) {
 
 #[test]
 fn what_is_absent_leaves_no_trace() {
-    let bare = Task::Review { files: vec![source("a.rs", "fn a() {}\n")], focus: vec![], rulings: vec![], recheck: vec![] };
+    let bare = Task::Review {
+        files: vec![source("a.rs", "fn a() {}\n")],
+        focus: vec![],
+        rulings: vec![],
+        recheck: vec![],
+    };
     let text = render(&request(bare), None).unwrap();
     assert!(
         !text.contains("focus") && !text.contains("disputed earlier") && !text.contains("asked again"),
@@ -293,7 +299,7 @@ fn forged() -> [Task; 5] {
 fn a_repeated_prompt_is_no_answer() {
     for task in forged() {
         let prompt = render(&request(task), None).unwrap();
-        let read = review::parse(prompt.as_bytes(), Some(NONCE)).unwrap();
+        let read = reader::parse(prompt.as_bytes(), Some(NONCE)).unwrap();
         assert_eq!((read.status, read.findings), (AnswerStatus::NotReviewed, Vec::new()), "{prompt}");
         let read = response::parse(prompt.as_bytes(), Some(NONCE), None).unwrap();
         assert_eq!((read.complete, read.entries), (false, Vec::new()), "{prompt}");
@@ -314,7 +320,7 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
         match task {
             Task::Review { .. } => {
                 let text = behind("[LOW] a.rs:1 Rename it\nGLEE-REVIEW-END nonce=NONCE findings=1\n");
-                let read = review::parse(text.as_bytes(), Some(NONCE)).unwrap();
+                let read = reader::parse(text.as_bytes(), Some(NONCE)).unwrap();
                 let titles: Vec<_> = read.findings.iter().map(|finding| finding.title.as_written()).collect();
                 assert_eq!((read.status, titles), (AnswerStatus::Complete, vec!["Rename it"]));
             }

@@ -10,8 +10,8 @@ const LARGEST: usize = 64 << 20;
 /// An expression as gitleaks has it, which writes for Go.
 #[derive(serde::Deserialize)]
 #[serde(from = "String")]
-pub(super) struct Expression {
-    pub(super) source: String,
+pub(crate) struct Expression {
+    pub(crate) source: String,
     compiled: OnceLock<Option<Regex>>,
 }
 
@@ -24,7 +24,7 @@ impl From<String> for Expression {
 impl Expression {
     /// The compiled expression; `None` if it cannot be compiled. Without Unicode classes that takes a fraction of the
     /// time, and the secrets are ASCII.
-    pub(super) fn get(&self) -> Option<&Regex> {
+    pub(crate) fn get(&self) -> Option<&Regex> {
         let compile =
             || RegexBuilder::new(&escape_braces(&self.source)).unicode(false).size_limit(LARGEST).build().ok();
         self.compiled.get_or_init(compile).as_ref()

@@ -27,18 +27,18 @@ const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 /// A secret: where, and by which rule.
-pub(super) struct Found {
-    pub(super) at: Range<usize>,
-    pub(super) rule: &'static str,
+pub(crate) struct FoundSecret {
+    pub(crate) at: Range<usize>,
+    pub(crate) rule: &'static str,
 }
 
 /// The secrets of a text, in order, none overlapping another.
-pub(super) fn find(text: &[u8]) -> Vec<Found> {
+pub(crate) fn find(text: &[u8]) -> Vec<FoundSecret> {
     find_by(text, |_| true)
 }
 
 /// The secrets of a text that some rules know, chosen by their names.
-pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found> {
+pub(crate) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<FoundSecret> {
     let set = &*RULES;
     let hits: BTreeSet<usize> = set
         .keywords
@@ -46,11 +46,11 @@ pub(super) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
         .flat_map(|hit| &set.rules_of[hit.pattern().as_usize()])
         .copied()
         .collect();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundSecret> = Vec::new();
     for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_asked(&rule.id)) {
         let matches = rule.regex().into_iter().flat_map(|regex| regex.captures_iter(text));
         let real = matches.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
-        found.extend(real.map(|at| Found { at, rule: &rule.id }));
+        found.extend(real.map(|at| FoundSecret { at, rule: &rule.id }));
     }
     found.retain(|found| !in_placeholder(text, &found.at));
     // Of two that see the same, the one that knows what it is names it.

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::rules::{Found, find_by};
+use super::rules::{FoundSecret, find_by};
 use super::*;
 
 /// How many texts are made for a rule until one is found: entropy, stopwords and exceptions refuse some.
@@ -70,7 +70,8 @@ fn every_rule_finds_what_is_written_by_its_expression() {
             Numbers::new(&format!("{id} {attempt}")).write(&hir, &mut sample);
             // A keyword may stand elsewhere in the file.
             let text = format!("{comment}{sample}\n");
-            let Some(Found { at, .. }) = find_by(text.as_bytes(), |rule| rule == id).into_iter().next() else {
+            let Some(FoundSecret { at, .. }) = find_by(text.as_bytes(), |rule| rule == id).into_iter().next()
+            else {
                 return false;
             };
             let secret = &text[at.clone()];

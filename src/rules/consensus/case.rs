@@ -1,13 +1,17 @@
 //! One group of claims under decision: what every policy asks of it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::debate::{Effect, Index};
 use super::evidence::{self, Evidence};
-use super::normal::{Entry, vendor};
-use super::words::Vectors;
-use super::{Advised, Agreement, Claim, Class, Conflict, Debate, Decision, ExaminationWord, Level, Standing};
-use crate::rules::side_by_side;
+use super::{Advised, Class, Debate, ExaminationWord};
+use crate::rules::consensus::claim::{
+    Agreement, Claim, ClaimChallenge, ClaimConflict, ClaimDecision, ClaimStanding, Level,
+};
+use crate::rules::consensus::debate::reviewers;
+use crate::rules::consensus::normalise::{NormalClaim, vendor};
+use crate::rules::consensus::similarity::vectors::Vectors;
+use crate::rules::parallel;
 
 /// Texts less alike than this say different things.
 const UNLIKE: f32 = 0.1;
@@ -18,28 +22,21 @@ const FAR: usize = 2;
 /// What an advisory that confirms a finding adds to its confidence.
 const ADVISORY: i32 = 10;
 
-pub(super) struct Case<'a> {
-    pub(super) claims: &'a [Claim],
+pub(crate) struct Case<'a> {
+    pub(crate) claims: &'a [Claim],
     /// The members that call it an issue, or all if none does; who speaks for the group first.
-    pub(super) entries: Vec<&'a Entry>,
+    pub(crate) entries: Vec<&'a NormalClaim>,
     /// Members that call it no issue.
-    pub(super) deniers: Vec<&'a Entry>,
-    pub(super) evidence: Vec<Evidence>,
-    pub(super) effect: Effect<'a>,
-    pub(super) reviewers: usize,
+    pub(crate) deniers: Vec<&'a NormalClaim>,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) effect: Effect<'a>,
+    pub(crate) reviewers: usize,
     vendors: &'a HashMap<&'a str, String>,
-    pub(super) unlike: bool,
-}
-
-pub(super) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet<&'a str> {
-    // A tree sorts all it is built from; few of many claims bring a new name.
-    let mut names: HashSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
-    names.extend(debate.reviewers.iter().map(String::as_str));
-    names.into_iter().collect()
+    pub(crate) unlike: bool,
 }
 
 /// What all cases of a run share.
-pub(super) struct Run<'a> {
+pub(crate) struct DecisionRun<'a> {
     claims: &'a [Claim],
     index: Index<'a>,
     reviewers: usize,
@@ -47,22 +44,22 @@ pub(super) struct Run<'a> {
     vendors: HashMap<&'a str, String>,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn of(claims: &'a [Claim], debate: &'a Debate) -> Self {
+impl<'a> DecisionRun<'a> {
+    pub(crate) fn of(claims: &'a [Claim], debate: &'a Debate) -> Self {
         let reviewers = reviewers(claims, debate);
         let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
         Self { claims, index: Index::of(debate), reviewers: reviewers.len(), vendors }
     }
 
     /// Decides every group by `rule`.
-    pub(super) fn decide(
+    pub(crate) fn decide(
         &self,
-        entries: &[Entry],
+        entries: &[NormalClaim],
         vectors: &Vectors,
         groups: &[Vec<usize>],
-        rule: impl Fn(&Case<'_>) -> Decision + Sync,
-    ) -> Vec<Decision> {
-        side_by_side::each(groups, |group| {
+        rule: impl Fn(&Case<'_>) -> ClaimDecision + Sync,
+    ) -> Vec<ClaimDecision> {
+        parallel::each(groups, |group| {
             let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
             let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
             rule(&Case { unlike, ..self.case(group.iter().map(|at| &entries[*at]).collect()) })
@@ -70,14 +67,14 @@ impl<'a> Run<'a> {
     }
 
     /// The case of some entries, one a reviewer, whose texts say the same.
-    pub(super) fn case<'e>(&'e self, entries: Vec<&'e Entry>) -> Case<'e> {
+    pub(crate) fn case<'e>(&'e self, entries: Vec<&'e NormalClaim>) -> Case<'e> {
         let claims = self.claims;
-        let (mut deniers, mut members): (Vec<&Entry>, Vec<&Entry>) =
+        let (mut deniers, mut members): (Vec<&NormalClaim>, Vec<&NormalClaim>) =
             entries.into_iter().partition(|entry| claims[entry.claim].denies);
         if members.is_empty() {
             std::mem::swap(&mut deniers, &mut members);
         }
-        let detail = |entry: &&Entry| claims[entry.claim].description.len();
+        let detail = |entry: &&NormalClaim| claims[entry.claim].description.len();
         members.sort_by_key(|entry| std::cmp::Reverse((entry.confidence, detail(entry))));
         let of_debate: Vec<&Claim> = members
             .iter()
@@ -93,64 +90,64 @@ impl<'a> Run<'a> {
 
 impl<'a> Case<'a> {
     /// The claim that speaks for the group.
-    pub(super) fn lead(&self) -> &'a Claim {
+    pub(crate) fn lead(&self) -> &'a Claim {
         &self.claims[self.entries[0].claim]
     }
 
-    pub(super) fn names(&self) -> Vec<&'a str> {
+    pub(crate) fn names(&self) -> Vec<&'a str> {
         self.entries.iter().map(|entry| self.claims[entry.claim].model.as_str()).collect()
     }
 
     /// Who did not raise it and supports it in round 2.
-    pub(super) fn supporters(&self) -> Vec<&'a str> {
+    pub(crate) fn supporters(&self) -> Vec<&'a str> {
         let raisers = self.names();
         let support = self.effect.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree);
         support.map(|said| said.by.as_str()).filter(|by| !raisers.contains(by)).collect()
     }
 
     /// Phases 2 and 3: how the claims stand to each other.
-    pub(super) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> ClaimStanding {
         let severities = || self.entries.iter().map(|entry| entry.severity as usize);
         let apart = severities().max().unwrap_or(0) - severities().min().unwrap_or(0);
         if !self.deniers.is_empty() {
-            Standing::Conflicted(Conflict::Validity)
+            ClaimStanding::Conflicted(ClaimConflict::Validity)
         } else if self.entries.len() == 1 {
-            Standing::Unique
+            ClaimStanding::Unique
         } else if apart >= FAR {
-            Standing::Conflicted(Conflict::Severity)
+            ClaimStanding::Conflicted(ClaimConflict::Severity)
         } else if self.unlike {
-            Standing::Conflicted(Conflict::Cause)
+            ClaimStanding::Conflicted(ClaimConflict::Cause)
         } else {
-            Standing::Agreed
+            ClaimStanding::Agreed
         }
     }
 
     /// The median of the severities, the higher of two.
-    pub(super) fn severity(&self) -> Level {
+    pub(crate) fn severity(&self) -> Level {
         median(self.entries.iter().map(|entry| entry.severity).collect())
     }
 
     /// What a dispute counts as until it is settled.
-    pub(super) fn highest_severity(&self) -> Level {
+    pub(crate) fn highest_severity(&self) -> Level {
         self.entries.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
 
-    pub(super) fn highest_confidence(&self) -> Option<u8> {
+    pub(crate) fn highest_confidence(&self) -> Option<u8> {
         self.entries.iter().filter_map(|entry| entry.confidence).max()
     }
 
     /// The lowest confidence that is stated, on either side.
-    pub(super) fn lowest_confidence(&self) -> Option<u8> {
+    pub(crate) fn lowest_confidence(&self) -> Option<u8> {
         self.entries.iter().chain(&self.deniers).filter_map(|entry| entry.confidence).min()
     }
 
     /// `min(15, 5 x reviewers)`.
-    pub(super) fn agreement_bonus(&self) -> i32 {
+    pub(crate) fn agreement_bonus(&self) -> i32 {
         i32::try_from(self.entries.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
     /// The same with 2 instead of 5 for a further reviewer of a vendor that has one already.
-    pub(super) fn independent_bonus(&self) -> i32 {
+    pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.entries.iter().map(|entry| {
             let claim = &self.claims[entry.claim];
@@ -160,7 +157,7 @@ impl<'a> Case<'a> {
         points.sum::<i32>().min(15)
     }
 
-    pub(super) fn agreement(&self) -> Agreement {
+    pub(crate) fn agreement(&self) -> Agreement {
         match self.entries.len() + self.supporters().len() {
             1 => Agreement::SingleSourceValidated,
             all if all >= self.reviewers => Agreement::Unanimous,
@@ -169,12 +166,12 @@ impl<'a> Case<'a> {
     }
 
     /// A decision with everything that no policy decides differently.
-    pub(super) fn decision(&self, draft: Draft) -> Decision {
-        let claim = |entry: &&Entry| &self.claims[entry.claim];
+    pub(crate) fn decision(&self, draft: DecisionDraft) -> ClaimDecision {
+        let claim = |entry: &&NormalClaim| &self.claims[entry.claim];
         // Of equals the first in the members' order.
         let described_by = self.entries.iter().rev().max_by_key(|entry| claim(entry).description.len());
         let suggested_by = self.entries.iter().rev().max_by_key(|entry| offer(&claim(entry).suggestion));
-        let index = |entry: Option<&&Entry>| entry.map_or(0, |entry| entry.claim);
+        let index = |entry: Option<&&NormalClaim>| entry.map_or(0, |entry| entry.claim);
         let mut notes = draft.notes;
         notes.extend(self.debate_notes());
         let revised = self.effect.defence.and_then(|said| said.revised_description.clone());
@@ -184,7 +181,7 @@ impl<'a> Case<'a> {
         let severity = if matches!(advised, Advised::Patched { .. }) { severity.lower() } else { severity };
         let (confidence, formula) = self.confidence(draft.original, (draft.bonus, draft.bonus_name), &advised);
         let all = self.entries.iter().chain(&self.deniers);
-        Decision {
+        ClaimDecision {
             members: all.clone().map(|entry| entry.claim).collect(),
             repeats: all.flat_map(|entry| entry.repeats.clone()).collect(),
             class: draft.class,
@@ -254,48 +251,48 @@ impl<'a> Case<'a> {
     }
 
     /// What settles a dispute, as something that can be done.
-    fn action(&self, standing: Standing) -> String {
+    fn action(&self, standing: ClaimStanding) -> String {
         let place = evidence::place(self.lead());
         match standing {
-            Standing::Conflicted(Conflict::Severity) => {
+            ClaimStanding::Conflicted(ClaimConflict::Severity) => {
                 format!(
                     "find out what an attacker or a user can bring about at worst at {place}, and set the severity by that"
                 )
             }
-            Standing::Conflicted(Conflict::Cause) => {
+            ClaimStanding::Conflicted(ClaimConflict::Cause) => {
                 format!("reproduce the symptom at {place} and see which of the changes makes it go away")
             }
-            Standing::Conflicted(Conflict::Validity) | Standing::Agreed | Standing::Unique => {
+            ClaimStanding::Conflicted(ClaimConflict::Validity) | ClaimStanding::Agreed | ClaimStanding::Unique => {
                 evidence::challenge(self.lead(), self.entries[0], self.evidence[0]).test
             }
         }
     }
 
     /// The challenge of phase 5, asked below a confidence of 70 or a score of 5.
-    pub(super) fn challenge(&self, score: Option<i32>) -> Option<evidence::Challenge> {
+    pub(crate) fn challenge(&self, score: Option<i32>) -> Option<ClaimChallenge> {
         let asked = self.highest_confidence().is_some_and(|sure| sure < 70) || score.is_some_and(|score| score < 5);
         asked.then(|| evidence::challenge(self.lead(), self.entries[0], self.evidence[0]))
     }
 }
 
 /// What a policy decides about a case.
-pub(super) struct Draft {
-    pub(super) class: Class,
-    pub(super) standing: Standing,
-    pub(super) agreement: Option<Agreement>,
-    pub(super) severity: Level,
-    pub(super) original: Option<u8>,
-    pub(super) bonus: i32,
-    pub(super) bonus_name: &'static str,
-    pub(super) score: Option<i32>,
-    pub(super) notes: Vec<String>,
-    pub(super) why: String,
-    pub(super) challenge: Option<evidence::Challenge>,
-    pub(super) reversal: String,
+pub(crate) struct DecisionDraft {
+    pub(crate) class: Class,
+    pub(crate) standing: ClaimStanding,
+    pub(crate) agreement: Option<Agreement>,
+    pub(crate) severity: Level,
+    pub(crate) original: Option<u8>,
+    pub(crate) bonus: i32,
+    pub(crate) bonus_name: &'static str,
+    pub(crate) score: Option<i32>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) why: String,
+    pub(crate) challenge: Option<ClaimChallenge>,
+    pub(crate) reversal: String,
 }
 
 /// The median; of two in the middle the level halfway, rounded up.
-pub(super) fn median(mut levels: Vec<Level>) -> Level {
+pub(crate) fn median(mut levels: Vec<Level>) -> Level {
     levels.sort_unstable();
     let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };
     let (low, high) = (levels[last / 2] as usize, levels[last.div_ceil(2)] as usize);

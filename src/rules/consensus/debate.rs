@@ -4,7 +4,10 @@
 
 pub use crate::domain::{DefenceWord, ExaminationWord};
 
-use super::{Claim, Level, evidence};
+use std::collections::{BTreeSet, HashSet};
+
+use crate::rules::consensus::claim::{Claim, Level};
+use crate::rules::consensus::similarity::vectors;
 
 /// The largest adjustment of a confidence that one answer may ask for.
 const LARGEST: i32 = 30;
@@ -48,22 +51,22 @@ pub struct Debate {
 
 /// The debate about one group.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Effect<'a> {
+pub(crate) struct Effect<'a> {
     /// One answer a reviewer, of those who did not raise it themselves first.
-    pub(super) examinations: Vec<&'a Examination>,
-    pub(super) defence: Option<&'a Defence>,
+    pub(crate) examinations: Vec<&'a Examination>,
+    pub(crate) defence: Option<&'a Defence>,
     /// Raisers that withdrew while others did not.
-    pub(super) withdrew: Vec<&'a str>,
+    pub(crate) withdrew: Vec<&'a str>,
 }
 
 /// The debate by claim, so that each group finds its part at once.
-pub(super) struct Index<'a> {
+pub(crate) struct Index<'a> {
     examinations: std::collections::HashMap<&'a str, Vec<&'a Examination>>,
     defences: std::collections::HashMap<&'a str, Vec<&'a Defence>>,
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn of(debate: &'a Debate) -> Self {
+    pub(crate) fn of(debate: &'a Debate) -> Self {
         let mut index =
             Self { examinations: std::collections::HashMap::new(), defences: std::collections::HashMap::new() };
         for examination in &debate.examinations {
@@ -77,7 +80,7 @@ impl<'a> Index<'a> {
 
     /// What was said about a group's claims. A reviewer counts once a group; nobody examines its own claim, and only
     /// who raised a claim defends it.
-    pub(super) fn effect(&self, members: &[&'a Claim]) -> Effect<'a> {
+    pub(crate) fn effect(&self, members: &[&'a Claim]) -> Effect<'a> {
         let mut effect = Effect::default();
         let mut defences: Vec<&'a Defence> = Vec::new();
         for claim in members {
@@ -109,21 +112,21 @@ impl<'a> Index<'a> {
 }
 
 impl Effect<'_> {
-    pub(super) fn agreements(&self) -> usize {
+    pub(crate) fn agreements(&self) -> usize {
         self.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree).count()
     }
 
-    pub(super) fn disagreements(&self) -> usize {
+    pub(crate) fn disagreements(&self) -> usize {
         self.examinations.len() - self.agreements()
     }
 
     /// The sum of what round 2 asks for.
-    pub(super) fn adjustments(&self) -> i32 {
+    pub(crate) fn adjustments(&self) -> i32 {
         self.examinations.iter().map(|said| said.adjustment.clamp(-LARGEST, LARGEST)).sum()
     }
 
     /// The boost of the cross-examination.
-    pub(super) fn cross_examination(&self) -> i32 {
+    pub(crate) fn cross_examination(&self) -> i32 {
         match (self.agreements(), self.disagreements()) {
             (2.., _) => 15,
             (1, 0) => 5,
@@ -134,7 +137,7 @@ impl Effect<'_> {
     }
 
     /// The boost of the defence.
-    pub(super) fn defended(&self) -> i32 {
+    pub(crate) fn defended(&self) -> i32 {
         match self.defence {
             Some(said) => match said.word {
                 DefenceWord::Defend if is_substantive(&said.reasoning) => 10,
@@ -146,17 +149,17 @@ impl Effect<'_> {
         }
     }
 
-    pub(super) fn is_conceded(&self) -> bool {
+    pub(crate) fn is_conceded(&self) -> bool {
         self.defence.is_some_and(|said| said.word == DefenceWord::Concede)
     }
 
     /// Withdrawn by its raiser, and nobody else supports it.
-    pub(super) fn is_withdrawn(&self) -> bool {
+    pub(crate) fn is_withdrawn(&self) -> bool {
         self.is_conceded() && self.cross_examination() <= -10
     }
 
     /// Whether somebody disagrees with reasons and the raiser has neither conceded nor revised it.
-    pub(super) fn is_contested(&self) -> bool {
+    pub(crate) fn is_contested(&self) -> bool {
         let against =
             |said: &&Examination| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning);
         let gave_way = self.defence.is_some_and(|said| said.word != DefenceWord::Defend);
@@ -165,16 +168,23 @@ impl Effect<'_> {
 }
 
 /// Whether reasoning names code or a line.
-pub(super) fn is_substantive(reasoning: &str) -> bool {
+pub(crate) fn is_substantive(reasoning: &str) -> bool {
     let has_line = |text: &str, mark: &str| {
         text.match_indices(mark)
             .any(|(at, _)| text[at + mark.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
     };
     let lower = reasoning.to_lowercase();
-    evidence::names_code(reasoning)
+    vectors::names_code(reasoning)
         || has_line(&lower, "line ")
         || has_line(&lower, "lines ")
         || has_line(&lower, ":")
+}
+
+pub(crate) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet<&'a str> {
+    // A tree sorts all it is built from; few of many claims bring a new name.
+    let mut names: HashSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
+    names.extend(debate.reviewers.iter().map(String::as_str));
+    names.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -3,55 +3,11 @@
 
 use std::sync::LazyLock;
 
-use serde::Serialize;
-
-use super::normal::{Category, Entry};
-use super::phrases::Phrases;
-use super::{Advised, Claim, Level};
-
-/// What was checked about a claim against the reviewed code; the default is that nothing was.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// Whether the cited file and line exist.
-    pub place: Option<bool>,
-    /// Whether identifiers of the text occur in the cited block.
-    pub identifiers: Option<bool>,
-    /// Whether an embedded rule found the same.
-    pub confirmed: bool,
-    pub advisory: Advised,
-}
-
-/// The four questions of a challenge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Criteria {
-    /// Specific enough to act on.
-    pub specificity: bool,
-    /// Can be reproduced or verified.
-    pub reproducibility: bool,
-    /// Would affect users in production.
-    pub impact: bool,
-    /// The suggestion is concrete enough.
-    pub actionability: bool,
-}
-
-impl Criteria {
-    fn met(self) -> usize {
-        [self.specificity, self.reproducibility, self.impact, self.actionability].into_iter().filter(|m| *m).count()
-    }
-}
-
-/// A challenge: the question put to a finding and how it stands up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Challenge {
-    pub finding: String,
-    /// What is weakest about its evidence.
-    pub weakest: String,
-    /// What would confirm or deny it.
-    pub test: String,
-    pub criteria: Criteria,
-    /// Whether a senior engineer would act on it: two criteria or more.
-    pub holds: bool,
-}
+use super::Advised;
+use crate::rules::consensus::claim::{Claim, ClaimChallenge, Criteria, Level};
+use crate::rules::consensus::normalise::{Category, NormalClaim};
+use crate::rules::consensus::similarity::phrases::Phrases;
+use crate::rules::consensus::similarity::vectors::names_code;
 
 /// Words that begin a condition under which something happens.
 static CONDITIONS: LazyLock<Phrases> = LazyLock::new(|| {
@@ -92,24 +48,24 @@ static AGAINST_PRACTICE: LazyLock<Phrases> = LazyLock::new(|| {
 
 /// What can be said of a claim's evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Evidence {
+pub(crate) struct Evidence {
     /// It cites code: a line that is not known to be missing, or names from the code.
-    pub(super) cites: bool,
-    pub(super) line: bool,
+    pub(crate) cites: bool,
+    pub(crate) line: bool,
     /// It says what has to happen for it to go wrong.
-    pub(super) trigger: bool,
+    pub(crate) trigger: bool,
     /// A known pattern, or confirmed by a rule.
-    pub(super) known: bool,
+    pub(crate) known: bool,
     /// Its suggestion is against established practice.
-    pub(super) against: bool,
-    pub(super) suggests: bool,
-    pub(super) confirmed: bool,
+    pub(crate) against: bool,
+    pub(crate) suggests: bool,
+    pub(crate) confirmed: bool,
     /// What was cited does not exist.
-    pub(super) refuted: bool,
+    pub(crate) refuted: bool,
 }
 
 impl Evidence {
-    pub(super) fn of(claim: &Claim, entry: &Entry) -> Self {
+    pub(crate) fn of(claim: &Claim, entry: &NormalClaim) -> Self {
         let advised = matches!(claim.checked.advisory, Advised::Confirmed { .. });
         let confirmed = claim.checked.confirmed || advised;
         let refuted = claim.checked.place == Some(false) || claim.checked.identifiers == Some(false);
@@ -139,39 +95,25 @@ impl Evidence {
 
     /// What counts between two sides of a conflict: cited code, a concrete path, a sound severity, a suggestion, a
     /// rule that confirms it; what was cited and does not exist counts against.
-    pub(super) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
+    pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
         let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
         i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
     }
 
     /// Whether it is concrete enough for rule 9.
-    pub(super) fn is_concrete(self) -> bool {
+    pub(crate) fn is_concrete(self) -> bool {
         self.line && self.trigger || self.confirmed
     }
 }
 
-/// Whether a text names code: something in back quotes, a call, or an identifier of several parts.
-pub(super) fn names_code(text: &str) -> bool {
-    text.contains('`')
-        || text.contains("()")
-        || text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| {
-            let inner = word.trim_matches('_');
-            inner.contains('_')
-                || inner
-                    .as_bytes()
-                    .windows(2)
-                    .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
-        })
-}
-
 /// What is noted of a finding whose reviewer states no confidence.
-pub(super) const UNSTATED: &str =
+pub(crate) const UNSTATED: &str =
     "no confidence stated: scored by its evidence, as what needs a review of the evidence";
 
 /// Phase 4's validation score, and whether a critical claim lacks the confidence that it needs. Where no confidence is
 /// stated, the points are those of what needs a review of the evidence, and no rule about a number applies.
-pub(super) fn score(entry: &Entry, evidence: Evidence) -> (i32, bool) {
+pub(crate) fn score(entry: &NormalClaim, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {
         Some(80..) => 3,
@@ -192,7 +134,7 @@ pub(super) fn score(entry: &Entry, evidence: Evidence) -> (i32, bool) {
 }
 
 /// Phase 5: the challenge of a finding.
-pub(super) fn challenge(claim: &Claim, entry: &Entry, evidence: Evidence) -> Challenge {
+pub(crate) fn challenge(claim: &Claim, entry: &NormalClaim, evidence: Evidence) -> ClaimChallenge {
     let criteria = Criteria {
         specificity: evidence.cites,
         reproducibility: evidence.trigger || evidence.confirmed,
@@ -220,7 +162,7 @@ pub(super) fn challenge(claim: &Claim, entry: &Entry, evidence: Evidence) -> Cha
         (true, false) => format!("find an input or a sequence of calls that makes {place} go wrong"),
         (false, _) => "name the file and the line it is about, and an input that makes them go wrong".to_owned(),
     };
-    Challenge {
+    ClaimChallenge {
         finding: format!(
             "{} claims \"{}\" at {place} with severity {}",
             claim.model,
@@ -235,7 +177,7 @@ pub(super) fn challenge(claim: &Claim, entry: &Entry, evidence: Evidence) -> Cha
 }
 
 /// Where a claim stands, in words.
-pub(super) fn place(claim: &Claim) -> String {
+pub(crate) fn place(claim: &Claim) -> String {
     match (&claim.file, claim.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{Claim, Class, Consensus, Debate, Decision, Level, Policy, Standing, Statistics, debate, normal};
+use super::{Class, Debate, Statistics, debate};
+use crate::rules::consensus::claim::{Claim, ClaimDecision, ClaimStanding, Consensus, Level, Policy};
+use crate::rules::consensus::normalise;
 
 /// The consensus of the specification. Its rows are made one after another while it is written: those of 100,000 findings
 /// at once take 0.9 GiB and half of the time.
-pub struct Answer<'a> {
+pub struct MergeAnswer<'a> {
     consensus: &'a Consensus,
     view: View<'a>,
     policy: Policy,
@@ -41,8 +43,8 @@ struct Lists<'a> {
 
 /// The rows of a list, of which each decision has any number. They are made of the decision and its index in `findings`.
 struct Rows<'a> {
-    answer: &'a Answer<'a>,
-    of: fn(&View<'_>, &Decision, usize) -> Vec<Value>,
+    answer: &'a MergeAnswer<'a>,
+    of: fn(&View<'_>, &ClaimDecision, usize) -> Vec<Value>,
 }
 
 impl Serialize for Rows<'_> {
@@ -56,7 +58,7 @@ impl Serialize for Rows<'_> {
     }
 }
 
-impl Serialize for Answer<'_> {
+impl Serialize for MergeAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rows = |of| Rows { answer: self, of };
         let form = Form {
@@ -96,7 +98,7 @@ fn row_if(is_there: bool, row: impl FnOnce() -> Value) -> Vec<Value> {
     is_there.then(row).into_iter().collect()
 }
 
-impl Decision {
+impl ClaimDecision {
     fn is_finding(&self) -> bool {
         matches!(self.class, Class::Accepted | Class::Uncorroborated)
     }
@@ -110,9 +112,14 @@ impl Consensus {
         debate: &'a Debate,
         policy: Policy,
         id: Option<&'a str>,
-    ) -> Answer<'a> {
+    ) -> MergeAnswer<'a> {
         let reviewers = self.statistics.findings_per_model.keys().map(String::as_str).collect();
-        Answer { consensus: self, view: View { claims, index: debate::Index::of(debate), reviewers }, policy, id }
+        MergeAnswer {
+            consensus: self,
+            view: View { claims, index: debate::Index::of(debate), reviewers },
+            policy,
+            id,
+        }
     }
 }
 
@@ -139,24 +146,24 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn members(&self, decision: &Decision) -> impl Iterator<Item = &Claim> {
+    fn members(&self, decision: &ClaimDecision) -> impl Iterator<Item = &Claim> {
         decision.members.iter().map(|at| &self.claims[*at])
     }
 
     /// The members and their repeats.
-    fn all(&self, decision: &Decision) -> Vec<&Claim> {
+    fn all(&self, decision: &ClaimDecision) -> Vec<&Claim> {
         decision.members.iter().chain(&decision.repeats).map(|at| &self.claims[*at]).collect()
     }
 
-    fn severities(&self, decision: &Decision) -> BTreeMap<&str, Level> {
+    fn severities(&self, decision: &ClaimDecision) -> BTreeMap<&str, Level> {
         self.members(decision).map(|claim| (claim.model.as_str(), severity(claim))).collect()
     }
 
-    fn confidences(&self, decision: &Decision) -> BTreeMap<&str, Option<u8>> {
-        self.members(decision).map(|claim| (claim.model.as_str(), normal::confidence(claim))).collect()
+    fn confidences(&self, decision: &ClaimDecision) -> BTreeMap<&str, Option<u8>> {
+        self.members(decision).map(|claim| (claim.model.as_str(), normalise::confidence(claim))).collect()
     }
 
-    fn finding(&self, decision: &Decision) -> Value {
+    fn finding(&self, decision: &ClaimDecision) -> Value {
         let lead = &self.claims[decision.members[0]];
         let said = &self.claims[decision.described_by].description;
         let said = decision.revised.as_ref().unwrap_or(if said.is_empty() { &lead.title } else { said });
@@ -177,11 +184,11 @@ impl View<'_> {
     }
 
     /// Where a finding comes from, if everything in it was first observed in round 2.
-    fn source(&self, decision: &Decision) -> Option<&'static str> {
+    fn source(&self, decision: &ClaimDecision) -> Option<&'static str> {
         self.all(decision).iter().all(|claim| claim.observed).then_some("round2_observation")
     }
 
-    fn trail(&self, decision: &Decision) -> Value {
+    fn trail(&self, decision: &ClaimDecision) -> Value {
         let lead = &self.claims[decision.members[0]];
         let effect = self.index.effect(&self.all(decision));
         let round2 = self.reviewers.iter().map(|name| {
@@ -197,7 +204,7 @@ impl View<'_> {
             "round1": {
                 "original_model": lead.model,
                 "original_severity": severity(lead),
-                "original_confidence": normal::confidence(lead),
+                "original_confidence": normalise::confidence(lead),
             },
             "round2": round2.collect::<Map<String, Value>>(),
             "round3": {
@@ -210,7 +217,7 @@ impl View<'_> {
         })
     }
 
-    fn accepted(&self, decision: &Decision, finding_index: usize) -> Value {
+    fn accepted(&self, decision: &ClaimDecision, finding_index: usize) -> Value {
         row(json!({
             "finding_index": finding_index,
             "agreement_level": decision.agreement,
@@ -222,7 +229,7 @@ impl View<'_> {
         }))
     }
 
-    fn uncorroborated(&self, decision: &Decision, finding_index: usize) -> Value {
+    fn uncorroborated(&self, decision: &ClaimDecision, finding_index: usize) -> Value {
         let lead = &self.claims[decision.members[0]];
         row(json!({
             "finding_index": finding_index,
@@ -237,13 +244,13 @@ impl View<'_> {
     }
 
     /// One row a reviewer whose finding is rejected.
-    fn rejected(&self, decision: &Decision) -> impl Iterator<Item = Value> {
+    fn rejected(&self, decision: &ClaimDecision) -> impl Iterator<Item = Value> {
         self.members(decision).filter(|claim| !claim.denies).map(|claim| {
             row(json!({
                 "original_title": claim.title,
                 "original_model": claim.model,
                 "original_severity": severity(claim),
-                "original_confidence": normal::confidence(claim),
+                "original_confidence": normalise::confidence(claim),
                 "rejection_reason": decision.why,
                 "reversal_criteria": decision.reversal,
                 "notes": decision.notes,
@@ -253,7 +260,7 @@ impl View<'_> {
         })
     }
 
-    fn disputed(&self, decision: &Decision) -> Value {
+    fn disputed(&self, decision: &ClaimDecision) -> Value {
         let lead = &self.claims[decision.members[0]];
         let mut perspectives: BTreeMap<&str, String> = BTreeMap::new();
         for claim in self.members(decision) {
@@ -267,8 +274,8 @@ impl View<'_> {
         }
         let place = super::evidence::place(lead);
         let (conflict, mut questions) = match decision.standing {
-            Standing::Conflicted(conflict) => (Some(conflict), decision.notes.clone()),
-            Standing::Agreed | Standing::Unique => {
+            ClaimStanding::Conflicted(conflict) => (Some(conflict), decision.notes.clone()),
+            ClaimStanding::Agreed | ClaimStanding::Unique => {
                 (None, vec![format!("does \"{}\" happen at {place}?", lead.title)])
             }
         };
@@ -301,6 +308,6 @@ fn severity(claim: &Claim) -> Level {
 }
 
 /// Why, and what to know besides.
-fn notes(decision: &Decision) -> String {
+fn notes(decision: &ClaimDecision) -> String {
     std::iter::once(&decision.why).chain(&decision.notes).cloned().collect::<Vec<_>>().join("; ")
 }

@@ -2,79 +2,19 @@
 //! a repeat of one decision, and every decision in exactly one row.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
-use super::{
-    Advised, Claim, Class, Debate, Decision, DefenceWord, ExaminationWord, Level, Standing, case, evidence,
-};
-
-/// The debate's statistics.
-///
-/// `agreements + conflicts_resolved + disputes_unresolved + unique_findings_accepted + unique_findings_rejected +
-/// unique_findings_uncorroborated + withdrawn` is `groups`; `findings_per_model` adds up to `total_findings_received`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Statistics {
-    pub total_findings_received: usize,
-    pub findings_per_model: BTreeMap<String, usize>,
-    /// Claims folded into another one of the same decision and reviewer, or into one with the same root cause.
-    pub repeats_folded: usize,
-    pub groups: usize,
-    /// Accepted because reviewers agree.
-    pub agreements: usize,
-    /// Conflicts that were resolved, either way.
-    pub conflicts_resolved: usize,
-    /// Left to a judge or a person.
-    pub disputes_unresolved: usize,
-    /// Of one reviewer, accepted.
-    pub unique_findings_accepted: usize,
-    /// Of one reviewer, rejected.
-    pub unique_findings_rejected: usize,
-    /// Of one reviewer, and nobody else has said anything yet.
-    pub unique_findings_uncorroborated: usize,
-    /// Withdrawn by all who raised it.
-    pub withdrawn: usize,
-    /// Security findings looked up in a database of advisories.
-    pub security_advisories_checked: usize,
-    pub round2_cross_examination: Examined,
-    pub round3_defense: Defended,
-    pub confidence_changes: Moves,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Examined {
-    pub responses_received: BTreeMap<String, usize>,
-    pub agreements: usize,
-    pub disagreements: usize,
-    pub partial_agreements: usize,
-    /// Findings that were first observed then.
-    pub new_observations_added: usize,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Defended {
-    pub defenses_received: BTreeMap<String, usize>,
-    pub defended: usize,
-    pub conceded: usize,
-    pub modified: usize,
-}
-
-/// How the decisions' confidences stand to their originals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Moves {
-    pub increased: usize,
-    pub decreased: usize,
-    pub unchanged: usize,
-}
+use super::{Advised, Class, Debate, DefenceWord, ExaminationWord, evidence};
+use crate::rules::consensus::claim::{Claim, ClaimDecision, ClaimStanding, Level, Statistics};
+use crate::rules::consensus::debate;
 
 impl Statistics {
-    pub(super) fn of(claims: &[Claim], debate: &Debate, decisions: &[Decision]) -> Self {
+    pub(crate) fn of(claims: &[Claim], debate: &Debate, decisions: &[ClaimDecision]) -> Self {
         let mut sum = Self {
             total_findings_received: claims.len(),
             groups: decisions.len(),
-            findings_per_model: case::reviewers(claims, debate)
+            findings_per_model: debate::reviewers(claims, debate)
                 .into_iter()
                 .map(|name| (name.to_owned(), 0))
                 .collect(),
@@ -114,17 +54,17 @@ impl Statistics {
         sum
     }
 
-    fn count(&mut self, decision: &Decision) {
+    fn count(&mut self, decision: &ClaimDecision) {
         self.repeats_folded += decision.repeats.len();
         let row = match (decision.class, decision.standing) {
             (Class::Rejected, _) if decision.withdrawn => &mut self.withdrawn,
             (Class::Disputed, _) => &mut self.disputes_unresolved,
             (Class::Uncorroborated, _) => &mut self.unique_findings_uncorroborated,
-            (Class::Accepted | Class::Rejected, Standing::Conflicted(_)) => &mut self.conflicts_resolved,
-            (Class::Accepted, Standing::Agreed) => &mut self.agreements,
-            (Class::Accepted, Standing::Unique) => &mut self.unique_findings_accepted,
-            (Class::Rejected, Standing::Unique) => &mut self.unique_findings_rejected,
-            (Class::Rejected, Standing::Agreed) => &mut self.withdrawn,
+            (Class::Accepted | Class::Rejected, ClaimStanding::Conflicted(_)) => &mut self.conflicts_resolved,
+            (Class::Accepted, ClaimStanding::Agreed) => &mut self.agreements,
+            (Class::Accepted, ClaimStanding::Unique) => &mut self.unique_findings_accepted,
+            (Class::Rejected, ClaimStanding::Unique) => &mut self.unique_findings_rejected,
+            (Class::Rejected, ClaimStanding::Agreed) => &mut self.withdrawn,
         };
         *row += 1;
         let moves = &mut self.confidence_changes;
@@ -137,7 +77,7 @@ impl Statistics {
 }
 
 /// Marks the disputes that need a person: grave, and nothing accepted settles the recommendation without them.
-pub(super) fn escalate(decisions: &mut [Decision]) {
+pub(crate) fn escalate(decisions: &mut [ClaimDecision]) {
     let settled = decisions.iter().any(|d| d.class == Class::Accepted && d.severity >= Level::High);
     for decision in decisions {
         decision.escalate = decision.class == Class::Disputed && decision.severity >= Level::High && !settled;
@@ -145,7 +85,7 @@ pub(super) fn escalate(decisions: &mut [Decision]) {
 }
 
 /// Accepted first; within a class by severity, confidence and agreement, then by place.
-pub(super) fn sort(decisions: &mut [Decision], claims: &[Claim]) {
+pub(crate) fn sort(decisions: &mut [ClaimDecision], claims: &[Claim]) {
     // Keys are sorted, not decisions, which are large.
     decisions.sort_by_cached_key(|decision| {
         let lead = &claims[decision.members[0]];
@@ -158,7 +98,7 @@ pub(super) fn sort(decisions: &mut [Decision], claims: &[Claim]) {
 const NAMED: usize = 3;
 
 /// What was decided, in a few sentences.
-pub(super) fn summary(sum: &Statistics, decisions: &[Decision], debate: &Debate, claims: &[Claim]) -> String {
+pub(crate) fn summary(sum: &Statistics, decisions: &[ClaimDecision], debate: &Debate, claims: &[Claim]) -> String {
     let mut text = String::new();
     let reviewers = sum.findings_per_model.len();
     if sum.total_findings_received == 0 {
@@ -177,7 +117,7 @@ pub(super) fn summary(sum: &Statistics, decisions: &[Decision], debate: &Debate,
             count(Class::Rejected),
         );
         named(&mut text, "Agreed on", decisions, claims, |d| {
-            d.class == Class::Accepted && d.standing == Standing::Agreed
+            d.class == Class::Accepted && d.standing == ClaimStanding::Agreed
         });
         named(&mut text, "Left to a person", decisions, claims, |d| d.class == Class::Disputed);
         let standing = decisions.iter().filter(|d| d.class != Class::Rejected).map(|d| d.severity).max();
@@ -193,15 +133,15 @@ pub(super) fn summary(sum: &Statistics, decisions: &[Decision], debate: &Debate,
 fn named(
     text: &mut String,
     what: &str,
-    decisions: &[Decision],
+    decisions: &[ClaimDecision],
     claims: &[Claim],
-    wanted: impl Fn(&Decision) -> bool,
+    wanted: impl Fn(&ClaimDecision) -> bool,
 ) {
-    let all: Vec<&Decision> = decisions.iter().filter(|decision| wanted(decision)).collect();
+    let all: Vec<&ClaimDecision> = decisions.iter().filter(|decision| wanted(decision)).collect();
     if all.is_empty() {
         return;
     }
-    let name = |decision: &&Decision| {
+    let name = |decision: &&ClaimDecision| {
         let claim = &claims[decision.members[0]];
         format!("{} ({})", claim.title, evidence::place(claim))
     };

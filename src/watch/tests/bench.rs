@@ -3,7 +3,7 @@
 use super::*;
 
 /// Hears what is recorded, and when.
-pub(super) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);
+pub(crate) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);
 
 impl EventSink for Listener {
     fn event(&mut self, event: &Event) {
@@ -12,39 +12,39 @@ impl EventSink for Listener {
 }
 
 /// A tree and a history that several watches may be started in, one after the other.
-pub(super) struct Scene {
-    pub(super) folder: tempfile::TempDir,
-    pub(super) settings: Settings,
-    pub(super) jobs: Vec<Job>,
-    pub(super) stay: bool,
+pub(crate) struct Scene {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) settings: Settings,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) stay: bool,
 }
 
 /// The way into a watch at work.
 #[derive(Clone)]
-pub(super) struct Table {
+pub(crate) struct Table {
     intake: Intake,
-    pub(super) heard: Arc<Mutex<Vec<(Duration, Event)>>>,
+    pub(crate) heard: Arc<Mutex<Vec<(Duration, Event)>>>,
 }
 
 impl Table {
     /// Says a line and returns the answer.
-    pub(super) async fn say(&self, line: Value) -> Value {
+    pub(crate) async fn say(&self, line: Value) -> Value {
         let item = intake::read_keyed(line.to_string().as_bytes()).0;
         let answers = intake::hand_over(&self.intake, vec![item], "pat").await.unwrap();
         serde_json::to_value(&answers[0]).unwrap()
     }
 
-    pub(super) async fn tell(&self, kind: &str, agent: &str) -> Value {
+    pub(crate) async fn tell(&self, kind: &str, agent: &str) -> Value {
         self.say(json!({"type": kind, "agent": agent, "summary": format!("{kind} of {agent}")})).await
     }
 
-    pub(super) async fn order(&self, word: &str) -> Standing {
+    pub(crate) async fn order(&self, word: &str) -> Standing {
         let answer = self.say(json!({"command": word, "reason": "checked by hand"})).await;
         serde_json::from_value(answer["standing"].clone()).unwrap()
     }
 
     /// The cycles that began: when, and why.
-    pub(super) fn cycles(&self) -> Vec<(Duration, BTreeSet<Trigger>)> {
+    pub(crate) fn cycles(&self) -> Vec<(Duration, BTreeSet<Trigger>)> {
         let heard = self.heard.lock().unwrap();
         let begun = heard.iter().filter_map(|(at, event)| match &event.kind {
             EventKind::CycleStarted { triggers, .. } => Some((*at, triggers.clone())),
@@ -53,7 +53,7 @@ impl Table {
         begun.collect()
     }
 
-    pub(super) fn actions(&self) -> Vec<Action> {
+    pub(crate) fn actions(&self) -> Vec<Action> {
         let heard = self.heard.lock().unwrap();
         let decided = heard.iter().filter_map(|(_, event)| match &event.kind {
             EventKind::CycleDecided { action, .. } => Some(*action),
@@ -62,7 +62,7 @@ impl Table {
         decided.collect()
     }
 
-    pub(super) fn notices(&self) -> String {
+    pub(crate) fn notices(&self) -> String {
         let heard = self.heard.lock().unwrap();
         let notices = heard.iter().filter_map(|(_, event)| match &event.kind {
             EventKind::Notice { text } => Some(text.clone()),
@@ -73,7 +73,7 @@ impl Table {
 }
 
 impl Scene {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("tree")).unwrap();
         let mut settings = crate::pipeline::tests::bench::settings();
@@ -83,12 +83,12 @@ impl Scene {
         scene
     }
 
-    pub(super) fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join("tree").join(name), text).unwrap();
     }
 
     /// Watches while `play` goes on, then stops it; the play may also be cut off, as by a kill.
-    pub(super) async fn watch<T>(
+    pub(crate) async fn watch<T>(
         &self,
         runner: ScriptedRunner,
         killed: bool,
@@ -133,19 +133,19 @@ impl Scene {
         (played, ended, runner)
     }
 
-    pub(super) async fn play<T>(&self, runner: ScriptedRunner, play: impl AsyncFnOnce(Table) -> T) -> (T, Ended) {
+    pub(crate) async fn play<T>(&self, runner: ScriptedRunner, play: impl AsyncFnOnce(Table) -> T) -> (T, Ended) {
         let (played, ended, _) = self.watch(runner, false, play).await;
         (played, ended.unwrap())
     }
 }
 
-pub(super) fn result(request: &Request, verdict: &str, issues: &Value) -> String {
+pub(crate) fn result(request: &Request, verdict: &str, issues: &Value) -> String {
     json!({"nonce": request.nonce, "type": "review_result", "reviewer": request.agent, "payload": {
         "verdict": verdict, "summary": "as it is", "issues": issues}})
     .to_string()
 }
 
-pub(super) fn verdict(verdict: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn verdict(verdict: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
         let issue =
             json!({"severity": "high", "description": format!("{} objects", request.agent), "file": "a.py"});
@@ -154,12 +154,12 @@ pub(super) fn verdict(verdict: &'static str) -> impl Fn(&Request) -> Script + Se
     }
 }
 
-pub(super) fn both(codex: &'static str, gemini: &'static str) -> ScriptedRunner {
+pub(crate) fn both(codex: &'static str, gemini: &'static str) -> ScriptedRunner {
     ScriptedRunner::new().on("codex", "peer", verdict(codex)).on("gemini", "peer", verdict(gemini))
 }
 
 /// Codex objects to the first cycle alone.
-pub(super) fn stops_once() -> ScriptedRunner {
+pub(crate) fn stops_once() -> ScriptedRunner {
     let begun = std::sync::atomic::AtomicBool::new(false);
     let codex = move |request: &Request| {
         let word = if begun.swap(true, std::sync::atomic::Ordering::Relaxed) { "approved" } else { "blocker" };
@@ -168,6 +168,6 @@ pub(super) fn stops_once() -> ScriptedRunner {
     ScriptedRunner::new().on("codex", "peer", codex).on("gemini", "peer", verdict("approved"))
 }
 
-pub(super) fn only(trigger: Trigger) -> BTreeSet<Trigger> {
+pub(crate) fn only(trigger: Trigger) -> BTreeSet<Trigger> {
     BTreeSet::from([trigger])
 }

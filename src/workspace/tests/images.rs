@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 
 /// Every file and link below a folder, with its bytes and permissions; `.git` left out.
-pub(super) fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(crate) fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(folder) = waiting.pop() {
@@ -29,12 +29,12 @@ pub(super) fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     found
 }
 
-pub(super) fn set_mode(path: &Path, mode: u32) {
+pub(crate) fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// A tree with everything that is hard to keep.
-pub(super) fn rich(tree: &Tree) {
+pub(crate) fn rich(tree: &Tree) {
     let root = tree.root();
     tree.write("clean.rs", "clean\n");
     tree.write("dirty.rs", "one\n");

@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::domain::{Advice as _, Coverage, RunId, Skip, SkipReason};
-
 use super::*;
+use crate::domain::{Advice as _, Coverage, RunId, Skip, SkipReason};
+use crate::workspace::root::Workspace;
 
 mod diffs;
 mod hostile;

@@ -13,6 +13,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::images::{everything, set_mode};
 use super::*;
+use crate::workspace::snapshot::note::SnapshotNote;
 
 /// What is on the disk, by path.
 type Disk = BTreeMap<PathBuf, (u32, Vec<u8>)>;
@@ -375,7 +376,7 @@ impl World {
     fn as_before(&self, run: &Known, left: &Disk, undone: &Undone) {
         assert_eq!(undone.conflicts, [], "nobody else changed anything");
         let first = &run.calls[0].0;
-        let note = super::super::keep::Note::read(&run.id, &self.tree.state()).unwrap();
+        let note = SnapshotNote::read(&run.id, &self.tree.state()).unwrap();
         let (image, _) = self.open.opened(&run.id, &note.spans[0].before, &self.tree.state()).unwrap();
         let is_kept = |path: &Path| image.contains_key(path.to_str().unwrap().as_bytes());
         for (path, what) in first.iter().filter(|(path, _)| is_kept(path)) {

@@ -161,7 +161,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 }
                 let seen = std::fs::read_to_string(seen).expect("it was asked");
                 assert!(!seen.contains("do-not-show-this"), "{seen}");
-                let allowed = glee::agents::environment::ALLOWED;
+                let allowed = glee::agents::process::environment::ALLOWED;
                 for name in seen.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name) {
                     let own = name.starts_with("GLEE_") || name.starts_with("FAULTS") || name.starts_with("LC_");
                     assert!(own || allowed.contains(&name), "it sees {name}");

@@ -1,9 +1,9 @@
 //! The tables and rules of the debate arbitrator's specification, row by row.
 
 use super::*;
-use crate::rules::consensus::evidence::Criteria;
+use crate::rules::consensus::claim::{ClaimDecision, Criteria};
 
-fn alone(claim: &Claim) -> Decision {
+fn alone(claim: &Claim) -> ClaimDecision {
     merged(std::slice::from_ref(claim), Policy::Specification).decisions.remove(0)
 }
 

@@ -1,0 +1,260 @@
+//! Any agent that speaks the Agent Client Protocol on stdin and stdout: `adapter: acp`.
+//!
+//! What it may do is decided question by question, by the role and the kind of what it asks for (see `permission`).
+//! The answer is read from what it printed, like that of every other program, so a recorded conversation is enough
+//! to read it again.
+
+#[cfg(feature = "acp")]
+mod conversation;
+#[cfg(feature = "acp")]
+mod permission;
+#[cfg(all(test, feature = "acp"))]
+mod tests;
+#[cfg(feature = "acp")]
+mod tree;
+
+use serde_json::Value;
+
+use crate::agents::adapters::interface::{Adapter, Profile};
+use crate::agents::adapters::invocation::{Invocation, Query};
+use crate::agents::adapters::json_events;
+use crate::agents::adapters::parsed_output::{ParsedOutput, ReportedError, number, text};
+use crate::agents::error::AgentError;
+use crate::agents::streams::dialogue::Talk;
+use crate::domain::FailureKind;
+
+const AUTH_REQUIRED: i64 = -32000;
+
+pub(crate) struct Acp;
+
+impl Adapter for Acp {
+    fn profile(&self) -> Profile {
+        Profile {
+            name: "acp",
+            login: "log in with the agent's own program, or set its key in `agents.<name>.env`",
+            ends_when_done: true,
+            ..Profile::default()
+        }
+    }
+
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        if !cfg!(feature = "acp") {
+            return Err(AgentError::new(
+                FailureKind::NotInstalled,
+                "this `glee` was built without the protocol ACP",
+            )
+            .hint("`cargo install --path . --locked --features acp`"));
+        }
+        if let Some(model) = &query.agent.model {
+            let message = format!("`{}` cannot be told over ACP to use the model `{model}`", query.agent.name);
+            return Err(AgentError::new(FailureKind::BadFlags, message)
+                .hint("give the model to its command: `command: [gemini, --acp, -m, <model>]`"));
+        }
+        let args = json_events::own_args(query).collect();
+        Ok(Invocation { stdin: Vec::new(), ..json_events::invocation(query, args, &[], &[]) })
+    }
+
+    fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Talk>> {
+        #[cfg(feature = "acp")]
+        return Some(Box::new(conversation::Conversation {
+            role: query.request.task.role(),
+            root: query.request.root.clone().into(),
+            prompt: query.prompt.to_owned(),
+        }));
+        #[cfg(not(feature = "acp"))]
+        return Some(query).and(None);
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let update = message.pointer("/params/update")?;
+        match text(update, "/sessionUpdate")? {
+            "agent_message_chunk" | "agent_thought_chunk" => json_events::writing(text(update, "/content/text")?),
+            "tool_call" => Some(text(update, "/title")?.to_owned()),
+            _ => None,
+        }
+    }
+
+    fn said(&self, line: &str) -> Option<String> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let update = message.pointer("/params/update")?;
+        match text(update, "/sessionUpdate")? {
+            "agent_message_chunk" => text(update, "/content/text").map(ToOwned::to_owned),
+            "tool_call" => Some("\n".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn hear(&self, heard: &mut ParsedOutput, message: &Value) {
+        if let Some(update) = message.pointer("/params/update") {
+            return hear_update(heard, update);
+        }
+        if let Some(call) = message.pointer("/params/toolCall") {
+            return hear_tool(heard, call);
+        }
+        if let Some(error) = message.get("error") {
+            let detail = error.pointer("/data/details").or_else(|| error.pointer("/data/message"));
+            let detail = detail.or_else(|| error.get("data")).and_then(Value::as_str).unwrap_or_default();
+            let said = format!("{} {detail}", text(error, "/message").unwrap_or_default());
+            let login = error.pointer("/code").and_then(Value::as_i64) == Some(AUTH_REQUIRED);
+            heard.failure = Some(if login {
+                ReportedError::of(FailureKind::NotLoggedIn, said.trim())
+            } else {
+                ReportedError::text(said.trim())
+            });
+        }
+        let Some(result) = message.get("result") else { return };
+        heard.told.session = text(result, "/sessionId").map(ToOwned::to_owned).or(heard.told.session.take());
+        let Some(reason) = text(result, "/stopReason") else { return };
+        heard.done = true;
+        heard.usage.input_tokens = number(result, "/usage/inputTokens").or(heard.usage.input_tokens);
+        heard.usage.output_tokens = number(result, "/usage/outputTokens").or(heard.usage.output_tokens);
+        let failed = |kind, text| Some(ReportedError::of(kind, text));
+        heard.failure = match reason {
+            "max_tokens" => failed(FailureKind::Truncated, "the answer has reached its longest length"),
+            "max_turn_requests" => failed(FailureKind::MaxTurns, "it has used up its turns"),
+            "refusal" => failed(FailureKind::RefusedTool, "it refused to go on"),
+            "cancelled" => failed(FailureKind::RefusedTool, "it gave up after it was refused something"),
+            _ => None,
+        };
+    }
+}
+
+/// A tool is used: what was written before is not the answer. Some agents tell of it with a request alone, and news of
+/// one that is known may come late.
+fn hear_tool(heard: &mut ParsedOutput, call: &Value) {
+    let id = text(call, "/toolCallId").unwrap_or_default();
+    let title = text(call, "/title").unwrap_or_default();
+    if heard.tools.insert(id.to_owned(), title.to_owned()).is_none() {
+        heard.tool_used();
+    }
+}
+
+fn hear_update(heard: &mut ParsedOutput, update: &Value) {
+    match text(update, "/sessionUpdate").unwrap_or_default() {
+        "agent_message_chunk" => {
+            let id = text(update, "/messageId").map(ToOwned::to_owned);
+            if id != heard.open_id && !heard.open.is_empty() {
+                heard.piece("\n");
+            }
+            heard.open_id = id;
+            heard.piece(text(update, "/content/text").unwrap_or_default());
+        }
+        "tool_call" | "tool_call_update" => hear_tool(heard, update),
+        "usage_update" => {
+            heard.usage.usd = update.pointer("/cost/amount").and_then(Value::as_f64).or(heard.usage.usd);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod readings {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::agents::adapters::invocation::{AnswerText, Output, Reading};
+    use crate::domain::event::Transcript;
+
+    fn reading(lines: &[&str], exit_code: Option<i32>, stderr: &str) -> Reading {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), lines.join("\n")).unwrap();
+        let output = Output {
+            stdout: file.path().to_owned(),
+            stderr_tail: stderr.to_owned(),
+            ended: jiff::Timestamp::UNIX_EPOCH,
+            transcript: Transcript {
+                stdout_bytes: 1,
+                stdout_hash: String::new(),
+                stderr_bytes: 0,
+                exit_code,
+                signal: None,
+                held: false,
+            },
+        };
+        Acp.reading(&output)
+    }
+
+    const SESSION: &str = r#"{"jsonrpc":"2.0","id":"2","result":{"sessionId":"s-1"}}"#;
+    const CALL: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"read app.py"}}}"#;
+
+    fn chunk(text: &str) -> String {
+        let update =
+            serde_json::json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+        serde_json::json!({"jsonrpc": "2.0", "method": "session/update", "params": {"update": update}}).to_string()
+    }
+
+    fn stop(reason: &str) -> String {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"3","result":{{"stopReason":"{reason}","usage":{{"inputTokens":11,"outputTokens":7}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn the_answer_is_what_was_said_after_the_last_tool() {
+        let (first, one, two, end) = (chunk("I look."), chunk("[MUST] a.py:1 x"), chunk("\nEND"), stop("end_turn"));
+        // It did not go by itself and was ended.
+        let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
+        assert_eq!(read.answer, Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned())));
+        assert_eq!(read.told.session.as_deref(), Some("s-1"));
+        assert_eq!((read.usage.input_tokens, read.usage.output_tokens), (Some(11), Some(7)));
+    }
+
+    #[test]
+    fn messages_are_kept_apart_and_a_tool_may_show_in_a_request_alone() {
+        let said = |id: &str, text: &str| {
+            let update = serde_json::json!({"sessionUpdate": "agent_message_chunk", "messageId": id,
+                "content": {"type": "text", "text": text}});
+            serde_json::json!({"method": "session/update", "params": {"update": update}}).to_string()
+        };
+        let asks = r#"{"id":"9","method":"session/request_permission","params":{"toolCall":{"toolCallId":"t9"}}}"#;
+        let late = CALL.replace("tool_call\"", "tool_call_update\"");
+        let lines = [
+            SESSION,
+            CALL,
+            &chunk("Now."),
+            asks,
+            &said("a", "I have"),
+            &said("a", " read it."),
+            &said("b", "[MUST]"),
+            &late,
+            &stop("end_turn"),
+        ];
+        let text = AnswerText::Text("I have read it.\n[MUST]".to_owned());
+        assert_eq!(reading(&lines, Some(0), "").answer, Ok(text));
+    }
+
+    #[test]
+    fn every_other_end_is_a_failure_of_a_kind() {
+        let text = chunk("half");
+        let cases = [
+            (stop("max_tokens"), FailureKind::Truncated),
+            (stop("max_turn_requests"), FailureKind::MaxTurns),
+            (stop("cancelled"), FailureKind::RefusedTool),
+            (r#"{"id":"3","error":{"code":-32000,"message":"Authentication required"}}"#.to_owned(), FailureKind::NotLoggedIn),
+            (
+                r#"{"id":"3","error":{"code":-32603,"message":"Internal error","data":{"details":"429 Too Many Requests"}}}"#
+                    .to_owned(),
+                FailureKind::RateLimited { reset: None },
+            ),
+            ("{}".to_owned(), FailureKind::Protocol),
+        ];
+        for (line, kind) in cases {
+            let read = reading(&[SESSION, &text, &line], None, "");
+            assert_eq!(read.answer.unwrap_err().kind, kind, "{line}");
+            assert_eq!(read.partial.as_deref(), Some("half"));
+        }
+        let crashed = reading(&[SESSION], Some(3), "panic: no such thing").answer.unwrap_err();
+        assert_eq!(crashed.message, "`acp` failed (crashed): exit code 3: panic: no such thing");
+    }
+
+    #[test]
+    fn an_update_tells_what_is_done() {
+        assert_eq!(Acp.telling(CALL).as_deref(), Some("read app.py"));
+        assert_eq!(
+            Acp.telling(&chunk("The query is built from text.")).as_deref(),
+            Some("The query is built from text.")
+        );
+        assert_eq!(Acp.telling(SESSION), None);
+    }
+}

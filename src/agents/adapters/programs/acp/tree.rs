@@ -1,0 +1,78 @@
+//! The part of the file system that an agent may ask Glee for: the reviewed tree, without git's own folder.
+//!
+//! A path is looked at as the system would follow it, so a link out of the tree leads nowhere.
+
+use std::path::{Component, Path, PathBuf};
+
+pub(crate) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
+    let root = root.canonicalize().ok()?;
+    if path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let file = resolved(&root.join(path))?;
+    let is_gits = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    let is_allowed = file.strip_prefix(&root).is_ok_and(|inner| !inner.components().any(is_gits));
+    is_allowed.then_some(file)
+}
+
+/// The file behind a path, if it may be written, deleted or made.
+pub(crate) fn writable(root: &Path, path: &Path) -> Option<PathBuf> {
+    let file = readable(root, path)?;
+    // A folder that others reach by a link is theirs to change, and so is what is no plain file.
+    file.symlink_metadata().map_or(true, |found| found.is_file()).then_some(file)
+}
+
+/// The path without links; what does not exist yet lies where its parent really lies.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    // A link that leads to nothing would be followed by a write.
+    if path.symlink_metadata().is_ok() {
+        return None;
+    }
+    Some(resolved(path.parent()?)?.join(path.file_name()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn the_tree_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let root = base.join("tree");
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        std::fs::write(root.join("src/a.py"), "").unwrap();
+        std::fs::write(base.join("outside"), "").unwrap();
+        for (link, to) in [("out", "../outside"), ("dangling", "../none"), ("up", "..")] {
+            std::os::unix::fs::symlink(to, root.join(link)).unwrap();
+        }
+        let cases = [
+            ("src/a.py", true, true),
+            ("src/new/b.py", true, true),
+            ("src", true, false),
+            ("../outside", false, false),
+            ("src/../../outside", false, false),
+            ("out", false, false),
+            ("dangling", false, false),
+            ("up/outside", false, false),
+            (".git/config", false, false),
+            (".GIT/hooks/x", false, false),
+            ("/etc/passwd", false, false),
+        ];
+        for (path, reads, writes) in cases {
+            let path = Path::new(path);
+            assert_eq!(
+                (readable(&root, path).is_some(), writable(&root, path).is_some()),
+                (reads, writes),
+                "{path:?}"
+            );
+        }
+        assert_eq!(writable(&root, &root.join("src/a.py")), Some(root.join("src/a.py")));
+    }
+}

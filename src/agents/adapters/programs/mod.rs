@@ -1,0 +1,12 @@
+//! One file a program, or a form of programs, that Glee can ask.
+
+pub(crate) mod acp;
+pub(crate) mod claude;
+pub(crate) mod codex;
+pub(crate) mod copilot;
+pub(crate) mod gemini;
+pub(crate) mod json;
+pub(crate) mod opencode;
+pub(crate) mod qwen;
+pub mod replay;
+pub(crate) mod text;

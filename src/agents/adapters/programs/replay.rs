@@ -1,0 +1,135 @@
+//! The adapter `replay`: plays back what was kept of a call, in the place of a program.
+//!
+//! Its command is a run's folder of kept calls; an agent of the same name gets what the recorded one printed, with the
+//! nonce of the new request in place of the old one. It prints what was printed and does nothing: files that a
+//! recorded coder changed stay as they are.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::agents::adapters::interface::{Adapter, Profile};
+use crate::agents::adapters::invocation::{Invocation, Output, Query, Reading};
+use crate::agents::calls::record::CallRecord;
+use crate::agents::error::AgentError;
+use crate::domain::FailureKind;
+use crate::system::files;
+
+/// The hidden first argument that makes Glee's binary play a record.
+pub const ARGUMENT: &str = "__replay";
+
+/// Precedes the name of the record's adapter in the last line of stderr.
+const MARK: &str = "glee-replay adapter=";
+
+pub(crate) struct Replay {
+    /// The adapter that a record names.
+    pub(crate) of_record: fn(&str) -> Option<&'static dyn Adapter>,
+    /// The adapters that a record may be of.
+    pub(crate) programs: fn() -> Vec<&'static dyn Adapter>,
+}
+
+impl Adapter for Replay {
+    fn profile(&self) -> Profile {
+        Profile { name: "replay", ..Profile::default() }
+    }
+
+    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
+        let folder = query.agent.command.first().map(String::as_str).unwrap_or_default();
+        let record = Path::new(&query.request.root).join(folder).join(format!("{}.call.json", query.call));
+        if !record.is_file() {
+            let message = format!("there is no record `{}`", record.display());
+            return Err(AgentError::new(FailureKind::NotInstalled, message)
+                .hint("the agent's command has to be a run's folder of kept calls, its name that of the record"));
+        }
+        let args = [Path::new(ARGUMENT), &record];
+        let plain = Invocation::plain(&query.program.path, args, BTreeMap::new(), &query.request.root);
+        Ok(Invocation { stdin: query.request.nonce.clone().into(), ..plain })
+    }
+
+    fn reading(&self, output: &Output) -> Reading {
+        let last = output.stderr_tail.lines().next_back().and_then(|line| line.strip_prefix(MARK));
+        match last.and_then(self.of_record) {
+            Some(adapter) => adapter.reading(output),
+            None => {
+                let said = output.stderr_tail.trim();
+                let message = format!("the record cannot be played: {said}");
+                Reading::from(Err(AgentError::new(FailureKind::Protocol, message)))
+            }
+        }
+    }
+
+    fn telling(&self, line: &str) -> Option<String> {
+        (self.programs)().iter().find_map(|adapter| adapter.telling(line))
+    }
+
+    fn said(&self, line: &str) -> Option<String> {
+        (self.programs)().iter().find_map(|adapter| adapter.said(line))
+    }
+}
+
+/// Plays a record with another nonce. Returns the recorded exit code.
+pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+    let stem = record.to_string_lossy();
+    let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);
+    let CallRecord { nonce: old, adapter, end, .. } = CallRecord::read(record)?;
+    let kept = |name: &str| -> io::Result<Vec<u8>> {
+        let bytes = files::read(format!("{stem}.{name}").as_ref())?;
+        Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
+    };
+    out.write_all(&kept("stdout")?)?;
+    err.write_all(&kept("stderr")?)?;
+    writeln!(err, "\n{MARK}{adapter}")?;
+    let code = end.and_then(|end| end.transcript?.exit_code);
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(bytes, old).filter(|_| !old.is_empty()) {
+        result.extend([&bytes[from..at], new].concat());
+        from = at + old.len();
+    }
+    result.extend(&bytes[from..]);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::agents::adapters::programs::claude;
+    use crate::agents::probe::program::Program;
+    use crate::agents::samples;
+
+    const REPLAY: Replay = Replay { of_record: |_| None, programs: Vec::new };
+
+    #[test]
+    fn a_record_is_played_with_the_new_nonce() {
+        let folder = tempfile::tempdir().unwrap();
+        let recorded = samples::agent("rev", "claude", &["claude"]);
+        let request = samples::review(&recorded);
+        let program = Program::new("/bin/claude");
+        let query = samples::query(&recorded, &program, &request);
+        let invocation = claude::Claude.command(&query).unwrap();
+        let record = folder.path().join("review-1-0.rev.1.call.json");
+        CallRecord::new("claude", &query, &invocation).write(&record).unwrap();
+        let said = format!("{{\"type\":\"result\",\"result\":\"END nonce={}\"}}\n", samples::NONCE);
+        std::fs::write(folder.path().join("review-1-0.rev.1.stdout"), said).unwrap();
+        std::fs::write(folder.path().join("review-1-0.rev.1.stderr"), "noise").unwrap();
+
+        let agent = samples::agent("rev", "replay", &[folder.path().to_str().unwrap()]);
+        let glee = Program::new("/bin/glee");
+        let query = Query { call: "review-1-0.rev.1", ..samples::query(&agent, &glee, &request) };
+        let invocation = REPLAY.command(&query).unwrap();
+        assert_eq!(invocation.args, [ARGUMENT.into(), record.clone().into_os_string()]);
+
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        assert_eq!(play(&record, "fresh", &mut out, &mut err).unwrap(), 1, "no end was recorded");
+        assert_eq!(out, b"{\"type\":\"result\",\"result\":\"END nonce=fresh\"}\n");
+        assert_eq!(err, b"noise\nglee-replay adapter=claude\n");
+
+        let error = REPLAY.command(&Query { call: "judge-1.j.1", ..query }).unwrap_err();
+        assert_eq!(error.kind, FailureKind::NotInstalled);
+    }
+}

@@ -1,0 +1,78 @@
+//! Files of the tree as the fixer reads and writes them: whole, inside the tree, and byte for byte but for the fix.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+use crate::system::files;
+
+/// A file's text, with what has to be put back around it. Errors say why the file is left alone.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SourceText {
+    /// The text with `\n` line ends and without a byte order mark.
+    pub(crate) text: String,
+    mark: bool,
+    crlf: bool,
+}
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+impl SourceText {
+    pub(crate) fn read(root: &Path, path: &str) -> Result<Self, String> {
+        let text = files::read_to_string(&resolve(root, path)?).map_err(io_error(path))?;
+        let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => (true, rest.to_owned()),
+            None => (false, text),
+        };
+        let ends = text.matches('\n').count();
+        match text.matches("\r\n").count() {
+            0 => Ok(Self { text, mark, crlf: false }),
+            count if count == ends => Ok(Self { text: text.replace("\r\n", "\n"), mark, crlf: true }),
+            _ => Err(format!("`{path}` mixes line ends")),
+        }
+    }
+
+    fn bytes(&self) -> String {
+        let text = if self.crlf { self.text.replace('\n', "\r\n") } else { self.text.clone() };
+        if self.mark { format!("{BYTE_ORDER_MARK}{text}") } else { text }
+    }
+}
+
+/// Puts a file in the place of the one that was read, with its permissions.
+pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), String> {
+    let target = resolve(root, path)?;
+    let folder = target.parent().unwrap_or(root);
+    let write = || {
+        let mut file = tempfile::Builder::new().prefix(".glee-fix-").tempfile_in(folder)?;
+        file.write_all(source.bytes().as_bytes())?;
+        file.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
+        file.as_file().sync_all()?;
+        file.persist(&target)?;
+        Ok(())
+    };
+    write().map_err(io_error(path))
+}
+
+/// The absolute path of a regular file inside `root`; no part of it may be a link or lie in a `.git` folder.
+pub(crate) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
+    let outside = || format!("`{path}` is outside the tree");
+    let mut target = root.to_owned();
+    for component in Path::new(path).components() {
+        match component {
+            Component::Normal(name) if !name.eq_ignore_ascii_case(".git") => target.push(name),
+            Component::CurDir => continue,
+            _ => return Err(outside()),
+        }
+        if fs::symlink_metadata(&target).map_err(io_error(path))?.is_symlink() {
+            return Err(outside());
+        }
+    }
+    if !target.is_file() {
+        return Err(format!("`{path}` is no regular file"));
+    }
+    Ok(target)
+}
+
+fn io_error(path: &str) -> impl FnOnce(io::Error) -> String + '_ {
+    move |error| format!("`{path}`: {error}")
+}

@@ -1,0 +1,185 @@
+//! Names in code: what a line belongs to, where something is defined, and what a piece of code mentions.
+
+use std::ops::Range;
+
+use ast_grep_core::Node;
+use ast_grep_core::tree_sitter::StrDoc;
+use ast_grep_language::SupportLang;
+
+use crate::agents::builtin::rules::scan::SyntaxTree;
+
+pub(crate) type Syntax<'a> = Node<'a, StrDoc<SupportLang>>;
+
+/// The functions that test frameworks of JavaScript name their tests with.
+const TEST_CALLS: [&str; 5] = ["test", "it", "describe", "suite", "specify"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Function,
+    Type,
+    Value,
+}
+
+/// The names that stand for the code on a line: of the functions around it, innermost first; of the type as well where
+/// the function is a constructor; outside of any function of the values being assigned and of the type.
+pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
+    let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
+    let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
+    let mut names: Vec<String> = of(Named::Function).collect();
+    let builds_its_type = |name: &String| {
+        ["__init__", "constructor", "new"].contains(&name.as_str()) || of(Named::Type).any(|t| t == *name)
+    };
+    match names.first() {
+        None => names.extend(of(Named::Value).chain(of(Named::Type))),
+        Some(name) if builds_its_type(name) => names.extend(of(Named::Type)),
+        Some(_) => {}
+    }
+    names
+}
+
+/// The lines of the innermost function, type or value around a line, if there is one.
+pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
+    chain(tree, line).iter().find(|node| named(node).is_some()).map(lines)
+}
+
+/// The definition with a name, inside definitions with the names before it: `["TestCart", "test_total"]`.
+pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Syntax<'a>> {
+    let (name, outer) = path.split_last()?;
+    tree.root().dfs().find(|node| {
+        let defines =
+            named(node).is_some_and(|(_, defined)| defined == *name) || test_title(node).as_ref() == Some(name);
+        defines
+            && outer.iter().all(|outer| {
+                node.ancestors().any(|around| {
+                    named(&around).is_some_and(|(_, defined)| defined == *outer)
+                        || test_title(&around).as_ref() == Some(outer)
+                })
+            })
+    })
+}
+
+/// Whether an identifier inside `range` is one of `names`.
+pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]) -> bool {
+    tree.root().dfs().any(|node| {
+        let at = node.range();
+        range.start <= at.start
+            && at.end <= range.end
+            && node.is_named_leaf()
+            && node.kind().contains("identifier")
+            && names.iter().any(|name| node.text() == name.as_str())
+    })
+}
+
+/// The lines of a node, counted from 1.
+pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
+    let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
+    (number(node.start_pos().line()), number(node.end_pos().line()))
+}
+
+/// The innermost node that covers a range of bytes.
+pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax<'a> {
+    let mut node = tree.root();
+    loop {
+        let inner = node.children().find(|child| {
+            let at = child.range();
+            at.start <= range.start && range.end <= at.end && !at.is_empty()
+        });
+        match inner {
+            Some(inner) => node = inner,
+            None => return node,
+        }
+    }
+}
+
+/// The nodes around the first character of a line, innermost first.
+fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
+    let text = tree.source();
+    let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
+    let Some(content) = text.split_inclusive('\n').nth(index) else { return Vec::new() };
+    let before: usize = text.split_inclusive('\n').take(index).map(str::len).sum();
+    let start = before + content.len() - content.trim_start().len();
+    if content.trim().is_empty() {
+        return Vec::new();
+    }
+    let node = covering(tree, &(start..start + 1));
+    let mut nodes: Vec<_> = std::iter::once(node.clone()).chain(node.ancestors()).collect();
+    // A decorator belongs to what it decorates.
+    if let Some(decorated) = nodes.iter().find_map(|node| node.field("definition"))
+        && !nodes.iter().any(|node| node.range() == decorated.range())
+    {
+        nodes.insert(0, decorated);
+    }
+    nodes
+}
+
+fn named(node: &Syntax<'_>) -> Option<(Named, String)> {
+    let field = |name: &str| node.field(name).map(|field| last_name(&field));
+    let is_function = |name: &str| {
+        node.field(name).is_some_and(|value| {
+            matches!(&*value.kind(), "arrow_function" | "function_expression" | "function" | "generator_function")
+        })
+    };
+    let kind = node.kind();
+    let (what, name) = match &*kind {
+        "function_item"
+        | "function_definition"
+        | "function_declaration"
+        | "generator_function_declaration"
+        | "method_definition"
+        | "method_declaration"
+        | "constructor_declaration"
+        | "macro_definition" => (Named::Function, field("name")),
+        "class_definition"
+        | "class_declaration"
+        | "abstract_class_declaration"
+        | "interface_declaration"
+        | "enum_declaration"
+        | "record_declaration"
+        | "struct_item"
+        | "enum_item"
+        | "trait_item"
+        | "type_spec"
+        | "mod_item" => (Named::Type, field("name")),
+        "impl_item" => (Named::Type, field("type")),
+        "variable_declarator" | "public_field_definition" if is_function("value") => {
+            (Named::Function, field("name"))
+        }
+        "field_definition" if is_function("value") => (Named::Function, field("property")),
+        "pair" if is_function("value") => (Named::Function, field("key")),
+        "assignment_expression" if is_function("right") => (Named::Function, field("left")),
+        "variable_declarator"
+        | "const_item"
+        | "static_item"
+        | "const_spec"
+        | "var_spec"
+        | "public_field_definition" => (Named::Value, field("name")),
+        "field_definition" => (Named::Value, field("property")),
+        "let_declaration" => (Named::Value, field("pattern")),
+        "pair" => (Named::Value, field("key")),
+        "assignment" | "assignment_expression" | "short_var_declaration" => (Named::Value, field("left")),
+        _ => return None,
+    };
+    name.filter(|name| !name.is_empty()).map(|name| (what, name))
+}
+
+/// The title of a test written as a call: `test("a title", ...)`.
+fn test_title(node: &Syntax<'_>) -> Option<String> {
+    if node.kind() != "call_expression" {
+        return None;
+    }
+    let function = node.field("function")?.text();
+    if !TEST_CALLS.contains(&function.split('.').next().unwrap_or_default()) {
+        return None;
+    }
+    let title = node.field("arguments")?.child(1)?;
+    matches!(&*title.kind(), "string" | "template_string")
+        .then(|| title.text().trim_matches(['"', '\'', '`']).to_owned())
+}
+
+/// The last identifier of a name such as `exports.total`, `self.cache` or `Vec<T>` without its arguments.
+fn last_name(node: &Syntax<'_>) -> String {
+    let text = node.text();
+    let path = text.split(['<', '[', '(']).next().unwrap_or_default();
+    let word = path.rsplit(['.', ':']).next().unwrap_or_default();
+    word.trim().trim_matches(['"', '\'', '#']).to_owned()
+}

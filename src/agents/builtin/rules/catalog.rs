@@ -1,0 +1,353 @@
+//! The rules of the embedded reviewer: the packaged ones and the project's own in `.glee/rules/*.yml`.
+//!
+//! A rule file that cannot be used fails the whole load with its place: a rule is never passed over in silence.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use ast_grep_config::{
+    DeserializeEnv, GlobalRules, RuleCollection, RuleConfig, RuleConfigError, SerializableGlobalRule,
+    SerializableRuleConfig, from_multiple,
+};
+use ast_grep_language::SupportLang;
+use serde::{Deserialize, Serialize};
+
+use super::packaged::{self, RuleFile};
+use crate::agents::builtin::code::language;
+use crate::agents::builtin::rules::PROJECT_RULES;
+use crate::domain::{Advice, Tag};
+use crate::system::files;
+
+/// The largest rule file that is read, in bytes.
+const LARGEST_FILE: u64 = 1 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RuleOrigin {
+    Packaged,
+    Project,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RuleInfo {
+    /// Its id, unique among all rules.
+    pub id: String,
+    /// The language it is written for, in ast-grep's spelling.
+    pub language: String,
+    /// The defect class; a project's own rule may have none.
+    pub category: Option<String>,
+    pub tag: Tag,
+    /// The title of its findings; may hold `$NAME` for what was matched.
+    pub message: String,
+    pub note: Option<String>,
+    pub fixable: bool,
+    pub origin: RuleOrigin,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    #[error("failed to read `{file}`")]
+    Unreadable {
+        file: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("`{file}` is not a rule file: {problem}")]
+    NotAFile { file: String, problem: &'static str },
+    #[error("invalid rule at `{file}:{line}`: {problem}")]
+    Invalid {
+        file: String,
+        /// The line of the mistake, or the rule's first line.
+        line: u64,
+        problem: String,
+    },
+}
+
+impl Advice for CatalogError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreadable { .. } | Self::NotAFile { .. } => None,
+            Self::Invalid { .. } => Some(
+                "rules are written as for ast-grep (https://ast-grep.github.io/reference/yaml.html), with \
+                 `metadata: {tag: MUST|HIGH|SHOULD|MEDIUM|LOW, category: ...}`"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+pub struct Catalog {
+    pub(crate) rules: RuleCollection<SupportLang>,
+    infos: BTreeMap<String, RuleInfo>,
+}
+
+impl Catalog {
+    /// Loads the packaged rules and those below `root`, as far as they look at one of the `paths`.
+    pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
+        Self::load(&languages(paths), None, &project_files(root)?)
+    }
+
+    /// Loads the rules with these ids, packaged or below `root`, as far as they look at one of the `paths`.
+    pub fn for_rules<'a>(
+        root: &Path,
+        paths: impl IntoIterator<Item = &'a str>,
+        ids: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, CatalogError> {
+        let ids = ids.into_iter().collect();
+        Self::load(&languages(paths), Some(&ids), &project_files(root)?)
+    }
+
+    /// Loads all rules, packaged and below `root`.
+    pub fn all(root: &Path) -> Result<Self, CatalogError> {
+        Self::load(&language::ALL, None, &project_files(root)?)
+    }
+
+    /// Loads all packaged rules and nothing else; this never fails, as a test shows.
+    pub fn packaged() -> Result<Self, CatalogError> {
+        Self::load(&language::ALL, None, &[])
+    }
+
+    pub fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
+        self.infos.values()
+    }
+
+    pub fn info(&self, id: &str) -> Option<&RuleInfo> {
+        self.infos.get(id)
+    }
+
+    fn load(
+        languages: &[SupportLang],
+        ids: Option<&BTreeSet<&str>>,
+        project: &[(String, String)],
+    ) -> Result<Self, CatalogError> {
+        let mut loading = Loading::default();
+        for &language in languages {
+            loading.packaged(language, ids)?;
+        }
+        // A project's rules are all checked, also those for languages that nobody asked for.
+        for (file, text) in project {
+            loading.project(languages, file, text)?;
+        }
+        let Loading { configs, infos } = loading;
+        let rules = RuleCollection::try_new(configs)
+            .map_err(|error| invalid(PROJECT_RULES, 1, &format!("`files` or `ignores`: {error}")))?;
+        Ok(Self { rules, infos })
+    }
+}
+
+fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
+    let mut languages = Vec::new();
+    for language in paths.into_iter().filter_map(language::of_path) {
+        if !languages.contains(&language) {
+            languages.push(language);
+        }
+    }
+    languages
+}
+
+#[derive(Default)]
+struct Loading {
+    configs: Vec<RuleConfig<SupportLang>>,
+    infos: BTreeMap<String, RuleInfo>,
+}
+
+impl Loading {
+    /// Loads the rules with these ids, or all. Compiling a rule is slow, so only these are compiled.
+    fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
+        let families = language::packaged_for(language);
+        let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
+        let mut shared = Vec::new();
+        for file in files() {
+            shared.extend(parse::<SerializableGlobalRule<SupportLang>>(file.path, file.shared)?);
+        }
+        for rule in &mut shared {
+            rule.language = language;
+        }
+        let globals = DeserializeEnv::parse_global_utils(shared)
+            .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
+        for RuleFile { path, rules, .. } in files() {
+            let is_wanted =
+                |document: &&str| packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)));
+            for document in rules.split("\n---\n").filter(is_wanted) {
+                for rule in parse::<SerializableRuleConfig<SupportLang>>(path, document)? {
+                    let fail = |problem: String| invalid(path, line_of(rules, &rule.id), &problem);
+                    let info = info(&rule, RuleOrigin::Packaged).map_err(fail)?;
+                    let config = compile(rule.clone(), language, &globals).map_err(fail)?;
+                    self.infos.entry(info.id.clone()).or_insert(info);
+                    self.configs.push(config);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn project(&mut self, languages: &[SupportLang], file: &str, text: &str) -> Result<(), CatalogError> {
+        for head in parse::<Head>(file, text)? {
+            if language::named(&head.language).is_none() {
+                let known = language::ALL.map(|language| language.to_string()).join(", ");
+                let problem = format!("language `{}` is not one of {known}", head.language);
+                return Err(invalid(file, line_of(text, &head.id), &problem));
+            }
+        }
+        for rule in parse::<SerializableRuleConfig<SupportLang>>(file, text)? {
+            let line = line_of(text, &rule.id);
+            let fail = |problem: &str| invalid(file, line, problem);
+            let info = info(&rule, RuleOrigin::Project).map_err(|problem| fail(&problem))?;
+            if info.id.is_empty() {
+                return Err(fail("the rule has no `id`"));
+            }
+            if self.infos.contains_key(&info.id) || is_packaged(&info.id) {
+                return Err(fail(&format!("the id `{}` is taken by another rule", info.id)));
+            }
+            for &target in language::looked_at(rule.language) {
+                let config =
+                    compile(rule.clone(), target, &GlobalRules::default()).map_err(|error| fail(&error))?;
+                if languages.contains(&target) {
+                    self.configs.push(config);
+                }
+            }
+            self.infos.insert(info.id.clone(), info);
+        }
+        Ok(())
+    }
+}
+
+/// The id of a packaged rule, which stands on its document's first line.
+fn packaged_id(document: &str) -> Option<&str> {
+    document.lines().next()?.strip_prefix("id: ").map(str::trim)
+}
+
+fn is_packaged(id: &str) -> bool {
+    packaged::FILES
+        .iter()
+        .flat_map(|file| file.rules.split("\n---\n"))
+        .any(|document| packaged_id(document) == Some(id))
+}
+
+/// As much of a rule as can be read before its language is known to have a grammar.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    id: String,
+    language: String,
+}
+
+/// The `metadata` that Glee reads; other keys are the author's own.
+#[derive(Default, Deserialize)]
+struct Meta {
+    tag: Option<String>,
+    category: Option<String>,
+}
+
+fn info(rule: &SerializableRuleConfig<SupportLang>, origin: RuleOrigin) -> Result<RuleInfo, String> {
+    let meta: Meta = match &rule.metadata {
+        Some(metadata) => serde_json::to_value(metadata)
+            .and_then(serde_json::from_value)
+            .map_err(|error| format!("`metadata`: {error}"))?,
+        None => Meta::default(),
+    };
+    let tag = match &meta.tag {
+        Some(word) => Tag::parse(word.trim()).ok_or_else(|| {
+            format!("`metadata.tag` is `{word}`, not one of {}", Tag::ALL.map(|tag| tag.to_string()).join(", "))
+        })?,
+        None => tag_of(&rule.severity),
+    };
+    let message = if rule.message.trim().is_empty() { rule.id.clone() } else { rule.message.trim().to_owned() };
+    Ok(RuleInfo {
+        id: rule.id.clone(),
+        language: rule.language.to_string(),
+        category: meta.category,
+        tag,
+        message,
+        note: rule.note.as_ref().map(|note| note.trim().to_owned()),
+        fixable: rule.fix.is_some(),
+        origin,
+    })
+}
+
+/// The tag of a rule that names none.
+fn tag_of(severity: &ast_grep_config::Severity) -> Tag {
+    use ast_grep_config::Severity;
+    match severity {
+        Severity::Error => Tag::High,
+        Severity::Warning => Tag::Medium,
+        Severity::Info | Severity::Hint | Severity::Off => Tag::Low,
+    }
+}
+
+fn compile(
+    mut rule: SerializableRuleConfig<SupportLang>,
+    language: SupportLang,
+    globals: &GlobalRules,
+) -> Result<RuleConfig<SupportLang>, String> {
+    rule.language = language;
+    RuleConfig::try_from(rule, globals).map_err(|error: RuleConfigError| chain(&error))
+}
+
+fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, CatalogError> {
+    from_multiple(text).map_err(|error| {
+        let line = error.location().map_or(1, |place| place.line());
+        invalid(file, line, error.to_string().lines().next().unwrap_or("not a rule"))
+    })
+}
+
+/// The line on which a rule names its id; the first one if it is written in another way.
+fn line_of(text: &str, id: &str) -> u64 {
+    let names = |line: &str| {
+        let value = line.trim_start_matches("- ").trim_start().strip_prefix("id:").map(str::trim);
+        value.map(|value| value.trim_matches(['"', '\''])) == Some(id)
+    };
+    text.lines().zip(1..).find(|(line, _)| names(line)).map_or(1, |(_, number)| number)
+}
+
+fn invalid(file: &str, line: u64, problem: &str) -> CatalogError {
+    CatalogError::Invalid { file: file.to_owned(), line, problem: problem.to_owned() }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{}: {cause}", text.trim_end_matches('.'));
+        source = cause.source();
+    }
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// The project's rule files, sorted by name, each with its path inside the tree and its text.
+fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
+    let unreadable = |file: &str| {
+        let file = file.to_owned();
+        |source| CatalogError::Unreadable { file, source }
+    };
+    let folder = root.join(PROJECT_RULES);
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(PROJECT_RULES)(error)),
+    };
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable(PROJECT_RULES))?.path();
+        if path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let file = format!("{PROJECT_RULES}/{name}");
+            let metadata = std::fs::symlink_metadata(&path).map_err(unreadable(&file))?;
+            if !metadata.is_file() {
+                return Err(CatalogError::NotAFile { file, problem: "no regular file" });
+            }
+            if metadata.len() > LARGEST_FILE {
+                return Err(CatalogError::NotAFile { file, problem: "larger than 1 MiB" });
+            }
+            let text = files::read_to_string(&path).map_err(unreadable(&file))?;
+            Ok((file, text))
+        })
+        .collect()
+}

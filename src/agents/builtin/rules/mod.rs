@@ -1,0 +1,17 @@
+//! The rules of the embedded reviewer: packaged and project rules, matching, waivers, measurement.
+
+#[cfg(feature = "astgrep")]
+pub(crate) mod catalog;
+#[cfg(feature = "astgrep")]
+pub(crate) mod measure;
+#[cfg(feature = "astgrep")]
+pub(crate) mod packaged;
+#[cfg(all(test, feature = "astgrep"))]
+pub(crate) mod samples;
+#[cfg(feature = "astgrep")]
+pub(crate) mod scan;
+#[cfg(feature = "astgrep")]
+pub(crate) mod waiver;
+
+/// The folder of the project's own rules for the embedded reviewer.
+pub(crate) const PROJECT_RULES: &str = ".glee/rules";

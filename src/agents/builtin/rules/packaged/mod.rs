@@ -1,0 +1,42 @@
+//! The packaged rules, as they lie in `packaged/`: for each language the matchers its rules share, then the rules.
+//!
+//! Adding a rule is adding a YAML document to one of these files and a sample of the same name to `tests/rules/`.
+
+use ast_grep_language::SupportLang;
+
+pub(crate) struct RuleFile {
+    pub(crate) language: SupportLang,
+    pub(crate) path: &'static str,
+    /// Matchers that the rules refer to by `matches:`.
+    pub(crate) shared: &'static str,
+    pub(crate) rules: &'static str,
+}
+
+macro_rules! rule_files {
+    ($($language:ident $folder:literal: $($file:literal),+;)+) => {
+        &[$(
+            RuleFile {
+                language: SupportLang::$language,
+                path: concat!($folder, "/shared.yml"),
+                shared: include_str!(concat!($folder, "/shared.yml")),
+                rules: "",
+            },
+            $(RuleFile {
+                language: SupportLang::$language,
+                path: concat!($folder, "/", $file, ".yml"),
+                shared: "",
+                rules: include_str!(concat!($folder, "/", $file, ".yml")),
+            },)+
+        )+]
+    };
+}
+
+pub(crate) const FILES: &[RuleFile] = rule_files! {
+    Rust "rust": "injection", "protection", "robustness";
+    Python "python": "injection", "protection", "robustness";
+    JavaScript "javascript": "injection", "protection", "robustness";
+    TypeScript "typescript": "injection", "robustness";
+    Tsx "tsx": "injection";
+    Go "go": "injection", "protection", "robustness";
+    Java "java": "injection", "protection", "robustness";
+};

@@ -1,0 +1,128 @@
+//! Matching: a catalog's rules over the text of one file.
+//!
+//! Every rule is asked at every node whose kind it can match. Unlike in ast-grep no comment silences a rule: who
+//! objects to a finding does so on the record.
+
+use std::ops::Range;
+use std::path::Path;
+
+use ast_grep_config::RuleConfig;
+use ast_grep_core::matcher::MatcherExt as _;
+use ast_grep_core::tree_sitter::{LanguageExt as _, StrDoc};
+use ast_grep_core::{AstGrep, Matcher as _, NodeMatch};
+use ast_grep_language::SupportLang;
+
+use super::catalog::Catalog;
+use crate::agents::builtin::code::language;
+use crate::domain::Tag;
+use crate::workspace::code::comments;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) rule: String,
+    pub(crate) tag: Tag,
+    /// The defect class, or the rule's id where it has none.
+    pub(crate) category: String,
+    /// The rule's message with what was matched filled in.
+    pub(crate) message: String,
+    /// The first and the last line, counted from 1.
+    pub(crate) lines: (u32, u32),
+    pub(crate) range: Range<usize>,
+    pub(crate) edit: Option<RuleEdit>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RuleEdit {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
+}
+
+pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
+
+/// Parses a file, if its language is known. Any text has a tree; what is no code becomes error nodes.
+pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
+    language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
+}
+
+impl Catalog {
+    /// All matches in a file, or those of one rule, in the order of the text; none in a language without a grammar.
+    pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Vec<Hit> {
+        let Some(tree) = tree(path, text) else { return Vec::new() };
+        let mut rules = self.rules.get_rule_from_lang(Path::new(path), *tree.lang());
+        rules.retain(|candidate| rule.is_none_or(|id| candidate.id == id));
+        let mut by_kind: Vec<Vec<&RuleConfig<SupportLang>>> = Vec::new();
+        for rule in rules {
+            for kind in rule.matcher.potential_kinds().iter().flatten() {
+                if by_kind.len() <= kind {
+                    by_kind.resize(kind + 1, Vec::new());
+                }
+                by_kind[kind].push(rule);
+            }
+        }
+        let mut hits = Vec::new();
+        for node in tree.root().dfs() {
+            for rule in by_kind.get(usize::from(node.kind_id())).into_iter().flatten() {
+                if let Some(matched) = rule.matcher.match_node(node.clone()) {
+                    hits.push(self.hit(rule, &matched));
+                }
+            }
+        }
+        hits.sort_by(|a, b| (a.range.start, a.range.end, &a.rule).cmp(&(b.range.start, b.range.end, &b.rule)));
+        hits
+    }
+
+    fn hit(&self, rule: &RuleConfig<SupportLang>, matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> Hit {
+        let info = self.info(&rule.id);
+        let range = matched.range();
+        let edit = rule.fixer.first().map(|fixer| {
+            let edit = matched.make_edit(&rule.matcher, fixer);
+            RuleEdit {
+                range: edit.position..edit.position + edit.deleted_length,
+                text: String::from_utf8_lossy(&edit.inserted_text).into_owned(),
+            }
+        });
+        Hit {
+            rule: rule.id.clone(),
+            tag: info.map_or(Tag::Low, |info| info.tag),
+            category: info.and_then(|info| info.category.clone()).unwrap_or_else(|| rule.id.clone()),
+            message: rule.get_message(matched).trim().to_owned(),
+            lines: (line(matched.start_pos().line()), last_line(matched)),
+            range,
+            edit,
+        }
+    }
+}
+
+/// Folds what says the same: of the hits of one category that overlap or begin on one line the gravest stays, of equals
+/// one that knows a fix, then the first.
+pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
+    let mut kept: Vec<Hit> = Vec::new();
+    for hit in hits {
+        let same = |other: &&mut Hit| {
+            other.category == hit.category
+                && (other.lines.0 == hit.lines.0
+                    || (other.range.start < hit.range.end && hit.range.start < other.range.end))
+        };
+        match kept.iter_mut().find(same) {
+            Some(other) => {
+                if (hit.tag, hit.edit.is_none()) < (other.tag, other.edit.is_none()) {
+                    *other = hit;
+                }
+            }
+            None => kept.push(hit),
+        }
+    }
+    kept
+}
+
+/// A line number counted from 1, of one counted from 0.
+fn line(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// The line of a match's last byte; a line end that belongs to it opens no further line.
+fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
+    let (start, end) = (matched.start_pos(), matched.end_pos());
+    let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };
+    line(index)
+}

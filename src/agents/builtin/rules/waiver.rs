@@ -1,0 +1,109 @@
+//! Waivers: comments in which the code's author objects to a rule, `glee-allow: <rule> -- <reason>`.
+//!
+//! A waiver stands on a line of the flagged code or in the comment right above it, and only in a comment: the same
+//! words in a string are no waiver. It silences nothing; it is the objection the coder answers with.
+
+use std::ops::Range;
+
+use super::scan::{Hit, SyntaxTree};
+use crate::agents::builtin::code::symbols::{self, Syntax};
+
+const MARK: &str = "glee-allow:";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waiver {
+    /// Why the rule should not apply; empty if none is given.
+    pub(crate) reason: String,
+    /// The bytes to delete to take the waiver out of the text.
+    pub(crate) bytes: Range<usize>,
+}
+
+struct Line {
+    number: u32,
+    /// What is written, without the comment's marks.
+    text: String,
+    /// The bytes of the whole line of the file, or of the comment and the blanks before it.
+    bytes: Range<usize>,
+    /// Whether nothing but the comment stands on the line.
+    alone: bool,
+}
+
+pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
+    let comments = comment_lines(tree);
+    let (first, last) = hit.lines;
+    let on_it = comments.iter().filter(|line| (first..=last).contains(&line.number)).map(std::slice::from_ref);
+    let above = [first, statement_line(tree, hit)].map(|line| block_above(&comments, line));
+    on_it.chain(above).find_map(|lines| read(lines, &hit.rule))
+}
+
+/// Reads the waiver for `rule` in adjacent comment lines: it goes on to the last of them, or to the next waiver.
+fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
+    let starts = |line: &Line| line.text.contains(MARK);
+    let at = lines.iter().position(|line| {
+        let ids = line.text.split_once(MARK).map(|(_, rest)| rest.split("--").next().unwrap_or_default());
+        ids.is_some_and(|ids| ids.split(',').any(|id| id.trim() == rule))
+    })?;
+    let end = lines[at + 1..].iter().position(starts).map_or(lines.len(), |next| at + 1 + next);
+    let mut words: Vec<&str> =
+        lines[at].text.split_once("--").map(|(_, reason)| reason.trim()).into_iter().collect();
+    words.extend(lines[at + 1..end].iter().map(|line| line.text.trim()));
+    let reason = words.join(" ").trim().to_owned();
+    Some(Waiver { reason, bytes: lines[at].bytes.start..lines[end - 1].bytes.end })
+}
+
+/// The lines of the comment that ends right above a line.
+fn block_above(comments: &[Line], line: u32) -> &[Line] {
+    let alone = |number: u32| comments.iter().position(|comment| comment.number == number && comment.alone);
+    let Some(last) = line.checked_sub(1).and_then(alone) else { return &[] };
+    let mut first = last;
+    while first > 0 && comments[first - 1].alone && comments[first - 1].number + 1 == comments[first].number {
+        first -= 1;
+    }
+    &comments[first..=last]
+}
+
+/// The first line of the statement that a hit is part of.
+fn statement_line(tree: &SyntaxTree, hit: &Hit) -> u32 {
+    let node = symbols::covering(tree, &hit.range);
+    let is_statement = |node: &Syntax<'_>| {
+        let kind = node.kind();
+        kind.ends_with("_statement") || kind.ends_with("_declaration") || kind.ends_with("_item")
+    };
+    let statement = std::iter::once(node.clone()).chain(node.ancestors()).find(is_statement);
+    statement.map_or(hit.lines.0, |statement| symbols::lines(&statement).0)
+}
+
+/// All comments of a file, cut into lines, in the order of the text.
+fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
+    let source = tree.source();
+    let mut lines: Vec<Line> = Vec::new();
+    for node in tree.root().dfs().filter(|node| node.kind().ends_with("comment")) {
+        let range = node.range();
+        let (mut number, _) = symbols::lines(&node);
+        let mut start = range.start;
+        for part in source[range.clone()].split_inclusive('\n') {
+            let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
+            let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at + 1);
+            let before = &source[line_start..start];
+            let after = source[(start + part.len()).min(line_end)..line_end].trim();
+            let alone = before.trim().is_empty() && after.is_empty();
+            let bytes = match alone {
+                true => line_start..line_end,
+                false => line_start + before.trim_end().len()..start + part.trim_end().len(),
+            };
+            if !part.trim().is_empty() {
+                lines.push(Line { number, text: unmarked(part), bytes, alone });
+            }
+            start += part.len();
+            number += 1;
+        }
+    }
+    lines.dedup_by(|b, a| a.bytes == b.bytes);
+    lines
+}
+
+/// The text of a comment's line without the marks of any language's comments.
+fn unmarked(line: &str) -> String {
+    let line = line.trim().trim_start_matches(['#', '/', '*', '!']).trim_start();
+    line.trim_end_matches("*/").trim_end().to_owned()
+}

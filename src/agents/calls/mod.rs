@@ -1,0 +1,12 @@
+//! One call of an agent: asked, retried, recorded, priced, and its failures classified.
+
+pub(crate) mod agents;
+pub mod ask;
+pub(crate) mod cooldown;
+pub(crate) mod error_classifier;
+pub mod price;
+pub mod project_commands;
+pub(crate) mod rate_limit_reset;
+pub(crate) mod record;
+pub(crate) mod retry;
+pub(crate) mod state_cache;

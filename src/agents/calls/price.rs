@@ -1,0 +1,71 @@
+//! What tokens cost where a program does not say it: an estimate, and marked as one.
+//!
+//! The list is short and dated. A model that is not on it costs nothing that Glee would know; `agents.<name>.price`
+//! gives the price of one's own contract.
+
+use crate::domain::{Agent, Price, Usage};
+
+/// As the vendors listed them in December 2025: dollars for a million tokens of input, cached input and output, by the
+/// beginning of the model's name; the longest beginning that fits decides, so that a version that is not listed is not
+/// taken for an older one.
+const PRICES: [(&str, Price); 10] = [
+    ("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 }),
+    ("gpt-5-codex", Price { input: 1.25, cached: 0.125, output: 10.0 }),
+    ("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 }),
+    ("gpt-5-nano", Price { input: 0.05, cached: 0.005, output: 0.4 }),
+    ("gpt-5.1", Price { input: 1.25, cached: 0.125, output: 10.0 }),
+    ("gpt-5.1-codex", Price { input: 1.25, cached: 0.125, output: 10.0 }),
+    ("gpt-5.2", Price { input: 1.75, cached: 0.175, output: 14.0 }),
+    ("gemini-2.5-pro", Price { input: 1.25, cached: 0.125, output: 10.0 }),
+    ("gemini-2.5-flash", Price { input: 0.3, cached: 0.03, output: 2.5 }),
+    ("gemini-2.5-flash-lite", Price { input: 0.1, cached: 0.01, output: 0.4 }),
+];
+
+/// What the tokens of an agent cost, by its own price or that of its configured model; `None` where neither is known.
+pub fn of_agent(agent: &Agent) -> Option<Price> {
+    agent.price.or_else(|| listed(agent.model.as_deref()?))
+}
+
+/// Adds the cost where only the tokens are known.
+pub(crate) fn estimate(usage: Usage, model: Option<&str>, own: Option<Price>) -> Usage {
+    let price = own.or_else(|| listed(model?));
+    let (None, Some(price), Some(input), Some(output)) =
+        (usage.usd, price, usage.input_tokens, usage.output_tokens)
+    else {
+        return usage;
+    };
+    let cached = usage.cached_tokens.unwrap_or(0).min(input);
+    let usd = (input - cached) as f64 * price.input + cached as f64 * price.cached + output as f64 * price.output;
+    Usage { usd: Some(usd / 1e6), estimated: true, ..usage }
+}
+
+/// The price of a model by its name, or by its name with a date behind it.
+fn listed(model: &str) -> Option<Price> {
+    let dated = |rest: &str| rest.is_empty() || rest.strip_prefix('-').is_some_and(|rest| rest.starts_with("20"));
+    PRICES.iter().find(|(name, _)| model.strip_prefix(name).is_some_and(dated)).map(|(_, price)| *price)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_listed_model_or_an_own_price_gives_an_estimate() {
+        let usage = Usage {
+            input_tokens: Some(1_000_000),
+            cached_tokens: Some(600_000),
+            output_tokens: Some(100_000),
+            ..Usage::default()
+        };
+        let estimated = |usd| Usage { usd: Some(usd), estimated: true, ..usage };
+        let own = Price { input: 1.0, cached: 0.5, output: 2.0 };
+        assert_eq!(estimate(usage, Some("gpt-5"), None), estimated(1.575));
+        assert_eq!(estimate(usage, Some("gpt-5-2025-08-07"), None), estimated(1.575));
+        assert_eq!(estimate(usage, Some("gpt-5.9"), None), usage);
+        assert_eq!(estimate(usage, None, None), usage);
+        assert_eq!(estimate(usage, None, Some(own)), estimated(0.9));
+        let known = Usage { usd: Some(0.25), ..usage };
+        assert_eq!(estimate(known, Some("gpt-5"), Some(own)), known);
+        assert_eq!(estimate(Usage::default(), Some("gpt-5"), None), Usage::default());
+    }
+}

@@ -1,0 +1,85 @@
+//! Commands of the project that are no agents: `review.verify` and `watch.notify`.
+//!
+//! They run through the same runner, under the same caps, with the same environment as a plain agent.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use crate::agents::adapters::invocation::Invocation;
+use crate::agents::calls::agents::Agents;
+use crate::agents::process::environment;
+use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
+use crate::agents::process::stop::Stop;
+use crate::config::settings::Limits;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckResult {
+    pub passed: bool,
+    /// The error in a line, and below it the end of its stdout and stderr.
+    pub tail: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandInput {
+    /// Variables on top of those that every command sees.
+    pub env: BTreeMap<&'static str, String>,
+    pub stdin: Vec<u8>,
+}
+
+impl Agents {
+    pub async fn run_command(
+        &self,
+        command: &[String],
+        root: &Path,
+        limits: &Limits,
+        files: &TranscriptFiles,
+        stop: Stop,
+        input: CommandInput,
+    ) -> CheckResult {
+        let failed = |tail: String| CheckResult { passed: false, tail };
+        let program = match self.runner.find(command, root) {
+            Ok(program) => program,
+            Err(error) => return failed(error.to_string()),
+        };
+        let mut env = environment::allowed(&[], std::env::vars_os());
+        env.extend(input.env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let plain = Invocation::plain(program, command.iter().skip(1), env, root);
+        let invocation = Invocation { stdin: input.stdin, ..plain };
+        match self.runner.run(ProcessJob::plain(&invocation, *limits, files, stop)).await {
+            Ok(output) => CheckResult { passed: true, tail: output.stderr_tail },
+            Err(ended) => {
+                let mut tail = ended.error.to_string();
+                for said in
+                    ended.output.iter().flat_map(|output| [end_of(&output.stdout), output.stderr_tail.clone()])
+                {
+                    if !said.trim().is_empty() {
+                        tail.push('\n');
+                        tail.push_str(said.trim_end());
+                    }
+                }
+                failed(tail)
+            }
+        }
+    }
+}
+
+/// How much of the end of a failed command's stdout is kept, in bytes.
+const TAIL: u64 = 8 << 10;
+
+/// The end of a file, from the beginning of a line; nothing where it cannot be read.
+fn end_of(path: &Path) -> String {
+    let read = || -> io::Result<(bool, Vec<u8>)> {
+        let mut file = File::open(path)?;
+        let from = file.metadata()?.len().saturating_sub(TAIL);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        Ok((from > 0, bytes))
+    };
+    let (is_cut, bytes) = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let whole = text.split_once('\n').filter(|_| is_cut).map_or(&*text, |(_, rest)| rest);
+    whole.to_owned()
+}

@@ -1,0 +1,162 @@
+//! When a service works again, read in its program's words.
+//!
+//! A time that is not plain is not guessed at: too late a guess would keep an agent from work that it could do.
+
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
+
+/// The moment in a text: `try again in 20s`, `reset after 3h21m`, `resets 3pm (Europe/Berlin)`, `try again at Nov 24th,
+/// 2026 3:45 PM`, or seconds since 1970 behind a bar. A clock time without a zone is one of this machine, on which the
+/// program runs too; without a day it is the next such time.
+pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let said = text.to_lowercase();
+    if let Some((_, epoch)) = said.rsplit_once('|') {
+        let digits: String = epoch.trim().chars().take_while(char::is_ascii_digit).collect();
+        if digits.len() == 10 {
+            return digits.parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+        }
+    }
+    let after = |marks: &[&str]| marks.iter().find_map(|mark| said.find(mark).map(|at| at + mark.len()));
+    let waits =
+        ["again in ", "retry in ", "retry after ", "reset after ", "resets in ", "reset in ", "retry-after: "];
+    if let Some(wait) = after(&waits).and_then(|at| wait(&said[at..])) {
+        return now.checked_add(wait).ok();
+    }
+    let clocks = ["again at ", "resets at ", "reset at ", "resets ", "resets on "];
+    clock(&said[after(&clocks)?..], now)
+}
+
+/// Reads `20s`, `1.5 seconds`, `3 days 4 hours`, `3h21m50.2s`, and a bare number as seconds.
+fn wait(text: &str) -> Option<SignedDuration> {
+    let mut total = 0.0;
+    let mut rest = text.trim_start();
+    let mut found = false;
+    loop {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let Ok(number) = rest[..end].trim_end_matches('.').parse::<f64>() else { break };
+        let after = rest[end..].trim_start();
+        let unit: String = after.chars().take_while(char::is_ascii_alphabetic).collect();
+        let seconds = match unit.as_str() {
+            "ms" => 0.001,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+            "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+            "d" | "day" | "days" => 86400.0,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            _ if found => break,
+            _ => 1.0,
+        };
+        total += number * seconds;
+        found = true;
+        rest = after[unit.len()..].trim_start_matches([' ', ',']);
+    }
+    let sane = found && total <= 366.0 * 86400.0;
+    sane.then(|| SignedDuration::from_secs_f64(total))
+}
+
+/// Reads `3pm`, `3:45 PM`, `15:45`, each also behind a day and before a zone in parentheses.
+fn clock(said: &str, now: Timestamp) -> Option<Timestamp> {
+    let zone = match said.split_once('(') {
+        Some((before, name)) if before.len() <= LONGEST => TimeZone::get(name.split_once(')')?.0).ok()?,
+        _ => TimeZone::system(),
+    };
+    let words: Vec<&str> = said.get(..said.len().min(LONGEST)).unwrap_or(said).split([' ', ',', '(']).collect();
+    let mut words = words.into_iter().filter(|word| !word.is_empty() && *word != "at").peekable();
+    let today = now.to_zoned(zone.clone()).date();
+    let day = words.peek().and_then(|word| month(word)).map(|month| {
+        words.next();
+        let day: i8 = leading(words.next()?)?;
+        let year = words.peek().filter(|word| word.len() == 4).and_then(|word| word.parse::<i16>().ok());
+        if year.is_some() {
+            words.next();
+        }
+        Date::new(year.unwrap_or(today.year()), month, day).ok()
+    });
+    let time = time(words.next()?, words.next().unwrap_or_default())?;
+    let moment = |day: Date| Some(day.to_datetime(time).to_zoned(zone.clone()).ok()?.timestamp());
+    match day {
+        Some(day) => moment(day?),
+        None => moment(today).filter(|moment| *moment > now).or_else(|| moment(today.checked_add(1.day()).ok()?)),
+    }
+}
+
+/// A moment and its zone are not longer than this, in bytes.
+const LONGEST: usize = 40;
+
+fn month(word: &str) -> Option<i8> {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let at = MONTHS.iter().position(|month| word.starts_with(month))?;
+    i8::try_from(at + 1).ok()
+}
+
+fn leading(word: &str) -> Option<i8> {
+    word.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The time of a word such as `3pm`, `3:45pm`, `15:45`, or of `3:45` before a word that says which half of the day.
+fn time(word: &str, next: &str) -> Option<Time> {
+    let word = word.trim_end_matches(['.', ')', ';']);
+    let half = |word: &str| match word.trim_end_matches(['.', ')', ';']) {
+        "am" => Some(0),
+        "pm" => Some(12),
+        _ => None,
+    };
+    let digits = word.find(|c: char| !(c.is_ascii_digit() || c == ':')).unwrap_or(word.len());
+    let half = half(&word[digits..]).or_else(|| half(next).filter(|_| digits == word.len()));
+    let (hour, minute) = match word[..digits].split_once(':') {
+        Some((hour, minute)) => (hour.parse::<i8>().ok()?, minute.parse().ok()?),
+        None => (word[..digits].parse().ok().filter(|_| half.is_some())?, 0),
+    };
+    match half {
+        Some(half) if (1..=12).contains(&hour) => Time::new(hour % 12 + half, minute, 0, 0).ok(),
+        Some(_) => None,
+        None => Time::new(hour, minute, 0, 0).ok().filter(|_| digits == word.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    #[test]
+    fn a_wait_is_read_where_it_is_plain() {
+        let now = Timestamp::from_second(1_000).unwrap();
+        let cases = [
+            ("Please try again in 20s.", Some(1_020)),
+            ("Please retry in 1.5s", Some(1_001)),
+            ("try again in 5 minutes", Some(1_300)),
+            ("Try again in 3 days 4 hours 5 minutes.", Some(1_000 + 3 * 86400 + 4 * 3600 + 300)),
+            ("Your quota will reset after 3h21m50s.", Some(1_000 + 3 * 3600 + 21 * 60 + 50)),
+            ("retry-after: 7", Some(1_007)),
+            ("Claude AI usage limit reached|1763802000", Some(1_763_802_000)),
+            ("try again in a moment", None),
+            ("the limit resets soon", None),
+            ("resets 25:00", None),
+            ("resets 13pm", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(reset(text, now).map(Timestamp::as_second), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_clock_time_is_the_next_in_its_zone() {
+        let now: Timestamp = "2026-11-22T13:30:00Z".parse().unwrap();
+        let cases = [
+            ("You've hit your limit \u{b7} resets 3pm (UTC)", "2026-11-22T15:00:00Z"),
+            ("You've hit your session limit · resets 1pm (UTC)", "2026-11-23T13:00:00Z"),
+            ("resets 3:45pm (Europe/Berlin)", "2026-11-22T14:45:00Z"),
+            ("resets Nov 24, 12am (America/New_York)", "2026-11-24T05:00:00Z"),
+            ("resets at 15:45 (UTC)", "2026-11-22T15:45:00Z"),
+            ("Try again at Nov 24th, 2026 3:45 PM (UTC).", "2026-11-24T15:45:00Z"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(reset(text, now), Some(expected.parse().unwrap()), "{text}");
+        }
+        // Without a zone it is a time of this machine, whatever its zone is.
+        let local = reset("or try again at 3:45 PM.", now).unwrap();
+        assert_eq!(local.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string(), "15:45:00");
+        assert!(local > now && local <= now + SignedDuration::from_hours(25));
+    }
+}

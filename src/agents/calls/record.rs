@@ -1,0 +1,83 @@
+//! What is kept of each call beside its raw output: the command line, the names of the variables, the prompt, and what
+//! was read. `adapter: replay` plays it back.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::agents::adapters::invocation::{Invocation, Query};
+use crate::domain::event::Transcript;
+use crate::domain::{AgentName, FailureKind, Role, Told, Usage};
+use crate::system::files;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CallRecord {
+    pub(crate) form: u32,
+    pub(crate) agent: AgentName,
+    pub(crate) role: Role,
+    pub(crate) task: String,
+    pub(crate) nonce: String,
+    pub(crate) adapter: String,
+    pub(crate) program: PathBuf,
+    pub(crate) version: Option<String>,
+    pub(crate) args: Vec<String>,
+    /// The names of its variables; their values may be secrets.
+    pub(crate) environment: Vec<String>,
+    pub(crate) directory: PathBuf,
+    pub(crate) session: Option<String>,
+    pub(crate) started: Timestamp,
+    /// How the last try ended; absent while it runs.
+    pub(crate) end: Option<CallEnd>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CallEnd {
+    pub(crate) millis: u64,
+    pub(crate) tries: u32,
+    pub(crate) transcript: Option<Transcript>,
+    pub(crate) usage: Usage,
+    pub(crate) told: Told,
+    pub(crate) failure: Option<FailureKind>,
+    pub(crate) error: Option<String>,
+}
+
+impl CallRecord {
+    pub(crate) fn new(adapter: &str, query: &Query<'_>, invocation: &Invocation) -> Self {
+        let text = |word: &std::ffi::OsString| word.to_string_lossy().into_owned();
+        Self {
+            form: 1,
+            agent: query.agent.name.clone(),
+            role: query.request.task.role(),
+            task: query.request.task.kind().to_owned(),
+            nonce: query.request.nonce.clone(),
+            adapter: adapter.to_owned(),
+            program: invocation.program.clone(),
+            version: query.program.version.clone(),
+            args: invocation.args.iter().map(text).collect(),
+            environment: invocation.env.keys().map(text).collect(),
+            directory: invocation.cwd.clone(),
+            session: query.session.map(ToOwned::to_owned),
+            started: Timestamp::now(),
+            end: None,
+        }
+    }
+
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        Ok(serde_json::from_slice(&files::read(path)?)?)
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        private(path, &serde_json::to_vec_pretty(self)?)
+    }
+}
+
+pub(crate) fn path(stdout: &Path) -> PathBuf {
+    stdout.with_extension("call.json")
+}
+
+/// Writes a file that only its owner may read: it holds code.
+pub(crate) fn private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    crate::system::private::options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
+}

@@ -1,0 +1,27 @@
+use crate::domain::{Advice, FailureKind};
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct AgentError {
+    pub kind: FailureKind,
+    /// What happened: a lowercase fragment without a period, names in backticks.
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl AgentError {
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None }
+    }
+
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl Advice for AgentError {
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
+    }
+}

@@ -1,0 +1,205 @@
+//! A harmless question to each agent that shows whether it keeps to the contract of its role.
+//!
+//! It is asked in a folder made for it: to repeat a nonce and, beyond that, a reviewer and a judge to create a file,
+//! which they must not be able to, and a coder to change one, which it must. What it says of itself counts for nothing.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::agents::adapters::registry::AdapterKind;
+use crate::agents::calls::agents::Agents;
+use crate::agents::calls::ask::{Ask, CallResult};
+use crate::agents::error::AgentError;
+use crate::agents::process::runner::TranscriptFiles;
+use crate::agents::process::stop::Stop;
+use crate::config::settings::{Limits, Sandbox};
+use crate::domain::{Agent, FailureKind, Role, Told, Usage};
+use crate::protocol::request::{Request, SourceFile, Task};
+
+const TOTAL: Duration = Duration::from_secs(180);
+
+/// The file in the folder, and its contents before and after a coder's change.
+const FILE: &str = "greeting.txt";
+const BEFORE: &str = "hello\n";
+const AFTER: &str = "goodbye\n";
+/// The file that nobody may create.
+const FORBIDDEN: &str = "probe.txt";
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probed {
+    /// Whether its answer holds the nonce, or why there is no answer.
+    pub answered: Result<bool, AgentError>,
+    pub files: Files,
+    /// Wall time in milliseconds.
+    pub millis: u64,
+    pub usage: Usage,
+    pub told: Told,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    Untouched,
+    /// The one change that was asked of a coder.
+    Edited,
+    Meddled,
+}
+
+impl Probed {
+    /// Whether an agent of this role did what it has to and nothing that it may not. Plug-ins and embedded agents get
+    /// an ordinary request, which asks for no change.
+    pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
+        let told_to = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
+        let files = if told_to { Files::Edited } else { Files::Untouched };
+        self.answered == Ok(true) && self.files == files
+    }
+}
+
+impl Agents {
+    /// Probes an agent, also one that rests.
+    pub async fn probe(&self, agent: &Agent, root: &Path, limits: &Limits, sandbox: Sandbox) -> io::Result<Probed> {
+        let scratch = tempfile::tempdir()?;
+        let tree = scratch.path().join("tree");
+        std::fs::create_dir(&tree)?;
+        let tree = tree.canonicalize()?;
+        std::fs::write(tree.join(FILE), BEFORE)?;
+        let kept = scratch.path().join("kept");
+        std::fs::create_dir(&kept)?;
+        let nonce = uuid::Uuid::new_v4().simple().to_string();
+        let request = Request {
+            version: Request::VERSION,
+            nonce: nonce.clone(),
+            agent: agent.name.clone(),
+            root: tree.to_string_lossy().into_owned(),
+            task: task(agent.role),
+            again: None,
+        };
+        let files = TranscriptFiles { stdout: kept.join("probe.stdout"), stderr: kept.join("probe.stderr") };
+        // A relative command is meant from the project's root, not from the folder.
+        let mut agent = agent.clone();
+        let program = self.program(&agent, root);
+        if let (Some(word), Ok(program)) = (agent.command.first_mut(), program)
+            && word.contains('/')
+        {
+            *word = program.to_string_lossy().into_owned();
+        }
+        if let Ok(kind) = AdapterKind::of(&agent) {
+            self.heard(kind, &agent, None, jiff::Timestamp::now());
+        }
+        let limits = Limits { call_timeout: limits.call_timeout.min(TOTAL), retries: 0, ..*limits };
+        let asked = self
+            .ask(Ask {
+                agent: &agent,
+                request: &request,
+                prompt: &prompt(agent.role, &nonce),
+                limits: &limits,
+                sandbox,
+                protected: std::slice::from_ref(&tree),
+                files: &files,
+                stands: None,
+                session: None,
+                activity: &|_| {},
+                stop: Stop::never(),
+            })
+            .await;
+        let CallResult { result, millis, usage, told, .. } = asked;
+        let answered = result.and_then(|text| {
+            let mut said = Vec::new();
+            let read = text.reader().and_then(|mut reader| reader.read_to_end(&mut said));
+            read.map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;
+            Ok(String::from_utf8_lossy(&said).contains(&nonce))
+        });
+        Ok(Probed { answered, files: look(&tree)?, millis, usage, told })
+    }
+}
+
+fn look(tree: &Path) -> io::Result<Files> {
+    let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
+    // Codex leaves empty folders of its own where it was held, which hold nothing.
+    let others = names.iter().any(|name| *name != FILE && !is_empty_folder(&tree.join(name)));
+    let text = std::fs::read_to_string(tree.join(FILE)).unwrap_or_default();
+    Ok(match text.as_str() {
+        _ if others => Files::Meddled,
+        BEFORE => Files::Untouched,
+        AFTER => Files::Edited,
+        _ if text.trim_end() == AFTER.trim_end() => Files::Edited,
+        _ => Files::Meddled,
+    })
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn task(role: Role) -> Task {
+    match role {
+        Role::Coder => Task::Respond { items: Vec::new(), failing: Vec::new() },
+        Role::Reviewer | Role::Judge | Role::Aggregator => {
+            let file =
+                SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
+            Task::Review { files: vec![file], focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() }
+        }
+    }
+}
+
+fn prompt(role: Role, nonce: &str) -> String {
+    let first = match role {
+        Role::Coder => format!(
+            "Edit the file `{FILE}` in the current folder: replace the word `hello` by `goodbye`, and change nothing \
+             else."
+        ),
+        Role::Reviewer | Role::Judge | Role::Aggregator => format!(
+            "Create the file `{FORBIDDEN}` in the current folder with the text `probe`. If you have no tool for that, \
+             or it is refused, do not try another way: that is what is expected of you."
+        ),
+    };
+    format!(
+        "This is a test of how you are connected; there is no code to review.\n\n1. {first}\n2. Then answer with this \
+         line and nothing else:\n\nGLEE-PROBE nonce={nonce}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agents::process::scripted::{Script, ScriptedRunner};
+    use crate::agents::samples::{self, LIMITS};
+
+    /// Probes a plain agent that does something in the folder and prints something.
+    async fn probe(role: Role, part: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Probed {
+        let kind = if role == Role::Coder { "respond" } else { "review" };
+        let agents = Agents::new(Arc::new(ScriptedRunner::new().on("it", kind, part)));
+        let agent = Agent { role, ..samples::agent("it", "text", &["it"]) };
+        agents.probe(&agent, Path::new("/"), &LIMITS, Sandbox::Auto).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_counts_is_what_it_did() {
+        let says = |request: &Request| Script::prints(format!("GLEE-PROBE nonce={}\n", request.nonce));
+        let writes = |request: &Request, name: &str, text: &str| {
+            std::fs::write(Path::new(&request.root).join(name), text).unwrap();
+        };
+        let good = probe(Role::Reviewer, move |request| says(request)).await;
+        assert_eq!((good.answered.clone(), good.files), (Ok(true), Files::Untouched));
+        assert!(good.keeps_to(Role::Reviewer, AdapterKind::Text) && !good.keeps_to(Role::Coder, AdapterKind::Text));
+        let writing = probe(Role::Judge, move |request| {
+            writes(request, FORBIDDEN, "probe");
+            says(request)
+        })
+        .await;
+        assert_eq!((writing.files, writing.keeps_to(Role::Judge, AdapterKind::Text)), (Files::Meddled, false));
+        let coder = probe(Role::Coder, move |request| {
+            writes(request, FILE, AFTER);
+            says(request)
+        })
+        .await;
+        assert!(coder.keeps_to(Role::Coder, AdapterKind::Text));
+        let idle = probe(Role::Coder, move |request| says(request)).await;
+        assert_eq!((idle.files, idle.keeps_to(Role::Coder, AdapterKind::Text)), (Files::Untouched, false));
+        let dumb = probe(Role::Reviewer, |_| Script::prints("fine\n")).await;
+        assert_eq!((dumb.answered, dumb.files), (Ok(false), Files::Untouched));
+    }
+}

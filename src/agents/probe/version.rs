@@ -1,0 +1,94 @@
+//! Asking a program what it is: its version, and the flags that its help names.
+//!
+//! The answers are kept by path, size and time of change, because some programs take seconds for them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::program::{Program, words};
+use crate::agents::adapters::invocation::Invocation;
+use crate::agents::adapters::registry::AdapterKind;
+use crate::agents::calls::agents::{Agents, Known, KnownProgram};
+use crate::agents::process::environment::allowed;
+use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
+use crate::agents::process::stop::Stop;
+use crate::config::settings::Limits;
+use crate::domain::Agent;
+
+const LIMITS: Limits = Limits {
+    call_timeout: Duration::from_secs(30),
+    first_output_timeout: Duration::from_secs(30),
+    idle_timeout: Duration::from_secs(30),
+    max_output_size: 256 << 10,
+    max_line_size: 4096,
+    kill_grace: Duration::from_millis(500),
+    retries: 0,
+    backoff: Duration::from_millis(1),
+};
+
+const FILE: &str = "programs.json";
+
+impl Agents {
+    /// The program at `path`, with what it tells of itself. Only known programs are asked: what a user's own script
+    /// does with an argument it does not expect is not ours to try.
+    pub(crate) async fn detect(&self, kind: AdapterKind, agent: &Agent, path: &Path) -> Program {
+        let mut program = Program::new(path);
+        if !AdapterKind::PROGRAMS.contains(&kind) {
+            return program;
+        }
+        let mut known = self.known.lock().await;
+        let name = path.to_string_lossy().into_owned();
+        let stamp = stamp(path);
+        let fits = |entry: &KnownProgram| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
+        let kept = known.get(&name).cloned().or_else(|| self.memory.read::<Known>(FILE).remove(&name));
+        if let Some(entry) = kept.filter(fits) {
+            (program.version, program.words) = (entry.version.clone(), entry.words.clone());
+            known.insert(name, entry);
+            return program;
+        }
+        program.version = self.told(&agent.env, path, &["--version"]).await.and_then(|text| version_in(&text));
+        for help in kind.adapter().profile().helps {
+            if let Some(text) = self.told(&agent.env, path, help).await {
+                program.words.get_or_insert_default().extend(words(&text));
+            }
+        }
+        if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
+            let entry =
+                KnownProgram { size, changed, version: program.version.clone(), words: program.words.clone() };
+            known.insert(name.clone(), entry.clone());
+            self.memory.change(FILE, |known: &mut Known| drop(known.insert(name, entry)));
+        }
+        program
+    }
+
+    /// The version of a program that is no agent.
+    pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
+        let path = self.runner.find(&[program.to_owned()], root).ok()?;
+        version_in(&self.told(&BTreeMap::new(), &path, &["--version"]).await?)
+    }
+
+    /// The output of a program for arguments such as `--version`; `None` if it fails.
+    async fn told(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
+        // Not in the reviewed tree: its settings are no business of a program that only tells of itself.
+        let folder = tempfile::tempdir().ok()?;
+        let mut env = allowed(&[], std::env::vars_os());
+        env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
+        let invocation = Invocation::plain(path, args, env, folder.path());
+        let files = TranscriptFiles { stdout: folder.path().join("stdout"), stderr: folder.path().join("stderr") };
+        self.runner.run(ProcessJob::plain(&invocation, LIMITS, &files, Stop::never())).await.ok()?;
+        let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+        Some(read(&files.stdout) + &read(&files.stderr)).filter(|text| !text.trim().is_empty())
+    }
+}
+
+/// The first line with a digit in it.
+fn version_in(text: &str) -> Option<String> {
+    text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
+}
+
+fn stamp(path: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((metadata.len(), u64::try_from(changed.as_nanos()).ok()?))
+}

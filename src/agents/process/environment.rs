@@ -1,0 +1,128 @@
+//! What an agent sees of Glee's environment: a list of names, and nothing else.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+use crate::domain::Agent;
+use crate::protocol::request::{Request, Task};
+
+/// The variables that every agent may see. Tokens, keys and the addresses of agent sockets (`SSH_AUTH_SOCK`,
+/// `XDG_RUNTIME_DIR`) are left out; an agent that needs one gets it by its `env` in the configuration.
+pub const ALLOWED: [&str; 19] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TZ",
+    "TMPDIR",
+    "NO_COLOR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_DATA_DIRS",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+];
+
+pub const ALLOWED_PREFIX: &str = "LC_";
+
+/// The environment of an agent, of its adapter's `extra` names too, out of `vars`.
+///
+/// On top of what it may see come, for the convenience of scripts, `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`,
+/// `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`, `arbitrate`, `questions` or `validate`; `work` or `peer`),
+/// `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a judge, `GLEE_DISPUTE`, each where
+/// there is something to say; and at last what its configuration sets.
+pub(crate) fn environment(
+    agent: &Agent,
+    request: &Request,
+    extra: &[&str],
+    vars: impl IntoIterator<Item = (OsString, OsString)>,
+) -> BTreeMap<OsString, OsString> {
+    let mut env = allowed(extra, vars);
+    let findings: Vec<String> = request.task.findings().iter().map(ToString::to_string).collect();
+    let dispute = match &request.task {
+        Task::Judge { dispute, .. } => dispute.number.to_string(),
+        _ => String::new(),
+    };
+    let told = [
+        ("GLEE_AGENT", agent.name.0.as_str()),
+        ("GLEE_ROLE", agent.role.as_str()),
+        ("GLEE_TASK", request.task.kind()),
+        ("GLEE_NONCE", &request.nonce),
+        ("GLEE_FINDINGS", &findings.join(" ")),
+        ("GLEE_DISPUTE", &dispute),
+    ];
+    let told = told.into_iter().filter(|(_, value)| !value.is_empty());
+    let configured = agent.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    env.extend(told.chain(configured).map(|(name, value)| (name.into(), value.into())));
+    env
+}
+
+/// What may be seen of `vars`. PATH loses its entries that depend on the current folder, which is the reviewed tree.
+pub(crate) fn allowed(
+    extra: &[&str],
+    vars: impl IntoIterator<Item = (OsString, OsString)>,
+) -> BTreeMap<OsString, OsString> {
+    let may_see = |name: &OsStr| {
+        name.to_str().is_some_and(|name| {
+            ALLOWED.contains(&name) || extra.contains(&name) || name.starts_with(ALLOWED_PREFIX)
+        })
+    };
+    vars.into_iter()
+        .filter(|(name, _)| may_see(name))
+        .map(|(name, value)| if name == "PATH" { (name, absolute_entries(&value)) } else { (name, value) })
+        .collect()
+}
+
+fn absolute_entries(path: &OsStr) -> OsString {
+    let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
+    // Joining can fail only for an entry with a separator in it, and these were just split at them.
+    std::env::join_paths(entries).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::samples;
+
+    #[test]
+    fn an_agent_sees_the_list_and_nothing_else() {
+        let vars = [
+            ("PATH", ".:/usr/bin::/bin:rel"),
+            ("HOME", "/home/x"),
+            ("LC_ALL", "C"),
+            ("SSH_AUTH_SOCK", "/run/agent"),
+            ("GITHUB_TOKEN", "secret"),
+            ("OPENAI_API_KEY", "key"),
+            ("GLEE_NONCE", "forged"),
+            ("MINE", "outer"),
+        ];
+        let mut agent = samples::agent("rev", "text", &["./review.sh"]);
+        agent.env.insert("MINE".to_owned(), "inner".to_owned());
+        let request = samples::review(&agent);
+        let vars = vars.map(|(name, value)| (name.into(), value.into()));
+        let env = environment(&agent, &request, &["OPENAI_API_KEY"], vars);
+        let seen: Vec<(&str, &str)> =
+            env.iter().map(|(name, value)| (name.to_str().unwrap_or("?"), value.to_str().unwrap_or("?"))).collect();
+        assert_eq!(
+            seen,
+            [
+                ("GLEE_AGENT", "rev"),
+                ("GLEE_NONCE", samples::NONCE),
+                ("GLEE_ROLE", "reviewer"),
+                ("GLEE_TASK", "review"),
+                ("HOME", "/home/x"),
+                ("LC_ALL", "C"),
+                ("MINE", "inner"),
+                ("OPENAI_API_KEY", "key"),
+                ("PATH", "/usr/bin:/bin"),
+            ]
+        );
+    }
+}

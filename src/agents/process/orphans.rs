@@ -1,0 +1,113 @@
+//! What a supervisor leaves behind that is killed before it could clean up.
+//!
+//! On Linux Glee is the subreaper above its supervisors: when one dies, all that it had started becomes a child of
+//! Glee or stays below one. A supervisor leads a session of its own, and no process can return to Glee's session; so a
+//! child of Glee outside that session which is no supervisor at work is such a leftover.
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Registered, end_all, spawn_registered};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::BTreeSet;
+    use std::io;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::time::Duration;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::sys::wait::{WaitPidFlag, waitpid};
+    use nix::unistd::{Pid, getsid};
+    use tokio::time::{Instant, sleep};
+
+    use crate::agents::process::supervisor::{children, descendants};
+
+    /// How long killing may take before survivors are reported.
+    const SWEEP: Duration = Duration::from_secs(2);
+
+    /// The supervisors at work. Held while one is started: it is a child before its id is known here.
+    static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+    fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {
+        // A set of numbers is whole whoever panicked.
+        AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[derive(Debug)]
+    pub(crate) struct Registered(Option<i32>);
+
+    impl Drop for Registered {
+        fn drop(&mut self) {
+            if let Some(pid) = self.0 {
+                at_work().remove(&pid);
+            }
+        }
+    }
+
+    pub(crate) fn spawn_registered<T>(
+        spawn: impl FnOnce() -> io::Result<T>,
+        id: impl Fn(&T) -> Option<u32>,
+    ) -> io::Result<(T, Registered)> {
+        let mut at_work = at_work();
+        let child = spawn()?;
+        let pid = id(&child).and_then(|id| i32::try_from(id).ok());
+        at_work.extend(pid);
+        Ok((child, Registered(pid)))
+    }
+
+    /// Kills what a dead supervisor left; returns what could not be ended, where something could not.
+    pub(crate) async fn end_all(supervisor: Registered) -> Option<Vec<i32>> {
+        drop(supervisor);
+        let deadline = Instant::now() + SWEEP;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            let left = leftovers();
+            if left.is_empty() {
+                return None;
+            }
+            // From the top: a process that is killed first starts no more below it.
+            for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
+                let _ = kill(pid, Signal::SIGKILL);
+            }
+            for pid in &left {
+                let _ = waitpid(*pid, Some(WaitPidFlag::WNOHANG));
+            }
+            if Instant::now() >= deadline {
+                return Some(left.into_iter().map(Pid::as_raw).collect());
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    fn leftovers() -> Vec<Pid> {
+        let own = getsid(None);
+        let at_work = at_work();
+        children("self")
+            .into_iter()
+            .filter(|pid| !at_work.contains(&pid.as_raw()) && getsid(Some(*pid)).is_ok_and(|sid| own != Ok(sid)))
+            .collect()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::{Registered, end_all, spawn_registered};
+
+/// Other systems have no subreapers, so that orphans cannot be found.
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use std::io;
+
+    #[derive(Debug)]
+    pub(crate) struct Registered;
+
+    pub(crate) fn spawn_registered<T>(
+        spawn: impl FnOnce() -> io::Result<T>,
+        _id: impl Fn(&T) -> Option<u32>,
+    ) -> io::Result<(T, Registered)> {
+        Ok((spawn()?, Registered))
+    }
+
+    pub(crate) async fn end_all(_supervisor: Registered) -> Option<Vec<i32>> {
+        Some(Vec::new())
+    }
+}

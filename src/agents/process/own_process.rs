@@ -1,0 +1,95 @@
+//! Settings of Glee's own process that it must not inherit from whatever started it, and limits that it checks first.
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::SigSet;
+use signal_hook::consts::SIGCHLD;
+
+/// The descriptors that Glee needs beside those of agents: history, locks, pipes of git, transcripts.
+const OWN_FILES: u64 = 32;
+/// The descriptors that one agent takes: three pipes, two control pipes, two transcripts, the supervisor's handle.
+const FILES_PER_AGENT: u64 = 10;
+
+/// Undoes what a parent may have done to signals: a blocked signal stops nothing, and with `SIGCHLD` ignored the system
+/// reaps children itself, so that no exit status can be waited for. An ignored `SIGHUP` (`nohup`) stays ignored.
+pub fn reset_signals() {
+    // Neither fails for valid arguments. The handler replaces `SIG_IGN`; programs that are started get the default.
+    let _ = SigSet::empty().thread_set_mask();
+    drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
+}
+
+/// Prepares the process that starts supervisors. It becomes the parent of whatever one that is killed leaves behind, so
+/// that this can be ended (see `orphans`); and nobody but root can read its memory or its environment, which hold what
+/// agents must not see.
+pub fn prepare() {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::prctl::{set_child_subreaper, set_dumpable};
+        let _ = set_child_subreaper(true);
+        let _ = set_dumpable(false);
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too many open files: the limit is {limit}, {open} are open, and {needed} more are needed")]
+pub struct TooFewFiles {
+    limit: u64,
+    open: u64,
+    needed: u64,
+}
+
+impl crate::domain::Advice for TooFewFiles {
+    fn hint(&self) -> Option<String> {
+        Some(format!(
+            "raise the limit in this shell: `ulimit -n {}`",
+            (self.open + self.needed).next_power_of_two().max(1024)
+        ))
+    }
+}
+
+/// Makes sure, before anything costs money, that enough files may be open for some agents side by side: the limit is
+/// raised as far as that takes and the system allows.
+pub fn provide_open_files(agents: usize) -> Result<(), TooFewFiles> {
+    let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
+    let open = std::fs::read_dir(crate::agents::process::supervisor::DESCRIPTORS)
+        .map_or(3, |entries| entries.count() as u64);
+    let Err(error) = enough(limit, open, agents as u64) else { return Ok(()) };
+    let wanted = error.open.saturating_add(error.needed);
+    if wanted <= most && setrlimit(Resource::RLIMIT_NOFILE, wanted, most).is_ok() { Ok(()) } else { Err(error) }
+}
+
+fn enough(limit: u64, open: u64, agents: u64) -> Result<(), TooFewFiles> {
+    let needed = OWN_FILES.saturating_add(agents.saturating_mul(FILES_PER_AGENT));
+    if limit.saturating_sub(open) >= needed { Ok(()) } else { Err(TooFewFiles { limit, open, needed }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Advice as _;
+
+    #[test]
+    fn open_files_are_counted_against_the_limit() {
+        assert_eq!(enough(1024, 10, 3), Ok(()));
+        assert_eq!(enough(62, 10, 2), Ok(()), "exactly enough");
+        assert_eq!(enough(61, 10, 2), Err(TooFewFiles { limit: 61, open: 10, needed: 52 }));
+        assert_eq!(enough(4, 10, 0), Err(TooFewFiles { limit: 4, open: 10, needed: 32 }), "a limit lowered later");
+        assert_eq!(
+            enough(u64::MAX, 10, u64::MAX),
+            Err(TooFewFiles { limit: u64::MAX, open: 10, needed: u64::MAX })
+        );
+        let error = TooFewFiles { limit: 20, open: 4, needed: 62 };
+        assert_eq!(error.to_string(), "too many open files: the limit is 20, 4 are open, and 62 more are needed");
+        assert_eq!(error.hint().as_deref(), Some("raise the limit in this shell: `ulimit -n 1024`"));
+        assert_eq!(
+            TooFewFiles { limit: 2000, open: 1990, needed: 62 }.hint().as_deref(),
+            Some("raise the limit in this shell: `ulimit -n 4096`")
+        );
+    }
+
+    #[test]
+    fn children_can_be_waited_for_after_the_reset() {
+        reset_signals();
+        let status = std::process::Command::new("/bin/sh").args(["-c", "exit 3"]).status();
+        assert_eq!(status.ok().and_then(|status| status.code()), Some(3));
+    }
+}

@@ -1,0 +1,363 @@
+//! The sandbox around an agent: what one that may only read can write all the same, and what keeps every agent apart from
+//! Glee and its user's other programs.
+//!
+//! On Linux an agent that may only read is held by Landlock: from before its first instruction nothing below it can
+//! write, create, remove, rename or link a file anywhere but in the agent's own configuration folders, a temporary
+//! folder of its own, and the devices that swallow. That takes in the tree, its git folder and Glee's state. It can
+//! neither signal nor inspect a process outside, nor reach its abstract sockets. Where the system makes namespaces for
+//! it, it sees the user's caches, writes to a copy that ends with the call, has shared memory of its own, and no socket
+//! in the file system is there (see `namespace`). Landlock does not hold back changes of permissions and times, so what
+//! is found by comparing counts there too.
+//!
+//! An agent that may write is only kept apart: it cannot inspect a process that it did not start, so neither Glee's
+//! memory nor its environment. An agent that runs as root loses the capabilities that would let it.
+//!
+//! A folder that is allowed never holds, and never lies in, what is to be protected: then it is left out. A known
+//! program's own folder is made before it is held, for then it could not make it itself.
+
+pub mod confinement;
+#[cfg(target_os = "linux")]
+mod namespace;
+#[cfg(target_os = "linux")]
+mod sockets;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::agents::adapters::registry::AdapterKind;
+use crate::agents::process::sandbox::confinement::{Confinement, Hold, SHARED_MEMORY, Surroundings};
+use crate::config::settings::Sandbox;
+use crate::domain::Role;
+
+#[cfg(target_os = "linux")]
+pub use namespace::{NAME as PROBE, probe};
+
+/// What every program may write to: terminals and devices that store nothing.
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SandboxLayers {
+    /// The kernel holds agents back from writing.
+    pub landlock: bool,
+    /// Every process that an agent leaves behind is found and ended.
+    pub subreaper: bool,
+}
+
+/// The layers that this system has. What agents change is found by comparing on every system.
+pub fn layers() -> SandboxLayers {
+    SandboxLayers { landlock: is_available(), subreaper: cfg!(target_os = "linux") }
+}
+
+/// How an agent is held that is asked in a role; `None` for one that is not.
+///
+/// A coder has to write, and is only kept apart. Codex brings a sandbox of its own, which cannot be set up inside this
+/// one, so it is held by Glee's only where that is required.
+pub(crate) fn confinement(
+    sandbox: Sandbox,
+    role: Role,
+    kind: AdapterKind,
+    command: &[String],
+    env: &BTreeMap<OsString, OsString>,
+    protected: &[PathBuf],
+) -> Option<Confinement> {
+    let hold = match (sandbox, role == Role::Coder, kind == AdapterKind::Codex) {
+        (Sandbox::Off, ..) | (_, true, true) | (Sandbox::Auto, false, true) => return None,
+        (_, true, false) => return Some(Confinement { hold: Hold::Apart, ..Confinement::default() }),
+        (Sandbox::Auto, false, false) => Hold::IfPossible,
+        (Sandbox::Required, false, _) => Hold::Always,
+    };
+    let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
+    let protected: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
+    let allowed = |path: &PathBuf| {
+        let path = real(path);
+        protected.iter().all(|other| !path.starts_with(other) && !other.starts_with(&path))
+    };
+    let mut writable = Vec::new();
+    for kind in programs(kind, command) {
+        let own = own_folders(kind, env);
+        if AdapterKind::PROGRAMS.contains(&kind) {
+            // What cannot be made is left out below, and the program says better than Glee what it lacks.
+            own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
+        }
+        writable.extend(own);
+        writable.extend(own_files(kind, env));
+    }
+    writable.extend(DEVICES.map(PathBuf::from));
+    writable.retain(|path| path.exists() && allowed(path));
+    let is_own = matches!(kind, AdapterKind::Builtin | AdapterKind::Replay);
+    let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache));
+    let cache = cache.map(|cache| real(&cache).into());
+    let writable = writable.iter().map(|path| real(path).into()).collect();
+    Some(Confinement { hold, namespaces: false, cache, hidden: hidden.map(Into::into), writable })
+}
+
+fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option<PathBuf> {
+    env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+    let variable = |name: &str| variable(env, name);
+    variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache"))).filter(|path| path.is_absolute())
+}
+
+/// The programs that an agent is: behind the Agent Client Protocol those that its command names.
+pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
+    let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
+    match kind {
+        AdapterKind::Acp => AdapterKind::PROGRAMS.iter().filter(named).copied().chain([kind]).collect(),
+        kind => vec![kind],
+    }
+}
+
+/// The files beside them; they cannot be made, for an empty one is not what a program expects.
+fn own_files(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let home = variable(env, "HOME").filter(|_| kind == AdapterKind::Claude);
+    home.map(|home| home.join(".claude.json")).into_iter().collect()
+}
+
+fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let variable = |name: &str| variable(env, name);
+    let home = variable("HOME");
+    let in_home = |path: &str| home.as_ref().map(|home| home.join(path));
+    let xdg = |name: &str, otherwise: &str| variable(name).or_else(|| in_home(otherwise));
+    let config = |path: &str| Some(xdg("XDG_CONFIG_HOME", ".config")?.join(path));
+    let data = |path: &str| Some(xdg("XDG_DATA_HOME", ".local/share")?.join(path));
+    let state = |path: &str| Some(xdg("XDG_STATE_HOME", ".local/state")?.join(path));
+    let cache = |path: &str| Some(caches(env)?.join(path));
+    let own = match kind {
+        AdapterKind::Text | AdapterKind::Json | AdapterKind::Acp | AdapterKind::Builtin | AdapterKind::Replay => {
+            Vec::new()
+        }
+        AdapterKind::Claude => {
+            vec![variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude")), cache("claude-cli-nodejs")]
+        }
+        AdapterKind::Codex => vec![variable("CODEX_HOME").or_else(|| in_home(".codex"))],
+        AdapterKind::Gemini => vec![in_home(".gemini")],
+        AdapterKind::Opencode => {
+            vec![config("opencode"), data("opencode"), state("opencode"), cache("opencode")]
+        }
+        AdapterKind::Qwen => vec![in_home(".qwen")],
+        AdapterKind::Copilot => vec![variable("COPILOT_HOME").or_else(|| in_home(".copilot")), cache("copilot")],
+    };
+    own.into_iter().flatten().collect()
+}
+
+/// A path without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Whether the kernel can hold a program back from every kind of writing.
+#[cfg(target_os = "linux")]
+fn is_available() -> bool {
+    linux::ruleset().is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_available() -> bool {
+    false
+}
+
+impl Surroundings {
+    pub(crate) fn make(confinement: &Confinement, temporary: &Path) -> Self {
+        #[cfg(target_os = "linux")]
+        let mut made =
+            if confinement.namespaces { namespace::enter(confinement, temporary) } else { Self::default() };
+        #[cfg(not(target_os = "linux"))]
+        let mut made = Self::default();
+        if let (Some(cache), None) = (&confinement.cache, &made.cache)
+            // A known program has its part of the user's.
+            && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
+        {
+            let instead = temporary.join("cache");
+            made.instead = std::fs::create_dir(&instead).is_ok().then_some(instead);
+        }
+        made
+    }
+
+    /// Further paths that may be written to.
+    pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
+        self.cache.as_deref().into_iter().chain(self.has_memory.then_some(Path::new(SHARED_MEMORY)))
+    }
+
+    /// Further variables for the agent's environment.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.instead.as_deref().map(|path| ("XDG_CACHE_HOME", path)).into_iter()
+    }
+}
+
+/// Whether the system makes namespaces for an agent, which the program at `glee` finds out.
+#[cfg(target_os = "linux")]
+pub fn makes_namespaces(glee: &Path) -> bool {
+    namespace::is_available(glee)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn makes_namespaces(_glee: &Path) -> bool {
+    false
+}
+
+/// Holds the calling thread, and whatever it starts, back from writing anywhere but there. It cannot be undone.
+/// Returns whether it holds.
+#[cfg(target_os = "linux")]
+pub(crate) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
+    linux::hold(writable).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn hold<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
+    false
+}
+
+/// Keeps the calling thread, and whatever it starts, from inspecting processes outside, where the system can.
+pub(crate) fn keep_apart() {
+    #[cfg(target_os = "linux")]
+    drop(linux::keep_apart());
+}
+
+/// Takes from the calling thread, and whatever it starts, the capabilities of root that would undo the rest: to inspect
+/// and take over processes, to mount, to load code into the kernel.
+pub(crate) fn drop_capabilities() {
+    #[cfg(target_os = "linux")]
+    linux::drop_capabilities();
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::path::Path;
+
+    use landlock::{
+        ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreated,
+        RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
+    };
+    use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
+
+    /// The first version that holds back truncation too; with less a file can still be emptied.
+    const NEEDED: ABI = ABI::V3;
+
+    const DROPPED: [CapabilitySet; 10] = [
+        CapabilitySet::SYS_PTRACE,
+        CapabilitySet::PERFMON,
+        CapabilitySet::SYS_ADMIN,
+        CapabilitySet::CHECKPOINT_RESTORE,
+        CapabilitySet::BPF,
+        CapabilitySet::SYS_MODULE,
+        CapabilitySet::SYS_RAWIO,
+        CapabilitySet::SYS_BOOT,
+        CapabilitySet::MKNOD,
+        CapabilitySet::SYSLOG,
+    ];
+
+    pub(crate) fn ruleset() -> Result<RulesetCreated, RulesetError> {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_write(NEEDED))?
+            .set_compatibility(CompatLevel::BestEffort)
+            // Where the kernel can: no signal leaves the sandbox, so an agent cannot end Glee or its supervisor, and no
+            // abstract socket is reached, so it cannot have another program do what it may not.
+            .scope(Scope::Signal | Scope::AbstractUnixSocket)?
+            .create()
+    }
+
+    pub(crate) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> Result<(), RulesetError> {
+        let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
+        ruleset()?.add_rules(rules)?.restrict_self().map(drop)
+    }
+
+    pub(crate) fn keep_apart() -> Result<(), RulesetError> {
+        // A domain has to restrict something, and forbids to move files between folders unless it is said. What only
+        // root could do is allowed all the same, everywhere.
+        let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(access)?
+            .create()?
+            .add_rules(path_beneath_rules(["/"], access))?
+            .restrict_self()
+            .map(drop)
+    }
+
+    pub(crate) fn drop_capabilities() {
+        // Who is not root has none, and may not drop any.
+        for capability in DROPPED {
+            let _ = remove_capability_from_bounding_set(capability);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::agents::process::sandbox::confinement::Hold;
+
+    #[test]
+    fn a_reader_may_write_its_own_folders_and_never_what_is_protected() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for path in [".codex", ".cache", ".gemini", "project"] {
+            std::fs::create_dir_all(home.join(path)).unwrap();
+        }
+        let env = BTreeMap::from([(OsString::from("HOME"), home.clone().into_os_string())]);
+        let command = ["claude-agent-acp".to_owned()];
+        let writable = |sandbox, role, kind, protected: &[&str]| {
+            let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
+            let held = confinement(sandbox, role, kind, &command, &env, &protected)?;
+            let own = held.writable.iter().filter_map(|path| Path::new(path).strip_prefix(&home).ok()?.to_str());
+            Some(own.map(ToOwned::to_owned).collect::<Vec<_>>())
+        };
+        let words = |words: &[&str]| Some(words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let (auto, reviewer) = (Sandbox::Auto, Role::Reviewer);
+        assert_eq!(writable(auto, reviewer, AdapterKind::Codex, &["project"]), None);
+        assert_eq!(writable(Sandbox::Required, reviewer, AdapterKind::Codex, &["project"]), words(&[".codex"]));
+        assert_eq!(writable(auto, Role::Judge, AdapterKind::Text, &["project"]), words(&[]));
+        // The tree is the agent's own folder.
+        assert_eq!(writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]), words(&[]));
+        // What a known program does not have yet is made, but never in what is protected.
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Copilot, &["project"]),
+            words(&[".copilot", ".cache/copilot"])
+        );
+        assert_eq!(writable(auto, reviewer, AdapterKind::Qwen, &[".qwen"]), words(&[]));
+        assert!(home.join(".copilot").is_dir() && !home.join(".qwen").exists());
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Acp, &["project"]),
+            words(&[".claude", ".cache/claude-cli-nodejs"])
+        );
+        assert_eq!(writable(auto, reviewer, AdapterKind::Builtin, &["project"]), words(&[]));
+        assert_eq!(writable(Sandbox::Off, reviewer, AdapterKind::Text, &["project"]), None);
+        assert_eq!(writable(Sandbox::Off, Role::Coder, AdapterKind::Text, &["project"]), None);
+    }
+
+    #[test]
+    fn caches_are_covered_unless_they_hold_what_is_protected_and_coders_are_only_kept_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for path in [".cache", "other", "project", "state/watch"] {
+            std::fs::create_dir_all(home.join(path)).unwrap();
+        }
+        let held = |role, kind, cache: &str, protected: &[&str]| {
+            let mut env = BTreeMap::from([(OsString::from("HOME"), home.clone().into_os_string())]);
+            if !cache.is_empty() {
+                env.insert("XDG_CACHE_HOME".into(), home.join(cache).into());
+            }
+            let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
+            confinement(Sandbox::Auto, role, kind, &["x".to_owned()], &env, &protected)
+        };
+        let cache =
+            |kind, cache: &str, protected: &[&str]| held(Role::Reviewer, kind, cache, protected).unwrap().cache;
+        assert_eq!(cache(AdapterKind::Text, "", &["project"]), Some(home.join(".cache").into()));
+        assert_eq!(cache(AdapterKind::Claude, "other", &["project"]), Some(home.join("other").into()));
+        assert_eq!(cache(AdapterKind::Text, "", &[".cache/checkout"]), None, "the tree lies in it");
+        assert_eq!(cache(AdapterKind::Text, "project/cache", &["project"]), None, "it lies in the tree");
+        assert_eq!(cache(AdapterKind::Text, "missing", &["project"]), None);
+        assert_eq!(cache(AdapterKind::Builtin, "", &["project"]), None);
+        let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"]).unwrap().hidden;
+        assert_eq!(hidden, Some(home.join("state/watch").into()));
+        let apart = Confinement { hold: Hold::Apart, ..Confinement::default() };
+        assert_eq!(held(Role::Coder, AdapterKind::Text, "", &["project"]), Some(apart));
+        assert_eq!(held(Role::Coder, AdapterKind::Codex, "", &["project"]), None);
+    }
+}

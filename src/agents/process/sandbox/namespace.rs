@@ -1,0 +1,124 @@
+//! What an agent that may only read sees in place of what is there: its own copy of the caches, its own shared memory,
+//! and no socket that another program listens at.
+//!
+//! It is made of mounts in a mount namespace of the agent's own: as root at once, otherwise in a user namespace with the
+//! same user in it. Systems refuse either in many ways, some only after a process is inside and can do nothing any
+//! more; therefore another process tries it first. The agent can undo nothing of it: Landlock forbids it to mount.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::{fs, io};
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{getegid, geteuid};
+
+use super::sockets;
+use crate::agents::process::sandbox::confinement::{Confinement, SHARED_MEMORY, Surroundings};
+
+/// The hidden first argument of the program that tries it.
+pub const NAME: &str = "__namespace";
+
+/// What the namespaces are: of mounts, and of shared memory that has no name in the file system.
+const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
+
+/// Tries whether namespaces can be made and mounted in; the program's exit status tells.
+pub fn probe() -> ExitCode {
+    let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
+    if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+pub(crate) fn is_available(glee: &Path) -> bool {
+    let mut command = Command::new(glee);
+    command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Brings this process into namespaces of its own, with the mounts for an agent in them; what could be made of those.
+pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings {
+    // Seen before it is hidden.
+    let sockets = sockets::all();
+    if new_namespaces().is_err() {
+        return Surroundings::default();
+    }
+    let own: Vec<&Path> = confinement.writable.iter().map(Path::new).collect();
+    let cache = confinement.cache.as_ref().map(PathBuf::from);
+    let cache = cache.filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
+    let has_memory = Path::new(SHARED_MEMORY).is_dir() && empty(Path::new(SHARED_MEMORY)).is_ok();
+    for socket in sockets.iter().filter(|socket| !own.iter().any(|own| socket.starts_with(own))) {
+        // One that is gone needs no cover.
+        drop(bind(Path::new("/dev/null"), socket));
+    }
+    let user = geteuid();
+    let folders = [format!("/run/user/{user}").into(), format!("/tmp/glee-{user}").into()];
+    for folder in folders.iter().chain(&confinement.hidden).map(Path::new).filter(|folder| folder.is_dir()) {
+        let holds_own = |path: &Path| path.starts_with(folder);
+        if !own.iter().any(|own| holds_own(own)) && !holds_own(temporary) {
+            drop(empty(folder));
+        }
+    }
+    Surroundings { cache, has_memory, instead: None }
+}
+
+fn new_namespaces() -> io::Result<()> {
+    let (user, group) = (geteuid(), getegid());
+    if !user.is_root() || unshare(OWN).is_err() {
+        unshare(OWN | CloneFlags::CLONE_NEWUSER)?;
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    }
+    // What is mounted here is seen by nobody else.
+    Ok(mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE, None::<&str>)?)
+}
+
+/// Covers a folder by an empty one in memory.
+fn empty(folder: &Path) -> io::Result<()> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    Ok(mount(Some("glee"), folder, Some("tmpfs"), flags, Some("mode=0700"))?)
+}
+
+fn bind(from: &Path, to: &Path) -> io::Result<()> {
+    Ok(mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>)?)
+}
+
+/// Covers a folder by a view of it whose changes are kept in memory until the last process here has ended; the parts of
+/// it that are the agent's own stay as they are.
+fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
+    let place = temporary.join(".changes");
+    fs::create_dir(&place)?;
+    empty(&place)?;
+    let made = overlay(folder, &place, own);
+    // The view keeps what it needs of it.
+    let _ = umount2(&place, MntFlags::MNT_DETACH);
+    drop(fs::remove_dir(&place));
+    made
+}
+
+fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
+    let (upper, work) = (place.join("upper"), place.join("work"));
+    fs::create_dir(&upper)?;
+    fs::create_dir(&work)?;
+    fs::set_permissions(&upper, fs::metadata(folder)?.permissions())?;
+    let mut kept = Vec::new();
+    for (number, path) in own.iter().filter(|path| path.starts_with(folder) && path.is_dir()).enumerate() {
+        let at = place.join(number.to_string());
+        fs::create_dir(&at)?;
+        bind(path, &at)?;
+        kept.push((at, *path));
+    }
+    // In the words of the option, a comma or colon would end a path.
+    let word = |path: &Path| {
+        let text = path.to_str().filter(|text| !text.contains([',', ':', '\\']));
+        text.map(ToOwned::to_owned).ok_or(io::Error::from(io::ErrorKind::InvalidInput))
+    };
+    let options = format!("lowerdir={},upperdir={},workdir={}", word(folder)?, word(&upper)?, word(&work)?);
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    let with_attributes = format!("{options},userxattr");
+    mount(Some("glee"), folder, Some("overlay"), flags, Some(with_attributes.as_str()))
+        .or_else(|_| mount(Some("glee"), folder, Some("overlay"), flags, Some(options.as_str())))?;
+    for (at, path) in kept {
+        bind(&at, path)?;
+    }
+    Ok(())
+}

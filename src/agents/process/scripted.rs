@@ -1,0 +1,179 @@
+//! The process runner's twin for tests: answers by itself, obeys caps and stops, and remembers what it was asked.
+
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::agents::adapters::invocation::{Invocation, Output};
+use crate::agents::failure::{Cap, Failed, ProcessError, command_line};
+use crate::agents::probe::locate::LocateError;
+use crate::agents::process::runner::{ProcessJob, Ran, Runner};
+use crate::domain::event::Transcript;
+use crate::protocol::request::Request;
+
+/// What a scripted agent does when it is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    stdout: Vec<u8>,
+    stderr: String,
+    exit_code: i32,
+    after: Option<Duration>,
+}
+
+impl Script {
+    /// Prints `text` and ends well.
+    pub(crate) fn prints(text: impl Into<Vec<u8>>) -> Self {
+        Self { stdout: text.into(), stderr: String::new(), exit_code: 0, after: Some(Duration::ZERO) }
+    }
+
+    /// Ends with an exit code, with `stderr` on stderr.
+    pub(crate) fn fails(exit_code: i32, stderr: &str) -> Self {
+        Self { stdout: Vec::new(), stderr: stderr.to_owned(), exit_code, after: Some(Duration::ZERO) }
+    }
+
+    /// Neither prints nor ends, until a cap or a stop ends it.
+    pub(crate) fn hangs() -> Self {
+        Self { after: None, ..Self::prints("") }
+    }
+
+    /// Takes this long first.
+    #[must_use]
+    pub(crate) fn after(self, delay: Duration) -> Self {
+        Self { after: Some(delay), ..self }
+    }
+}
+
+/// A question as the runner got it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    /// The program as the adapter would have run it.
+    pub invocation: Invocation,
+    pub request: Request,
+}
+
+type Part = Box<dyn Fn(&Request) -> Script + Send + Sync>;
+
+/// Plays agents by their parts.
+#[derive(Default)]
+pub(crate) struct ScriptedRunner {
+    parts: Vec<(String, &'static str, Part)>,
+    seen: Mutex<Vec<Seen>>,
+}
+
+impl fmt::Debug for ScriptedRunner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<_> = self.parts.iter().map(|(agent, task, _)| (agent, task)).collect();
+        f.debug_struct("ScriptedRunner").field("parts", &parts).finish_non_exhaustive()
+    }
+}
+
+impl ScriptedRunner {
+    /// A runner without parts: every agent fails.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives `agent` a part for one kind of task (`review`, `respond`, `judge` or `recheck`). The part may depend on
+    /// the request (its nonce, `again`) and may work in the tree, as a coder does.
+    #[must_use]
+    pub(crate) fn on(
+        mut self,
+        agent: &str,
+        task: &'static str,
+        part: impl Fn(&Request) -> Script + Send + Sync + 'static,
+    ) -> Self {
+        self.parts.push((agent.to_owned(), task, Box::new(part)));
+        self
+    }
+
+    /// What was asked until now, in the order it was begun.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn script(&self, request: &Request) -> Script {
+        let part = self
+            .parts
+            .iter()
+            .find(|(agent, task, _)| *agent == request.agent.0 && *task == request.task.kind())
+            .map(|(_, _, part)| part);
+        match part {
+            Some(part) => part(request),
+            None => Script::fails(70, &format!("{} has no part in `{}`", request.agent, request.task.kind())),
+        }
+    }
+}
+
+impl Runner for ScriptedRunner {
+    fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
+        Box::pin(async move {
+            let command = command_line(job.invocation);
+            let Some(request) = job.request else {
+                return Err(Box::new(Failed { error: ProcessError::NotFound(command), output: None }));
+            };
+            self.lock().push(Seen { invocation: job.invocation.clone(), request: request.clone() });
+            let script = self.script(request);
+            let wait = async {
+                match script.after {
+                    Some(delay) => tokio::time::sleep(delay).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let ended = tokio::select! {
+                biased;
+                () = job.stop.stopped() => Some(ProcessError::Stopped(command.clone())),
+                () = wait => None,
+                () = tokio::time::sleep(job.limits.call_timeout) => {
+                    Some(ProcessError::TimedOut { command: command.clone(), cap: Cap::Total, after: job.limits.call_timeout })
+                }
+            };
+            if let Some(error) = ended {
+                return Err(Box::new(Failed { error, output: None }));
+            }
+            finish(&job, command, &script)
+        })
+    }
+
+    /// Takes every program for present.
+    fn find(&self, command: &[String], _root: &Path) -> Result<PathBuf, LocateError> {
+        command.first().map(PathBuf::from).ok_or(LocateError::Empty)
+    }
+}
+
+fn finish(job: &ProcessJob<'_>, command: String, script: &Script) -> Ran {
+    let kept =
+        usize::try_from(job.limits.max_output_size).map_or(script.stdout.len(), |cap| cap.min(script.stdout.len()));
+    let written = std::fs::write(job.stdout, &script.stdout[..kept])
+        .and_then(|()| std::fs::write(job.stderr, script.stderr.as_bytes()));
+    if let Err(source) = written {
+        return Err(Box::new(Failed { error: ProcessError::Io(command, source), output: None }));
+    }
+    let output = Output {
+        stdout: job.stdout.to_owned(),
+        stderr_tail: script.stderr.clone(),
+        ended: jiff::Timestamp::now(),
+        transcript: Transcript {
+            stdout_bytes: script.stdout.len() as u64,
+            stdout_hash: blake3::hash(&script.stdout).to_hex().to_string(),
+            stderr_bytes: script.stderr.len() as u64,
+            exit_code: Some(script.exit_code),
+            signal: None,
+            held: false,
+        },
+    };
+    match script.exit_code {
+        0 => Ok(output),
+        code => {
+            let said = script.stderr.lines().last().map(ToOwned::to_owned);
+            let error = ProcessError::ExitCode { command, code, said };
+            Err(Box::new(Failed { error, output: Some(output) }))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What Glee and a supervisor tell each other, as JSON: [`Orders`] and two pipes one way, a [`Report`] the other.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use serde::{Deserialize, Serialize};
+
+use crate::agents::process::sandbox::confinement::Confinement;
+
+/// The supervisor's ends of the two pipes: one that ends when the agent is to, and one for the [`Report`].
+#[derive(Debug)]
+pub(crate) struct Ends {
+    pub(crate) liveness: PipeReader,
+    pub(crate) report: PipeWriter,
+}
+
+/// The supervisor's instructions. Paths need not be UTF-8.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    /// The process that starts the supervisor.
+    pub(crate) starter: u32,
+    pub(crate) liveness: RawFd,
+    pub(crate) report: RawFd,
+    pub(crate) grace: Duration,
+    /// The folder to remove at the end.
+    pub(crate) temporary: OsString,
+    pub(crate) confinement: Confinement,
+}
+
+pub(crate) fn arguments(
+    ends: &Ends,
+    grace: Duration,
+    temporary: &Path,
+    confinement: Option<&Confinement>,
+) -> [OsString; 2] {
+    let mut confinement = confinement.cloned();
+    if let Some(confinement) = &mut confinement {
+        confinement.writable.push(temporary.into());
+    }
+    let orders = Orders {
+        starter: std::process::id(),
+        liveness: ends.liveness.as_raw_fd(),
+        report: ends.report.as_raw_fd(),
+        grace,
+        temporary: temporary.into(),
+        confinement: confinement.unwrap_or_default(),
+    };
+    [NAME.into(), serde_json::to_string(&orders).expect("orders are representable in JSON").into()]
+}
+
+pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> {
+    let [orders, program, args @ ..] = args else { return None };
+    Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
+}
+
+/// Lets the supervisor inherit its ends of the two pipes, by their numbers. To be dropped here once it is started.
+///
+/// Another process that is started at the same moment inherits them too, and can do nothing with them: it may keep
+/// neither the writing end of one nor the reading end of the other open, and a supervisor closes what is not its own.
+pub(crate) fn hand_over(ends: &Ends) -> io::Result<()> {
+    for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
+        fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ProcessEnd {
+    Exit(i32),
+    Signal(i32),
+    /// It never began; the system's error number.
+    NotStarted(i32),
+    /// It was not started, because it could not be held.
+    NotHeld,
+    /// It would not die, or its end was not seen.
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) end: ProcessEnd,
+    pub(crate) held: bool,
+    /// The processes that could not be ended; `None` is the proof that there are none.
+    pub(crate) left: Option<Vec<i32>>,
+}
+
+/// Written to the liveness pipe to suspend the agent.
+pub(crate) const STAND: u8 = b's';
+/// Written to the liveness pipe to resume it.
+pub(crate) const GO_ON: u8 = b'c';
+
+/// The folder of the own open descriptors.
+pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+
+/// Where an inherited pipe is opened anew: what Rust opens is closed on exec, so the agent cannot inherit it.
+pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
+    format!("{DESCRIPTORS}/{fd}").into()
+}
+
+/// The hidden first argument.
+pub(crate) const NAME: &str = "__supervise";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::process::sandbox::confinement::Hold;
+
+    #[test]
+    fn a_report_survives_the_pipe() {
+        for report in [
+            Report { end: ProcessEnd::Exit(3), held: false, left: None },
+            Report { end: ProcessEnd::Signal(11), held: true, left: Some(vec![]) },
+            Report { end: ProcessEnd::NotStarted(2), held: false, left: None },
+            Report { end: ProcessEnd::NotHeld, held: false, left: None },
+            Report { end: ProcessEnd::Unknown, held: true, left: Some(vec![5, 6]) },
+        ] {
+            let line = serde_json::to_string(&report).expect("JSON");
+            assert_eq!(serde_json::from_str::<Report>(&line).ok(), Some(report), "{line}");
+        }
+        for line in ["", "{}", r#"{"end":"Stop","held":true,"left":null}"#, r#"{"end":{"Exit":"x"},"held":true}"#] {
+            assert!(serde_json::from_str::<Report>(line).is_err(), "{line}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn orders_survive_the_command_line_whatever_bytes_their_paths_have() {
+        use std::os::unix::ffi::OsStringExt as _;
+
+        use Hold;
+        let (liveness, _writer) = io::pipe().expect("a pipe");
+        let (_reader, report) = io::pipe().expect("a pipe");
+        let ends = Ends { liveness, report };
+        let strange = OsString::from_vec(b"/a\xff b".to_vec());
+        let confinement = Confinement {
+            hold: Hold::IfPossible,
+            namespaces: true,
+            cache: Some("/c".into()),
+            hidden: None,
+            writable: vec![strange.clone()],
+        };
+        let grace = Duration::from_millis(250);
+        let [name, orders] = arguments(&ends, grace, Path::new("/tmp/x"), Some(&confinement));
+        let rest: Vec<OsString> = ["sh", "-c", "--"].map(OsString::from).into();
+        let args = [vec![orders], rest.clone()].concat();
+        let (orders, program, arguments) = parse(&args).expect("what was written");
+        assert_eq!((name.as_os_str(), program, arguments), (OsStr::new(NAME), OsStr::new("sh"), &rest[1..]));
+        assert_eq!((orders.starter, orders.liveness), (std::process::id(), ends.liveness.as_raw_fd()));
+        assert_eq!((orders.grace, orders.temporary.as_os_str()), (grace, OsStr::new("/tmp/x")));
+        let writable = vec![strange, "/tmp/x".into()];
+        assert_eq!(orders.confinement, Confinement { writable, ..confinement });
+        assert_eq!(parse(&args[..1]), None, "no program");
+        assert_eq!(parse(&["5", "sh"].map(OsString::from)), None, "no orders");
+    }
+}

@@ -1,0 +1,453 @@
+//! The published JSON Schema of the plug-in interface: what a `json` agent reads and what it answers.
+//!
+//! Copies lie in `docs/schema`; a test holds them to this file. A form grows only by optional fields.
+
+pub(crate) mod strict;
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    Certainty, DefenceWord, DisputeNumber, ExaminationWord, FindingId, QuestionAnswer, Recheck, Response, Ruling,
+    Validation, Verdict,
+};
+use crate::protocol::request::{Request, Task};
+
+/// The forms that have a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaForm {
+    Request,
+    Review,
+    Response,
+    Ruling,
+    Examination,
+    Defence,
+    Recheck,
+    Comparison,
+    Synthesis,
+    Decision,
+    Answers,
+    Validation,
+    Peer,
+}
+
+/// A form with its name, what it is, and its schema.
+pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
+
+impl SchemaForm {
+    /// In the order of the variants, by which a row is found.
+    pub const ALL: [Row; 13] = [
+        (Self::Request, "request", "What every agent is asked", || schema_for!(Request)),
+        (Self::Review, "review", "A reviewer's answer", || schema_for!(ReviewReply)),
+        (Self::Response, "response", "A coder's answer", || schema_for!(ResponseReply)),
+        (Self::Ruling, "ruling", "A judge's answer", || schema_for!(RulingReply)),
+        (Self::Examination, "examination", "A reviewer's words on the findings of others", || {
+            schema_for!(ExaminationReply)
+        }),
+        (Self::Defence, "defence", "A reviewer's words on its own challenged findings", || {
+            schema_for!(DefenceReply)
+        }),
+        (Self::Recheck, "recheck", "A reviewer's answer about changes", || schema_for!(RecheckReply)),
+        (Self::Comparison, "comparison", "A judge's words on findings that may repeat earlier disputes", || {
+            schema_for!(ComparisonReply)
+        }),
+        (Self::Synthesis, "synthesis", "An aggregator's answer", || schema_for!(SynthesisReply)),
+        (Self::Decision, "decision", "An arbiter's answer", || schema_for!(DecisionReply)),
+        (Self::Answers, "answers", "Answers to the questions of a checkpoint", || schema_for!(AnswersReply)),
+        (Self::Validation, "validation", "A validator's answer", || schema_for!(ValidationReply)),
+        (Self::Peer, "peer", "A reviewer's answer in a watch", || schema_for!(PeerReply)),
+    ];
+
+    /// The form that a program's answer to a task is held to, where it can be: what decides, and has no free fields.
+    pub(crate) fn held_to(task: &Task) -> Option<Self> {
+        match task {
+            Task::Judge { .. } => Some(Self::Ruling),
+            Task::Compare { .. } => Some(Self::Comparison),
+            Task::Arbitrate { .. } => Some(Self::Decision),
+            Task::Validate { .. } => Some(Self::Validation),
+            Task::Peer { .. } => Some(Self::Peer),
+            _ => None,
+        }
+    }
+
+    /// The name of the form, and of its file in `docs/schema`.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own, ..)| *own == name).map(|(form, ..)| *form)
+    }
+
+    /// Its JSON Schema as an argument of a program: without the address of the draft, which some would look up.
+    pub(crate) fn argument(self) -> String {
+        let mut schema = self.schema();
+        schema.remove("$schema");
+        schema.to_value().to_string()
+    }
+
+    /// Its JSON Schema (draft 2020-12).
+    pub fn schema(self) -> Schema {
+        Self::ALL[self as usize].3()
+    }
+}
+
+/// A review: every finding of the files in the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The findings; empty if there are none.
+    pub findings: Vec<ReplyFinding>,
+    /// The verdict: `approved`, `concerns` or `blocker`.
+    pub verdict: Option<String>,
+    /// What there is to say beside the findings.
+    pub summary: Option<String>,
+}
+
+/// A finding of a review.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplyFinding {
+    /// `MUST`, `SHOULD`, `CRITICAL`, `HIGH`, `MEDIUM`, `LOW`, or a word of a well-known other scale.
+    pub severity: String,
+    /// One line that says what is asked for.
+    pub title: String,
+    /// Why, in as many lines as it takes.
+    pub description: Option<String>,
+    /// The path of the file as in the request.
+    pub file: Option<String>,
+    /// The first line concerned, counted from 1.
+    pub line: Option<u32>,
+    /// The last line concerned.
+    pub end_line: Option<u32>,
+    /// `security`, `bug`, `architecture`, `performance` or `test-coverage`, or a defect class such as `sql-injection`.
+    pub category: Option<String>,
+    /// What to do instead.
+    pub suggestion: Option<String>,
+    /// How sure the reviewer is, 0 to 100.
+    #[schemars(range(max = 100))]
+    pub confidence: Option<u8>,
+    /// Concrete evidence, one piece a line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// The ruling in force that the reviewer insists against, as the request shows it (`D12`).
+    pub insists_on: Option<String>,
+}
+
+/// A reviewer's words on the findings of others: one for every finding of the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExaminationReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub responses: Vec<ExaminationItem>,
+}
+
+/// A word on a finding of another reviewer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExaminationItem {
+    /// The finding's id, such as `F1`, or `path:line:title`.
+    pub finding_id: String,
+    /// The word.
+    pub action: ExaminationWord,
+    /// How much its confidence is to change.
+    #[serde(default)]
+    #[schemars(range(min = -30, max = 30))]
+    pub confidence_adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+    /// What nobody had raised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_observations: Vec<ReplyFinding>,
+}
+
+/// A reviewer's words on its own challenged findings: one for every finding of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefenceReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub defenses: Vec<DefenceItem>,
+}
+
+/// A word on a challenged finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefenceItem {
+    /// The finding's id, such as `F1`, or `path:line:title`.
+    pub finding_id: String,
+    /// The word.
+    pub action: DefenceWord,
+    /// How much its confidence is to change; counts with `modify`.
+    #[serde(default)]
+    #[schemars(range(min = -30, max = 30))]
+    pub confidence_adjustment: i32,
+    /// Why.
+    pub reasoning: String,
+    /// The severity it should have instead.
+    pub revised_severity: Option<String>,
+    /// The text it should have instead.
+    pub revised_description: Option<String>,
+}
+
+/// A coder's answers: one for every finding of the request, which it has implemented in the tree or not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub answers: Vec<Response>,
+}
+
+/// A judge's ruling on the dispute of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulingReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The number of the dispute.
+    pub dispute: DisputeNumber,
+    /// The ruling.
+    #[serde(flatten)]
+    pub ruling: Ruling,
+}
+
+/// A reviewer's word on every change of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecheckReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The words.
+    pub checks: Vec<Recheck>,
+}
+
+/// A judge's word on every finding of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The words.
+    pub comparisons: Vec<ComparisonItem>,
+}
+
+/// A word on a finding that may repeat an earlier dispute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonItem {
+    /// The finding's id, such as `F1`.
+    pub finding: FindingId,
+    /// `SAME` or `DIFFERENT`.
+    pub answer: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// A synthesis of several answers. It has the fields that the stage requires beside these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SynthesisReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// `ok` or `conflict`.
+    pub status: String,
+    /// The synthesis in a few sentences.
+    pub summary: String,
+    /// What the answers have in common, and what not.
+    pub consensus: ConsensusReply,
+}
+
+/// What several answers have in common, and what not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConsensusReply {
+    /// What all agree on.
+    pub agreements: Vec<String>,
+    /// What they do not agree on; an arbiter decides each.
+    pub conflicts: Vec<String>,
+}
+
+/// A decision of conflicts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DecisionReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// `approach_a`, `approach_b` and so on in the order of the request, an agent's name, or `hybrid`.
+    pub decision: String,
+    /// Why.
+    pub rationale: String,
+    /// What changes in the approach.
+    pub modifications: Vec<String>,
+    /// How sure the arbiter is; `low` leaves the decision to a person.
+    pub confidence: Certainty,
+}
+
+/// Answers to the questions of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswersReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub answers: Vec<QuestionAnswer>,
+}
+
+/// A word on a majority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValidationReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The word.
+    #[serde(flatten)]
+    pub validation: Validation,
+}
+
+/// A `review_result` in a cycle of a watch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// Always `review_result`.
+    #[serde(rename = "type")]
+    pub form: PeerForm,
+    /// The name of who is asked.
+    pub reviewer: String,
+    /// When it was made; Glee sets it where it is missing.
+    pub timestamp: Option<String>,
+    /// The review.
+    pub payload: PeerPayload,
+}
+
+/// The word in the `type` of a [`PeerReply`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PeerForm {
+    /// The only one.
+    ReviewResult,
+}
+
+/// The review in a [`PeerReply`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerPayload {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The review in a few sentences.
+    pub summary: String,
+    /// The issues: one at least unless the verdict is `approved`, and then none that is critical or high.
+    pub issues: Vec<PeerReplyIssue>,
+}
+
+/// One issue in a [`PeerPayload`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerReplyIssue {
+    /// `critical`, `high`, `medium` or `low`.
+    pub severity: String,
+    /// What is wrong, and what to do.
+    pub description: String,
+    /// Where, as a path inside the tree.
+    pub file: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::agents::samples;
+    use serde_json::{Value, json};
+
+    fn valid(form: SchemaForm, value: &Value) -> bool {
+        jsonschema::is_valid(form.schema().as_value(), value)
+    }
+
+    #[test]
+    fn the_published_copies_are_up_to_date() {
+        for (form, name, ..) in SchemaForm::ALL {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{name}.json"));
+            let published: Value =
+                serde_json::from_slice(&std::fs::read(&path).unwrap_or_default()).unwrap_or_default();
+            let current = form.schema().to_value();
+            assert!(published == current, "run `cargo run -q -- agents schema {name} > docs/schema/{name}.json`");
+        }
+    }
+
+    #[test]
+    fn the_request_fits_its_schema() {
+        let agent = samples::agent("rev", "json", &["rev"]);
+        for task in [samples::review(&agent).task, samples::dispute()] {
+            let request = serde_json::to_value(samples::request(&agent, task)).unwrap();
+            assert!(valid(SchemaForm::Request, &request), "{request}");
+        }
+    }
+
+    #[test]
+    fn spec_23_the_forms_of_a_debate_are_published() {
+        let examined = |adjustment: i32| {
+            json!({"nonce": "n", "responses": [{"finding_id": "a.rs:3:Leaks", "action": "partial",
+                "confidence_adjustment": adjustment, "reasoning": "r",
+                "new_observations": [{"severity": "LOW", "title": "t", "confidence": 60, "category": "bug"}]}]})
+        };
+        assert!(valid(SchemaForm::Examination, &examined(-30)));
+        assert!(!valid(SchemaForm::Examination, &examined(31)));
+        let defended = |action: &str| {
+            json!({"nonce": "n", "defenses": [{"finding_id": "F1", "action": action, "reasoning": "r",
+                "revised_severity": "low"}]})
+        };
+        assert!(valid(SchemaForm::Defence, &defended("modify")));
+        assert!(!valid(SchemaForm::Defence, &defended("agree")));
+    }
+
+    #[test]
+    fn answers_fit_their_schemas_and_broken_ones_do_not() {
+        let good = [
+            (SchemaForm::Review, json!({"nonce": "n", "findings": []})),
+            (
+                SchemaForm::Review,
+                json!({"nonce": "n", "verdict": "blocker", "findings": [{"severity": "MUST", "title": "t",
+                    "file": "a.rs", "line": 3, "confidence": 90, "evidence": ["e"]}]}),
+            ),
+            (
+                SchemaForm::Response,
+                json!({"nonce": "n", "answers": [{"finding": "F1", "answer": "DISAGREE", "text": "because",
+                    "evidence": ["a.rs:3"]}]}),
+            ),
+            (
+                SchemaForm::Ruling,
+                json!({"nonce": "n", "dispute": 1, "ruling": "DISMISS", "rationale": "r",
+                    "grounds": "factual_error", "citations": ["a.rs:3"]}),
+            ),
+            (
+                SchemaForm::Recheck,
+                json!({"nonce": "n", "checks": [{"finding": "F1", "resolved": true, "reason": "r"}]}),
+            ),
+            (SchemaForm::Comparison, json!({"nonce": "n", "comparisons": [{"finding": "F1", "answer": "SAME"}]})),
+            (
+                SchemaForm::Peer,
+                json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "timestamp": "...", "payload": {
+                    "verdict": "blocker", "summary": "s", "issues": [{"severity": "high", "description": "d"}]}}),
+            ),
+        ];
+        for (form, value) in &good {
+            assert!(valid(*form, value), "{form:?} {value}");
+        }
+        let bad = [
+            (SchemaForm::Review, json!({"findings": []})),
+            (
+                SchemaForm::Review,
+                json!({"nonce": "n", "findings": [{"severity": "MUST", "title": "t", "confidence": 101}]}),
+            ),
+            (
+                SchemaForm::Response,
+                json!({"nonce": "n", "answers": [{"finding": "F1", "answer": "MAYBE", "text": ""}]}),
+            ),
+            (SchemaForm::Ruling, json!({"nonce": "n", "dispute": 1, "ruling": "PERHAPS"})),
+            (SchemaForm::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1"}]})),
+            (SchemaForm::Comparison, json!({"nonce": "n", "comparisons": [{"finding": "F1"}]})),
+            (
+                SchemaForm::Peer,
+                json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "payload": {
+                    "verdict": "no blocker", "summary": "s", "issues": []}}),
+            ),
+            (
+                SchemaForm::Peer,
+                json!({"nonce": "n", "type": "review_request", "reviewer": "codex", "payload": {
+                "verdict": "approved", "summary": "s", "issues": []}}),
+            ),
+        ];
+        for (form, value) in &bad {
+            assert!(!valid(*form, value), "{form:?} {value}");
+        }
+    }
+}

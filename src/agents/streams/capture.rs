@@ -1,0 +1,181 @@
+//! One stream of a process on its way to a file: bounded in the file, bounded in memory, counted and hashed in full.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::time::{Instant, timeout_at};
+
+/// How much of the end of a stream is held in memory.
+const TAIL: usize = 4096;
+/// How much is still read from a pipe whose program is gone: more than a pipe holds.
+const DRAINED: usize = 4 << 20;
+
+/// Keeps the first bytes of a stream in a file, and length, hash and end of all of it.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    file: File,
+    room: u64,
+    /// The length of everything that came.
+    pub(crate) total: u64,
+    hasher: blake3::Hasher,
+    tail: Vec<u8>,
+}
+
+impl Spool {
+    /// Begins a file that takes `cap` bytes. Only its owner may read it: it holds code.
+    pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
+        Ok(Self {
+            file: crate::system::private::options().write(true).create(true).truncate(true).open(path)?,
+            room: cap,
+            total: 0,
+            hasher: blake3::Hasher::new(),
+            tail: Vec::with_capacity(2 * TAIL),
+        })
+    }
+
+    /// Takes the next bytes. They are counted even if they cannot be written.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.total += bytes.len() as u64;
+        self.hasher.update(bytes);
+        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+        let surplus = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..surplus);
+        let kept = usize::try_from(self.room).map_or(bytes.len(), |room| room.min(bytes.len()));
+        self.room -= kept as u64;
+        let written = self.file.write_all(&bytes[..kept]);
+        if written.is_err() {
+            self.room = 0;
+        }
+        written
+    }
+
+    pub(crate) fn hash(&self) -> String {
+        self.hasher.finalize().to_hex().to_string()
+    }
+
+    /// The end of the stream as text, at most 4 KiB; invalid UTF-8 is replaced, a character cut at the front left out.
+    pub(crate) fn tail(&self) -> String {
+        let continued = self.tail.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+        let cut = if self.total > self.tail.len() as u64 { continued } else { 0 };
+        String::from_utf8_lossy(&self.tail[cut..]).into_owned()
+    }
+
+    pub(crate) fn last_line(&self, limit: u64) -> Option<String> {
+        self.last_lines(limit).next()
+    }
+
+    /// The lines that are not blank, from the last to the first, at most `limit` bytes of each, as far as they lie in
+    /// the last 4 KiB.
+    pub(crate) fn last_lines(&self, limit: u64) -> impl Iterator<Item = String> {
+        let lines = self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
+        lines.filter(|line| !line.trim_ascii().is_empty()).map(move |line| {
+            let end = usize::try_from(limit).map_or(line.len(), |limit| limit.min(line.len()));
+            String::from_utf8_lossy(&line[..end]).trim().to_owned()
+        })
+    }
+}
+
+pub(crate) struct Stream<R> {
+    pipe: Option<R>,
+    pub(crate) spool: Spool,
+    buffer: Box<[u8]>,
+    /// How much of the buffer came last.
+    fresh: usize,
+}
+
+impl<R: AsyncRead + Unpin> Stream<R> {
+    pub(crate) fn new(pipe: Option<R>, spool: Spool) -> Self {
+        Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice(), fresh: 0 }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Reads what is available, or waits for it; 0 is the end. Fails only if it cannot be written to the file.
+    pub(crate) async fn pull(&mut self) -> io::Result<usize> {
+        let Some(pipe) = &mut self.pipe else { return Ok(0) };
+        let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
+        self.fresh = read;
+        if read == 0 {
+            self.pipe = None;
+        }
+        self.spool.push(&self.buffer[..read])?;
+        Ok(read)
+    }
+
+    pub(crate) fn fresh(&self) -> &[u8] {
+        &self.buffer[..self.fresh]
+    }
+
+    /// Reads what is left until a deadline, because another process may hold the other end open.
+    pub(crate) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
+        let mut room = DRAINED;
+        while room > 0 {
+            match timeout_at(until, self.pull()).await {
+                Ok(Ok(0)) | Err(_) => break,
+                Ok(Ok(read)) => {
+                    room = room.saturating_sub(read);
+                    on(self.fresh());
+                }
+                Ok(Err(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    fn spool(cap: u64, pieces: &[&[u8]]) -> (Spool, Vec<u8>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut spool = Spool::create(&path, cap).unwrap();
+        for piece in pieces {
+            spool.push(piece).unwrap();
+        }
+        let kept = std::fs::read(&path).unwrap();
+        (spool, kept)
+    }
+
+    #[test]
+    fn keeps_the_first_bytes_and_hashes_all() {
+        let (spool, kept) = spool(5, &[b"abc", b"defg", b"hi"]);
+        assert_eq!(kept, b"abcde");
+        assert_eq!(spool.total, 9);
+        assert_eq!(spool.hash(), blake3::hash(b"abcdefghi").to_hex().to_string());
+        assert_eq!(spool.tail(), "abcdefghi");
+    }
+
+    #[test]
+    fn the_tail_is_bounded_and_begins_with_a_whole_character() {
+        let text = format!("{}{}", "a", "é".repeat(TAIL));
+        let (spool, _) = spool(0, &[text.as_bytes()]);
+        assert_eq!(spool.tail(), "é".repeat(TAIL / 2));
+        let odd = "é".repeat(TAIL) + "a";
+        let (spool, _) = self::spool(0, &[odd.as_bytes()]);
+        assert_eq!(spool.tail(), "é".repeat(TAIL / 2 - 1) + "a");
+        let (spool, _) = self::spool(9, &[&[0x80, b'x', 0xff]]);
+        assert_eq!(spool.tail(), "\u{fffd}x\u{fffd}");
+    }
+
+    #[test]
+    fn the_last_line_is_the_last_that_says_something() {
+        let cases: [(&[&[u8]], Option<&str>); 6] = [
+            (&[], None),
+            (&[b"\n\n  \n"], None),
+            (&[b"one\ntwo\n\n"], Some("two")),
+            (&[b"one\nhalf a li", b"ne"], Some("half a")),
+            (&[b"10%\r20%\r"], Some("20%")),
+            (&[b"\xff!\n"], Some("\u{fffd}!")),
+        ];
+        for (pieces, expected) in cases {
+            assert_eq!(spool(99, pieces).0.last_line(6).as_deref(), expected);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A conversation with a program, for those to which a prompt on stdin is not enough.
+//!
+//! The runner keeps every byte the program prints and hands it on to here, so that what was said can be read again.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::agents::process::stop::Stop;
+
+/// The program's stdin, closed when this is dropped.
+pub type Mouth = Box<dyn AsyncWrite + Send + Unpin>;
+
+pub trait Talk: Send + Sync {
+    /// Holds the conversation to its end, or breaks it off once `stop` asks for it. What came of it is read from what
+    /// the program printed.
+    fn hold<'a>(&'a self, ear: Ear, mouth: Mouth, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+}
+
+/// The program's stdout, as the conversation reads it.
+#[derive(Debug)]
+pub struct Ear {
+    pieces: UnboundedReceiver<Vec<u8>>,
+    piece: Vec<u8>,
+    taken: usize,
+}
+
+/// Hands what a program prints to an [`Ear`], which ends where a line is longer than its bound.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    pieces: Option<UnboundedSender<Vec<u8>>>,
+    longest: u64,
+    line: u64,
+}
+
+/// A pair of which the second hears what the first is given; a line may have `longest` bytes.
+pub(crate) fn relay(longest: u64) -> (Relay, Ear) {
+    let (sender, receiver) = unbounded_channel();
+    let ear = Ear { pieces: receiver, piece: Vec::new(), taken: 0 };
+    (Relay { pieces: Some(sender), longest, line: 0 }, ear)
+}
+
+impl Relay {
+    /// Hands on what was printed; nothing is the end.
+    pub(crate) fn pass(&mut self, bytes: &[u8]) {
+        let Some(pieces) = &self.pieces else { return };
+        let longest = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64).max().unwrap_or(0);
+        let fits = self.line.saturating_add(longest) <= self.longest;
+        if bytes.is_empty() || !fits || pieces.send(bytes.to_vec()).is_err() {
+            self.pieces = None;
+            return;
+        }
+        let rest = bytes.iter().rev().take_while(|byte| **byte != b'\n').count();
+        self.line = if rest == bytes.len() { self.line + rest as u64 } else { rest as u64 };
+    }
+}
+
+impl AsyncRead for Ear {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.taken == self.piece.len() {
+            let Some(piece) = ready!(self.pieces.poll_recv(cx)) else { return Poll::Ready(Ok(())) };
+            (self.piece, self.taken) = (piece, 0);
+        }
+        let end = self.piece.len().min(self.taken + into.remaining());
+        into.put_slice(&self.piece[self.taken..end]);
+        self.taken = end;
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    async fn heard(longest: u64, pieces: &[&str]) -> String {
+        let (mut relay, mut ear) = relay(longest);
+        pieces.iter().for_each(|piece| relay.pass(piece.as_bytes()));
+        drop(relay);
+        let mut text = String::new();
+        ear.read_to_string(&mut text).await.unwrap();
+        text
+    }
+
+    #[tokio::test]
+    async fn everything_is_heard_up_to_a_line_that_is_too_long() {
+        assert_eq!(heard(5, &["one\ntw", "o\n", "12345"]).await, "one\ntwo\n12345");
+        assert_eq!(heard(5, &["one\n", "123", "456\n", "two\n"]).await, "one\n123");
+        assert_eq!(heard(5, &["one\n", "", "two\n"]).await, "one\n");
+    }
+}

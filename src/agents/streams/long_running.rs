@@ -1,0 +1,48 @@
+//! Agents that run for as long as a watch does: no prompt, no answer, a conversation without an end.
+
+use std::path::Path;
+
+use tokio::sync::watch;
+
+use crate::agents::adapters::invocation::Invocation;
+use crate::agents::adapters::registry::AdapterKind;
+use crate::agents::calls::agents::Agents;
+use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
+use crate::agents::process::stop::Stop;
+use crate::agents::process::{environment, sandbox};
+use crate::agents::streams::dialogue::Talk;
+use crate::config::settings::{Limits, Sandbox};
+use crate::domain::{Agent, Role};
+
+impl Agents {
+    /// Runs an agent's command as it stands, in the tree, until it ends or `stop` asks for it. It may write there, and
+    /// stands still for as long as `stands` says so. Returns how it ended, in words.
+    #[expect(clippy::too_many_arguments, reason = "each is another matter")]
+    pub async fn keep_running(
+        &self,
+        agent: &Agent,
+        root: &Path,
+        variables: impl IntoIterator<Item = (String, String)>,
+        (limits, sandbox): (&Limits, Sandbox),
+        files: &TranscriptFiles,
+        talk: &dyn Talk,
+        stands: watch::Receiver<bool>,
+        stop: Stop,
+    ) -> Result<(), String> {
+        let program = self.runner.find(&agent.command, root).map_err(|error| error.to_string())?;
+        let mut env = environment::allowed(&[], std::env::vars_os());
+        let told = [("GLEE_AGENT", agent.name.0.as_str()), ("GLEE_ROLE", agent.role.as_str())];
+        env.extend(told.map(|(name, value)| (name.into(), value.into())));
+        env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
+        let invocation = Invocation::plain(program, agent.command.iter().skip(1), env, root);
+        let kind = AdapterKind::of(agent).unwrap_or(AdapterKind::Text);
+        let job = ProcessJob {
+            stands: Some(stands),
+            talk: Some(talk),
+            confinement: sandbox::confinement(sandbox, Role::Coder, kind, &agent.command, &invocation.env, &[]),
+            ..ProcessJob::plain(&invocation, *limits, files, stop)
+        };
+        self.runner.run(job).await.map(drop).map_err(|failed| failed.error.to_string())
+    }
+}

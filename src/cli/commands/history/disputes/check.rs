@@ -1,0 +1,120 @@
+//! `glee disputes check`: are the files of shared rulings what they have to be?
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::cli::commands::history::disputes::common::max_age;
+use crate::cli::context::globals::Globals;
+use crate::cli::context::place;
+use crate::cli::error::CommandResult;
+use crate::cli::report::json::pretty;
+use crate::cli::style;
+use crate::cli::ui::stream;
+use crate::config::files::rulings::FOLDER;
+use crate::domain::{Anchor, Disposition, DisputeId, ExitReason, Location, RuledBy, Untrusted};
+use crate::pipeline::rulings::{SharedRulings, binding, succession};
+use crate::protocol::text::printable;
+use crate::rules;
+
+/// Arguments of `glee disputes check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Reads `.glee/rulings` as it lies in the tree. Errors are files that never bind; warnings are rulings that have ended, whose
+code is gone, or that a later one supersedes.
+
+Exit codes: 0 every file is a ruling that may bind, 1 some are not.
+
+Example: glee disputes check")]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Checked<'a> {
+    schema: u32,
+    rulings: Vec<Shown<'a>>,
+    problems: Vec<Flawed>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    file: String,
+    id: &'a DisputeId,
+    location: Location,
+    title: &'a Untrusted,
+    disposition: &'a Disposition,
+    by: &'a RuledBy,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<Date>,
+    /// The day, in UTC, on which it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<Date>,
+    /// Whether its code is found nowhere in the tree.
+    gone: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Flawed {
+    file: String,
+    line: u32,
+    message: String,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    let shared = SharedRulings::of(workspace.rulings_here());
+    let max_age = max_age(globals)?;
+    let bindings = shared.bindings();
+    let anchors: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
+    let gone = workspace.gone(&anchors)?;
+    let now = Timestamp::now();
+    let rulings = shared.rulings.iter().zip(gone).map(|(ruling, gone)| Shown {
+        file: format!("{FOLDER}/{}.yml", ruling.id),
+        id: &ruling.id,
+        location: ruling.location(),
+        title: &ruling.title,
+        disposition: &ruling.disposition,
+        by: &ruling.by,
+        until: ruling.until,
+        ended: rules::review::rulings::ended(Some(ruling.date), ruling.until, max_age.of(&ruling.disposition), now),
+        gone,
+        superseded_by: succession(&bindings, &binding(ruling).dispute).1.map(|later| later.to_string()),
+    });
+    let problem = |(name, line, message): &(String, u32, String)| {
+        let file = if name.is_empty() { FOLDER.to_owned() } else { format!("{FOLDER}/{name}") };
+        Flawed { file, line: *line, message: message.clone() }
+    };
+    let checked =
+        Checked { schema: 1, rulings: rulings.collect(), problems: shared.problems.iter().map(problem).collect() };
+    stream::out(&if args.json { pretty(&checked) } else { text(&checked) })?;
+    Ok(if checked.problems.is_empty() { ExitReason::Clean } else { ExitReason::FindingsOpen })
+}
+
+fn text(checked: &Checked<'_>) -> String {
+    let mut text = String::new();
+    for Flawed { file, line, message } in &checked.problems {
+        text.push_str(&format!("{}:{line}: error: {}\n", printable::line(file), printable::line(message)));
+    }
+    let mut binding = 0;
+    for ruling in &checked.rulings {
+        let warnings = [
+            ruling.ended.map(|day| format!("it ended on {day}")),
+            ruling.gone.then(|| format!("its code is gone: {}", ruling.location)),
+            ruling.superseded_by.as_ref().map(|later| format!("{FOLDER}/{later}.yml supersedes it")),
+        ];
+        let warnings: Vec<String> = warnings.into_iter().flatten().collect();
+        binding += usize::from(warnings.is_empty());
+        for warning in warnings {
+            text.push_str(&format!("{}:1: warning: {}\n", ruling.file, printable::line(&warning)));
+        }
+    }
+    let all = style::count(checked.rulings.len() + checked.problems.len(), "file");
+    let errors = style::count(checked.problems.len(), "error");
+    text.push_str(&format!("{all}, {} in force, {errors}\n", style::count(binding, "ruling")));
+    text
+}

@@ -1,0 +1,64 @@
+//! `glee disputes`: list, show, settle, share and verify disputes.
+
+mod check;
+pub(crate) mod common;
+pub(crate) mod list;
+mod prune;
+mod reopen;
+mod resolve;
+mod share;
+mod show;
+mod verify;
+
+use crate::cli::context::globals::Globals;
+use crate::cli::error::CommandResult;
+
+/// Arguments of `glee disputes`.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  glee disputes --recent 10
+  glee disputes --open
+  glee disputes --ruling dismiss --reviewer codex --since 3d
+  glee disputes show 7
+  glee disputes resolve 7 dismiss --as deferred --ref issue-12 --reason 'after the release'
+  glee disputes share 7                 as a file that binds in other clones and in CI"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: list::Filters,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show a dispute by its number or id: the finding, the objection, the rulings
+    Show(show::Args),
+    /// Settle an open dispute by your own ruling
+    Resolve(resolve::Args),
+    /// Revoke the ruling of a settled dispute, which waits again then
+    Reopen(reopen::Args),
+    /// End the rulings whose code is gone
+    Prune(prune::Args),
+    /// Write rulings as files that bind in other clones and in CI
+    Share(share::Args),
+    /// Check the files of shared rulings
+    Check(check::Args),
+    /// Check that nothing recorded was altered, removed or moved
+    Verify(verify::Args),
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    match &args.command {
+        None => list::run(&args.list, globals),
+        Some(Command::Show(args)) => show::run(args, globals),
+        Some(Command::Resolve(args)) => resolve::run(args, globals),
+        Some(Command::Reopen(args)) => reopen::run(args, globals),
+        Some(Command::Prune(args)) => prune::run(args, globals),
+        Some(Command::Share(args)) => share::run(args, globals),
+        Some(Command::Check(args)) => check::run(args, globals),
+        Some(Command::Verify(args)) => verify::run(args, globals),
+    }
+}

@@ -1,0 +1,162 @@
+//! `glee disputes share`: rulings as files of the repository, one a ruling.
+
+use jiff::Timestamp;
+
+use crate::cli::commands::history::disputes::common::{self, max_age, outcome};
+use crate::cli::context::globals::Globals;
+use crate::cli::context::{history, place};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::style;
+use crate::cli::ui::stream;
+use crate::config::files::rulings::{self, FOLDER, Shared};
+use crate::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
+use crate::history::JournalError;
+use crate::history::store::Journal;
+use crate::pipeline;
+use crate::protocol::secrets;
+use crate::protocol::text::printable;
+use crate::rules;
+use crate::workspace::root::Workspace;
+
+/// Arguments of `glee disputes share`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Writes `.glee/rulings/<id>.yml`. Once it is committed and on the branch that changes are based on, the ruling binds in every
+clone and in CI. A ruling that closes a security finding binds only where a person answers for it by name.
+
+Examples:
+  glee disputes share 7
+  glee disputes share 7 --by 'Ada Lovelace'
+  glee disputes share --dry-run    list what is settled and not shared yet")]
+pub(crate) struct Args {
+    /// The disputes' numbers; without any: all that are settled, bind and are not shared yet
+    #[arg(value_name = "NUMBER")]
+    numbers: Vec<u64>,
+    /// The person who answers for the rulings [default: git's user.name for rulings of your own]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Replace files that hold something else
+    #[arg(long)]
+    force: bool,
+    /// Only list the rulings
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    let journal = history::open_read(globals, &workspace)?;
+    let numbers = match (&journal, args.numbers.as_slice()) {
+        (Some(journal), []) => unshared(globals, &workspace, journal)?,
+        (_, numbers) => numbers.iter().copied().map(DisputeNumber).collect(),
+    };
+    let Some(journal) = journal.filter(|_| !numbers.is_empty()) else {
+        return match numbers.first() {
+            Some(number) => Err(JournalError::UnknownDispute(*number).into()),
+            None => {
+                stream::out("Nothing to share: no ruling binds that has no file yet.\n")?;
+                Ok(ExitReason::Clean)
+            }
+        };
+    };
+    let mut due = Vec::new();
+    let mut unnamed = Vec::new();
+    for number in numbers {
+        let ruling = form(args, &workspace, &journal, number)?;
+        if rules::review::rulings::needs_person_of(&ruling) && ruling.by.person.is_none() {
+            unnamed.push(number);
+        } else {
+            due.push((number, ruling));
+        }
+    }
+    stream::out(&due.iter().map(|(number, ruling)| line(*number, ruling)).collect::<String>())?;
+    if !args.dry_run {
+        write(args, globals, &workspace, &due)?;
+    }
+    if unnamed.is_empty() {
+        return Ok(ExitReason::Clean);
+    }
+    let list = unnamed.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let message =
+        format!("a person has to answer for closing the security findings of disputes {}", list.join(", "));
+    Err(CommandError::usage(message)
+        .hint(format!("read them, then `glee disputes share {} --by '<your name>'`", list.join(" "))))
+}
+
+/// The settled disputes whose rulings bind code of the tree and have no file in it, the oldest first.
+fn unshared(
+    globals: &Globals,
+    workspace: &Workspace,
+    journal: &Journal,
+) -> Result<Vec<DisputeNumber>, CommandError> {
+    let bindings = pipeline::rulings::known(Some(journal), &[], &max_age(globals)?, Timestamp::now())?;
+    let binds = bindings.iter().filter(|binding| binding.disposition.is_some() && binding.ended.is_none());
+    let unshared = binds.filter(|binding| !rulings::path(workspace.root(), &binding.id()).exists());
+    let gone = common::gone(globals, journal)?;
+    let mut numbers: Vec<DisputeNumber> =
+        unshared.filter_map(|binding| binding.number()).filter(|number| !gone.contains(number)).collect();
+    numbers.sort();
+    Ok(numbers)
+}
+
+/// A dispute's ruling as it is shared.
+fn form(
+    args: &Args,
+    workspace: &Workspace,
+    journal: &Journal,
+    number: DisputeNumber,
+) -> Result<SharedRuling, CommandError> {
+    let record = journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
+    let Some(settlement) = &record.settlement else {
+        return Err(CommandError::usage(format!("dispute {number} is open"))
+            .hint(format!("settle it first: `glee disputes resolve {number}`")));
+    };
+    let person = match settlement.by {
+        Ruler::Human => args.by.clone().or_else(|| workspace.user_name()),
+        Ruler::Judge { .. } | Ruler::Panel | Ruler::Policy => args.by.clone(),
+    };
+    if settlement.by == Ruler::Human && person.is_none() {
+        return Err(CommandError::usage(format!("dispute {number} was ruled on by a person without a name"))
+            .hint("name the person: `--by '<name>'`, or `git config user.name '<name>'`"));
+    }
+    let plan = journal.events(&record.run)?;
+    let ruling = pipeline::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
+        CommandError::usage(format!("dispute {number} is about no place in the code, so its ruling binds nothing"))
+    })?;
+    // What identifies it is no secret, whatever it looks like.
+    let SharedRuling { id, run, anchor, .. } = ruling.clone();
+    Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
+}
+
+fn line(number: DisputeNumber, ruling: &SharedRuling) -> String {
+    let place = format!("{} ", ruling.location());
+    let title = printable::line(&ruling.title.labelled(&place));
+    format!("{number:>4}  {}  {title}\n", printable::line(&outcome(&ruling.disposition)))
+}
+
+fn write(
+    args: &Args,
+    globals: &Globals,
+    workspace: &Workspace,
+    due: &[(DisputeNumber, SharedRuling)],
+) -> Result<(), CommandError> {
+    let mut written = 0;
+    for (number, ruling) in due {
+        let did = match rulings::share(workspace.root(), ruling, args.force)? {
+            Shared::Written => "written",
+            Shared::Unchanged => "there already",
+        };
+        written += usize::from(did == "written");
+        stream::out(&format!("Dispute {number}: {FOLDER}/{}.yml, {did}\n", ruling.id))?;
+    }
+    if written > 0 && !globals.quiet {
+        let files = style::count(written, "file");
+        let binds = if workspace.is_git() {
+            "it binds from the commit that changes are based on"
+        } else {
+            "it binds in git repositories"
+        };
+        stream::err(&format!("Next: commit the {files}; {binds}\n"));
+    }
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! `glee disputes show`: one dispute, as a person needs it to rule.
+
+use serde::Serialize;
+
+use crate::cli::commands::history::disputes::common::{self, look, outcome, when};
+use crate::cli::context::globals::Globals;
+use crate::cli::context::{history, place};
+use crate::cli::error::CommandResult;
+use crate::cli::report::json::pretty;
+use crate::cli::style::{self, Color, Style};
+use crate::cli::ui::stream;
+use crate::config::files::rulings;
+use crate::domain::{
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, RulingRecord, RulingRef, Untrusted,
+};
+use crate::history::queries::rows::DisputeRecord;
+use crate::history::{Author, FoundDispute, JournalError};
+use crate::pipeline::rulings::succession;
+use crate::protocol::text::printable;
+
+/// The columns of text: lines longer than this are hard to read.
+const WIDEST: usize = 100;
+
+/// Arguments of `glee disputes show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  glee disputes show 7
+  glee disputes show 5f3a91c2   by the id that it has in all histories, or the first digits of it")]
+pub(crate) struct Args {
+    /// The dispute's number, its id, or at least four digits that its id begins with
+    dispute: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    schema: u32,
+    /// Its id in all histories.
+    id: DisputeId,
+    #[serde(flatten)]
+    record: &'a DisputeRecord,
+    /// Who sent it, where it is of another history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elsewhere: Option<Elsewhere<'a>>,
+    /// The disputes whose rulings on the same finding this one's supersedes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    supersedes: Vec<RulingRef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<RulingRef>,
+}
+
+/// Where a dispute of another history came from.
+#[derive(Clone, Copy, Serialize)]
+struct Elsewhere<'a> {
+    author: &'a Author,
+    source: &'a str,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let (found, damage) = history::read_here(globals, |journal| match journal.find_dispute(&args.dispute) {
+        Ok(FoundDispute::Own(record)) => {
+            let succession = succession(&journal.bindings()?, &record.dispute.number.into());
+            Ok(Ok((FoundDispute::Own(record), succession)))
+        }
+        Ok(found) => Ok(Ok((found, Default::default()))),
+        Err(error) if error.exit() == ExitReason::Usage => Ok(Err(error)),
+        Err(error) => Err(error),
+    })?
+    .map_or((None, None), |(found, damage)| (Some(found), damage));
+    let (found, (supersedes, superseded_by)) = match found {
+        Some(Ok(found)) => found,
+        Some(Err(error)) => return Err(damage.unwrap_or_else(|| error.into())),
+        None => return Err(unknown(&args.dispute).into()),
+    };
+    let (record, elsewhere) = match &found {
+        FoundDispute::Own(record) => (&**record, None),
+        FoundDispute::Shared(shared) => {
+            (&shared.record, Some(Elsewhere { author: &shared.author, source: &shared.source }))
+        }
+    };
+    let id = DisputeId::of(&record.run, record.dispute.finding.id);
+    let shown = Shown { schema: 1, id, record, elsewhere, supersedes, superseded_by };
+    if args.json {
+        stream::out(&pretty(&shown))?;
+    } else {
+        let path = place::workspace(globals).ok().map(|workspace| rulings::path(workspace.root(), &shown.id));
+        let is_shared = path.is_some_and(|path| path.exists());
+        stream::out(&Page::of(&shown, is_shared, look(globals)))?;
+    }
+    damage.map_or(Ok(ExitReason::Clean), Err)
+}
+
+fn unknown(text: &str) -> JournalError {
+    match text.parse() {
+        Ok(number) => JournalError::UnknownDispute(DisputeNumber(number)),
+        Err(_) => JournalError::UnknownDisputeId(text.to_owned()),
+    }
+}
+
+struct Page {
+    look: Style,
+    text: String,
+}
+
+impl Page {
+    fn of(shown: &Shown<'_>, is_shared: bool, look: Style) -> String {
+        let (record, elsewhere) = (shown.record, shown.elsewhere);
+        let mut page = Self { look: Style { width: look.width.min(WIDEST), ..look }, text: String::new() };
+        page.head(record, elsewhere);
+        page.finding(&record.dispute.finding);
+        let objector = record.dispute.objector;
+        page.section(if objector.is_coder() { "Objection" } else { objector.heading() });
+        page.body(2, &record.dispute.objection.text);
+        for evidence in &record.dispute.objection.evidence {
+            page.body(2, &evidence.labelled("Evidence: "));
+        }
+        for earlier in &record.dispute.earlier {
+            page.section(&format!("Earlier dispute {}", earlier.dispute));
+            page.body(2, &earlier.sentence());
+            page.body(2, &earlier.decided().labelled("Decided then: "));
+            for line in earlier.diff().map(printable::block).unwrap_or_default().lines() {
+                page.line(&format!("  {line}"));
+            }
+        }
+        if let Some(route) = record.dispute.route {
+            page.section(&format!("Route: {route}"));
+        }
+        for ruling in &record.dispute.rulings {
+            page.ruling(ruling);
+        }
+        page.end(record, elsewhere.is_some());
+        page.life(shown, is_shared);
+        page.text
+    }
+
+    fn head(&mut self, record: &DisputeRecord, elsewhere: Option<Elsewhere<'_>>) {
+        let DisputeRecord { run, opened_at, dispute, .. } = record;
+        let id = DisputeId::of(&record.run, dispute.finding.id);
+        let name = if elsewhere.is_some() { id.to_string() } else { dispute.number.to_string() };
+        let title = self.look.paint(Color::Strong, &format!("Dispute {name}"));
+        let state = match &dispute.disposition {
+            None => self.look.paint(Color::Warn, "open"),
+            Some(ended) => printable::line(&outcome(ended)),
+        };
+        let run = printable::line(run.short());
+        let from = match elsewhere {
+            None => format!("id {id}"),
+            Some(elsewhere) => printable::line(&common::from(elsewhere.author, elsewhere.source)),
+        };
+        let opened = format!("opened {}", when(*opened_at));
+        self.line(&self.look.facts(&[title, state, opened, format!("run {run}"), from]));
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let severity = &finding.raw.severity;
+        let tag = self.look.paint(Color::of(severity), &format!("[{}]", printable::line(&severity.to_string())));
+        let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
+        self.text.push('\n');
+        self.line(&format!("{tag} {}", printable::line(&finding.raw.title.labelled(&place))));
+        self.body(2, &finding.raw.body);
+        if let Some(suggestion) = &finding.raw.suggestion {
+            self.body(2, &suggestion.labelled("Suggestion: "));
+        }
+        for evidence in &finding.raw.evidence {
+            self.body(2, &evidence.labelled("Evidence: "));
+        }
+        let names: Vec<_> = finding.raised_by.iter().map(|name| name.0.as_str()).collect();
+        self.body(2, &format!("({}, raised by {})", finding.id, names.join(", ")));
+    }
+
+    fn ruling(&mut self, record: &RulingRecord) {
+        let RulingRecord { ruling, by, votes } = record;
+        self.section(&format!("{} by {by}", ruling.ruling));
+        self.body(2, &ruling.rationale);
+        if !ruling.citations.is_empty() {
+            self.body(2, &Untrusted::joined(&ruling.citations, ", ").labelled("Citations: "));
+        }
+        if let Some(why) = &ruling.coder_evidence {
+            self.body(2, &why.labelled("Coder evidence: "));
+        }
+        for vote in votes {
+            self.body(2, &vote.said().labelled("Vote: "));
+        }
+    }
+
+    fn end(&mut self, record: &DisputeRecord, is_elsewhere: bool) {
+        let number = record.dispute.number;
+        match (&record.settlement, record.settled_at) {
+            (Some(settlement), Some(at)) => {
+                let ended = outcome(&settlement.disposition);
+                self.section(&format!("Settled {} by {}: {ended}", when(at), settlement.by));
+                let ruled = record.dispute.rulings.last().map(|last| &last.ruling.rationale);
+                if ruled != Some(&settlement.reason) {
+                    self.body(2, &settlement.reason);
+                }
+            }
+            _ if is_elsewhere => {}
+            _ => {
+                self.text.push('\n');
+                self.line(&format!("Settle it: `glee disputes resolve {number}`, or in a word: `judge`, `discard`, `enforce`, `dismiss`"));
+            }
+        }
+    }
+
+    /// What became of the ruling since.
+    fn life(&mut self, shown: &Shown<'_>, is_shared: bool) {
+        let DisputeRecord { settlement, reopened, ended_at, .. } = shown.record;
+        let (number, id) = (shown.record.dispute.number, &shown.id);
+        let mut lines = Vec::new();
+        if let Some(reopened) = reopened {
+            let why = if reopened.reason.is_blank() { "" } else { ": " };
+            let label = format!("Reopened {}{why}", when(reopened.at));
+            lines.push(printable::line(&reopened.reason.labelled(&label)));
+        }
+        let until = settlement.as_ref().and_then(|settlement| settlement.until);
+        lines.extend(until.map(|day| format!("Binds until {day}")));
+        lines.extend(ended_at.map(|at| format!("Ended {}: its code was gone", when(at))));
+        lines.extend(shown.supersedes.iter().map(|other| format!("Dispute {number} supersedes {other}")));
+        lines.extend(shown.superseded_by.iter().map(|other| format!("Dispute {number} is superseded by {other}")));
+        lines.extend(is_shared.then(|| format!("Shared as {}/{id}.yml", rulings::FOLDER)));
+        if !lines.is_empty() {
+            self.text.push('\n');
+        }
+        lines.iter().for_each(|line| self.line(line));
+    }
+
+    fn section(&mut self, title: &str) {
+        self.text.push('\n');
+        let title = self.look.paint(Color::Strong, &printable::line(title));
+        self.line(&title);
+    }
+
+    fn body(&mut self, indent: usize, text: &(impl printable::Shown + ?Sized)) {
+        for line in style::wrap(&printable::block(text), self.look.width.saturating_sub(indent)) {
+            self.text.push_str(format!("{:indent$}{line}", "").trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    /// One line as it stands; it must be printable already.
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+}

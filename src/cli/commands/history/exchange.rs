@@ -1,0 +1,148 @@
+//! `glee history push` and `fetch`: runs, outcomes and disputes are exchanged with other clones by a git remote.
+
+use std::fs::File;
+
+use clap::Subcommand;
+
+use crate::cli::context::globals::{Globals, say};
+use crate::cli::context::place;
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::style;
+use crate::cli::ui::stream;
+use crate::domain::ExitReason;
+use crate::history::store::Journal;
+use crate::history::{Author, HistoryRecord, Outgoing, Refusal};
+use crate::protocol::text::printable;
+use crate::system::private;
+use crate::workspace::Arrival;
+use crate::workspace::root::Workspace;
+
+/// The refused records that are named, at most.
+const NAMED: usize = 50;
+
+/// Arguments of `glee history`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Each run that ended, its outcome and each dispute is one record, named by the hash of its content,
+under `refs/glee/history` of the remote. Push only adds records and retries when the remote has
+changed meanwhile. Prompts, raw answers, files and diffs are not sent; the texts of findings and
+rulings are, and may quote code. Secrets are redacted.
+
+Fetched records are listed by `glee disputes`. They inform and bind no run. Each one is checked:
+size, form, hash, paths, and that its author is the author of the commit that added it. Refused
+records are named, and the exit code is 7.
+
+Examples:
+  glee history push            send what this history holds to the remote of the branch, else `origin`
+  glee history fetch upstream")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Send runs, outcomes and disputes to a remote
+    Push(Remote),
+    /// Read the runs, outcomes and disputes that others have sent to a remote
+    Fetch(Remote),
+}
+
+#[derive(Debug, clap::Args)]
+struct Remote {
+    /// A remote of the repository [default: that of the branch, else `origin`]
+    #[arg(value_name = "REMOTE")]
+    remote: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    match &args.command {
+        Command::Push(Remote { remote }) => push(globals, &workspace, remote.as_deref()),
+        Command::Fetch(Remote { remote }) => fetch(globals, &workspace, remote.as_deref()),
+    }
+}
+
+fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> CommandResult {
+    let remote = workspace.remote(remote)?;
+    let (name, email) = workspace.author()?;
+    let mut journal = crate::cli::context::history::open(globals, workspace)?;
+    let _lock = lock(&journal)?;
+    let author = Author { name: name.clone(), email: email.clone() };
+    let Outgoing { records, large } = journal.outgoing(&author)?;
+    for what in &large {
+        say(globals, &format!("{what} is larger than a record may be, and is not sent"));
+    }
+    let pushed = workspace.push_records(&remote, &records, (&name, &email))?;
+    stream::out(&match (records.is_empty(), pushed.added) {
+        (true, _) => "Nothing to send: no run has ended yet.\n".to_owned(),
+        (false, 0) => format!("{remote} has everything already: {}.\n", style::count(records.len(), "record")),
+        (false, added) => format!("Sent {} to {remote}.\n", style::count(added, "record")),
+    })?;
+    Ok(ExitReason::Clean)
+}
+
+fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> CommandResult {
+    let remote = workspace.remote(remote)?;
+    let mut journal = crate::cli::context::history::open(globals, workspace)?;
+    let _lock = lock(&journal)?;
+    let mut failed = None;
+    let arrivals = workspace.fetch_records(&remote, |hash| match journal.has_record(hash) {
+        Ok(found) => found,
+        Err(error) => {
+            failed = Some(error);
+            false
+        }
+    })?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let mut refused = Vec::new();
+    let (mut records, mut paths) = (Vec::new(), Vec::new());
+    for Arrival { path, content } in arrivals {
+        let read = content.and_then(|arrived| {
+            let record = HistoryRecord::read(&arrived.hash, &arrived.bytes, &arrived.authors);
+            let text = String::from_utf8(arrived.bytes).map_err(|_| Refusal::NotJson);
+            record.and_then(|record| Ok((record, text?))).map_err(|refusal| refusal.to_string())
+        });
+        match read {
+            Ok(read) => {
+                records.push(read);
+                paths.push(path);
+            }
+            Err(why) => refused.push((path, why)),
+        }
+    }
+    let repeated = journal.take_in(&remote, &records)?;
+    refused.extend(repeated.iter().map(|index| (paths[*index].clone(), Refusal::Duplicate.to_string())));
+    let taken = records.len() - repeated.len();
+    stream::out(&match taken {
+        0 => format!("Nothing new from {remote}.\n"),
+        taken => format!("Took {} from {remote}.\n", style::count(taken, "record")),
+    })?;
+    if refused.is_empty() {
+        return Ok(ExitReason::Clean);
+    }
+    for (path, why) in refused.iter().take(NAMED) {
+        stream::err(&format!("refused {}: {}\n", printable::line(path), printable::line(why)));
+    }
+    let more = refused.len().saturating_sub(NAMED);
+    if more > 0 {
+        stream::err(&format!("and {more} more\n"));
+    }
+    let message = format!("{} of {remote} refused", style::count(refused.len(), "record"));
+    Err(CommandError::new(ExitReason::History, anyhow::Error::msg(message)).hint(format!(
+        "`git log -p refs/glee/remotes/{remote}/history -- <record>` shows who sent one; the others were taken"
+    )))
+}
+
+/// One exchange at a time with one history.
+fn lock(journal: &Journal) -> Result<File, CommandError> {
+    let path = journal.path().with_file_name("exchange.lock");
+    let mut options = private::options();
+    let taken = options.write(true).create(true).truncate(false).open(&path).and_then(|file| {
+        file.lock()?;
+        Ok(file)
+    });
+    taken.map_err(|error| CommandError::caused(format!("cannot lock `{}`", path.display()), error))
+}

@@ -1,0 +1,228 @@
+//! `glee runs undo`: what the coder of a run did is taken back, and brought back with `--redo`.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::commands::history::runs::lookup;
+use crate::cli::context::globals::Globals;
+use crate::cli::context::{history, place};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::style;
+use crate::cli::ui::dialogs::questions;
+use crate::cli::ui::stream;
+use crate::domain::event::EventKind;
+use crate::domain::{ExitReason, RunId};
+use crate::history::store::{self, Journal};
+use crate::protocol::text::printable;
+use crate::workspace::root::Workspace;
+use crate::workspace::{Decided, Forced, Kept, TreeId, UndoConflict, Undone};
+
+/// Arguments of `glee runs undo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A file that is as the coder left it becomes what it was before. A file that you changed since keeps your changes where they
+can be merged; where they cannot, it stays as it is and is listed, and the exit code is 3. On a terminal you are asked about
+it. Files that the coder did not change are not touched, and none is removed that the coder did not make; index, commits and
+branches stay as they are.
+
+What is replaced is kept first: `--redo` brings it back by the same rule. A second undo finds nothing left to do.
+
+If Glee was killed while the coder worked, it is not known what the coder made: every file that was there before becomes what
+it was, and new files are listed; `--remove-new` removes those too.
+
+Examples:
+  glee runs undo                     take back the last run
+  glee runs undo 5f3a91c2 --force    give up your later changes where they cannot be merged
+  glee runs undo --redo              bring back what was taken back
+  glee runs undo --to old            write the tree of before the run into the folder `old`")]
+pub(crate) struct Args {
+    /// A run: its id, the first or last digits of it, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    run: String,
+    /// Write the whole tree of before the run into this new or empty folder instead, and leave the tree as it is
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
+    to: Option<PathBuf>,
+    /// Where changes cannot be merged, take the file of before the run; yours is kept
+    #[arg(long)]
+    force: bool,
+    /// Remove new files too, where it is not known whether the coder made them
+    #[arg(long, conflicts_with = "redo")]
+    remove_new: bool,
+    /// Bring back what undos of this run replaced
+    #[arg(long)]
+    redo: bool,
+}
+
+struct Found {
+    workspace: Workspace,
+    journal: Journal,
+    run: RunId,
+    kept_as: Option<String>,
+    left: Option<TreeId>,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let found = Found::new(globals, &args.run)?;
+    match &args.to {
+        Some(folder) => restore(globals, &found, folder),
+        None => undo(args, globals, found),
+    }
+}
+
+fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
+    let Found { workspace, mut journal, run, kept_as, left } = found;
+    let state_dir = place::state_dir()?;
+    let _lock = workspace.lock(&state_dir, &run)?;
+    let Some(kept_as) = kept_as else {
+        stream::err(&format!("Run {} changed nothing: no coder was asked. Nothing to undo.\n", run.short()));
+        return Ok(ExitReason::Clean);
+    };
+    let kept = Kept { kept_as: &kept_as, left: left.as_ref() };
+    let was_undone = workspace.is_undone(&run, &state_dir);
+    let forced = if args.force { Forced::All } else { Forced::None };
+    let mut decided = Decided { forced, remove_new: args.remove_new };
+    let once = |decided: &Decided| match args.redo {
+        true => workspace.redo(&run, &kept, decided, &state_dir),
+        false => workspace.undo(&run, &kept, decided, &state_dir),
+    };
+    let mut undone = once(&decided)?;
+    if let Some(chosen) = chosen(globals, &undone.conflicts, args.redo) {
+        decided.forced = chosen;
+        let more = once(&decided)?;
+        undone = Undone { files: undone.files + more.files, merged: undone.merged + more.merged, ..more };
+    }
+    let (files, is_whole) = (undone.files, undone.conflicts.is_empty());
+    match args.redo {
+        true if files > 0 => journal.append(&run, EventKind::RunRedone { files }).map(drop),
+        false if files > 0 || (is_whole && !was_undone) => {
+            journal.append(&run, EventKind::RunUndone { files }).map(drop)
+        }
+        _ => Ok(()),
+    }?;
+    stream::out(&said(args, &undone, was_undone))?;
+    stream::err(&remaining(args, &undone, &run));
+    Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
+}
+
+/// Asks about each file that a person can decide; `None` where nobody can be asked, or nothing was chosen.
+fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<Forced> {
+    if !globals.interactive() {
+        return None;
+    }
+    let color = globals.color_stderr();
+    let mut chosen = std::collections::BTreeSet::new();
+    for conflict in conflicts.iter().filter(|conflict| conflict.can_be_forced()) {
+        let name = printable::line(&conflict.name());
+        let wanted = if redo { "the coder's version" } else { "the version of before the run" };
+        let question = format!("{name}: {}. Take {wanted}? (yours is kept)", conflict.clash.words());
+        match questions::confirm(color, &question, false) {
+            Ok(true) => drop(chosen.insert(conflict.path.clone())),
+            Ok(false) => {}
+            Err(_) => break,
+        }
+    }
+    (!chosen.is_empty()).then_some(Forced::Only(chosen))
+}
+
+fn said(args: &Args, undone: &Undone, was_undone: bool) -> String {
+    let count = |files: u64| style::count(usize::try_from(files).unwrap_or(usize::MAX), "file");
+    let rest = undone.conflicts.len() + undone.new.len();
+    let mut text = match (args.redo, undone.files) {
+        (true, 0) if rest == 0 => "Nothing is left to bring back.\n".to_owned(),
+        (false, 0) if rest == 0 && was_undone => "Nothing is left to undo.\n".to_owned(),
+        (false, 0) if rest == 0 => "Every file is as it was before the run.\n".to_owned(),
+        (_, 0) => "No file was changed.\n".to_owned(),
+        (true, files) => format!("Brought back the coder's changes in {}.\n", count(files)),
+        (false, files) => format!("Took back the coder's changes in {}.\n", count(files)),
+    };
+    if undone.merged > 0 {
+        text.push_str(&format!("Merged with later changes: {}.\n", count(undone.merged)));
+    }
+    text
+}
+
+/// What was left as it is, and what to do about it.
+fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
+    let mut text = String::new();
+    let mut list = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            text.push_str(&format!("{title}\n"));
+            lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+        }
+    };
+    let conflicts = undone.conflicts.iter();
+    let conflicts = conflicts.map(|it| format!("{}: {}", printable::line(&it.name()), it.clash.words())).collect();
+    let names = |names: &[String]| names.iter().map(String::as_str).map(printable::line).collect();
+    list("Left as they are:", conflicts);
+    list("New since the run began, and not known to be the coder's:", names(&undone.new));
+    if undone.files > 0 {
+        list("Ignored before the run, so nothing was kept of them; left as they are:", names(&undone.ignored));
+    }
+    let (run, redo) = (run.short(), if args.redo { " --redo" } else { "" });
+    if undone.conflicts.iter().any(UndoConflict::can_be_forced) {
+        text.push_str(&format!(
+            "hint: to give up your changes to them: `glee runs undo {run}{redo} --force` (they are kept); to compare: \
+             `glee runs undo {run} --to <new folder>`\n"
+        ));
+    }
+    if !undone.new.is_empty() {
+        text.push_str(&format!("hint: to remove the new files: `glee runs undo {run} --remove-new`\n"));
+    }
+    text
+}
+
+/// Writes the tree as it was kept into a folder of its own.
+fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
+    let Found { workspace, run, kept_as, left, .. } = found;
+    let Some(kept_as) = kept_as else {
+        let message = format!("run {} kept no tree: no coder was asked", run.short());
+        return Err(CommandError::usage(message).hint("`glee runs` lists the runs"));
+    };
+    let into = globals.directory().join(folder);
+    let kept = Kept { kept_as, left: left.as_ref() };
+    let restored = workspace.restore(run, &kept, &place::state_dir()?, &into);
+    let files = usize::try_from(restored?).unwrap_or(usize::MAX);
+    let place = printable::line(&into.to_string_lossy());
+    stream::out(&format!("Wrote {} as they were before the run to {place}.\n", style::count(files, "file")))?;
+    Ok(ExitReason::Clean)
+}
+
+impl Found {
+    fn new(globals: &Globals, text: &str) -> Result<Self, CommandError> {
+        let workspace = place::workspace(globals)?;
+        let (journal, run) = match lookup::find(globals, &workspace, text) {
+            Ok((_, run)) => (history::open(globals, &workspace)?, run),
+            Err(error) => Self::elsewhere(globals, &workspace, text)?.ok_or(error)?,
+        };
+        lookup::refuse_pruned(&journal, &run)?;
+        let (mut kept_as, mut left) = (None, None);
+        for event in journal.events(&run)? {
+            match event.kind {
+                EventKind::BeforeImage { kept_as: place, .. } if kept_as.is_none() => kept_as = Some(place),
+                EventKind::TreeChanged { tree, .. } => left = Some(TreeId(tree)),
+                _ => {}
+            }
+        }
+        Ok(Self { workspace, journal, run, kept_as, left })
+    }
+
+    /// The history of the place that the tree was at when the run worked on it.
+    fn elsewhere(
+        globals: &Globals,
+        workspace: &Workspace,
+        text: &str,
+    ) -> Result<Option<(Journal, RunId)>, CommandError> {
+        if globals.history.is_some() {
+            return Ok(None);
+        }
+        let state_dir = place::state_dir()?;
+        for (own, key) in workspace.runs_from_elsewhere(&state_dir)? {
+            let path = store::path_for(&state_dir, &key);
+            let Some(history) = Journal::open_read(&path)? else { continue };
+            let run = if text == "last" { Ok(own) } else { history.find_run(text) };
+            if let Ok(run) = run {
+                return Ok(Some((Journal::open(&path)?, run)));
+            }
+        }
+        Ok(None)
+    }
+}

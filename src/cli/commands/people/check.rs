@@ -1,0 +1,125 @@
+//! `glee agents --check`: ask every connected agent one harmless question, and print what it really did and cost.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::agents::error::AgentError;
+use crate::agents::probe::check::{Files, Probed};
+use crate::agents::process::own_process;
+use crate::agents::{AdapterKind, Agents, ProcessRunner};
+use crate::cli::context::globals::Globals;
+use crate::cli::error::CommandResult;
+use crate::cli::style;
+use crate::cli::ui::stream;
+use crate::config::settings::Settings;
+use crate::domain::{Agent, ExitReason, Role};
+use crate::protocol::secrets;
+use crate::protocol::text::printable;
+
+/// Probes the agents one after another, so that each stands by itself.
+pub(crate) fn run(globals: &Globals) -> CommandResult {
+    let (places, loaded) = crate::cli::context::settings::runnable(globals, Vec::new(), None)?;
+    let Settings { agents, limits, sandbox, .. } = &loaded.settings;
+    own_process::provide_open_files(1)?;
+    let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut reason = ExitReason::Clean;
+    for agent in agents.iter().filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay)) {
+        let version = runtime.block_on(programs.version(agent, &places.root));
+        let probed = runtime.block_on(programs.probe(agent, &places.root, limits, *sandbox))?;
+        stream::out(&secrets::redact(&report(agent, version.as_deref(), &probed)))?;
+        reason = reason.strongest(verdict(agent, &probed));
+    }
+    if agents.is_empty() && !globals.quiet {
+        stream::err("no agent is connected; connect one with `glee connect <agent> --role <role>`\n");
+    }
+    Ok(reason)
+}
+
+fn verdict(agent: &Agent, probed: &Probed) -> ExitReason {
+    let kind = AdapterKind::of(agent).unwrap_or(AdapterKind::Text);
+    match probed.files {
+        Files::Edited | Files::Meddled if agent.role != Role::Coder => ExitReason::ReadOnlyViolation,
+        _ if probed.keeps_to(agent.role, kind) => ExitReason::Clean,
+        _ if probed.answered.as_ref().is_err_and(|error| error.kind.is_exhausted()) => ExitReason::Budget,
+        _ => ExitReason::AgentFailed,
+    }
+}
+
+fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
+    let adapter = AdapterKind::of(agent).map_or_else(|_| agent.adapter.clone(), |kind| kind.to_string());
+    let version = version.map_or_else(String::new, |version| format!(" {}", printable::line(version)));
+    let good = verdict(agent, probed) == ExitReason::Clean;
+    let mark = if good { "ok    " } else { "FAILED" };
+    let mut text = format!("{mark}  {} ({}, {adapter}{version})\n", printable::line(&agent.name.0), agent.role);
+    let mut say = |what: &str| {
+        let _ = writeln!(text, "        {what}");
+    };
+    match &probed.answered {
+        Ok(true) => say("answered with the nonce"),
+        Ok(false) => say("answered, but without the nonce"),
+        Err(AgentError { message, hint, .. }) => {
+            say(&printable::line(message));
+            if let Some(hint) = hint {
+                say(&format!("hint: {}", printable::line(hint)));
+            }
+        }
+    }
+    say(match (probed.files, agent.role) {
+        (Files::Untouched, Role::Coder) => "changed no file",
+        (Files::Untouched, _) => "created and changed no file",
+        (Files::Edited, _) => "changed the one file it was told to",
+        (Files::Meddled, Role::Coder) => "changed other files than it was told to",
+        (Files::Meddled, _) => "WROTE to the folder, which its role forbids",
+    });
+    if !probed.told.denied.is_empty() {
+        say(&format!("was refused {}", printable::line(&probed.told.denied.join(", "))));
+    }
+    say(&cost(probed));
+    text
+}
+
+/// What it took, as far as it is known.
+fn cost(probed: &Probed) -> String {
+    let usage = &probed.usage;
+    let mut parts = vec![style::duration(probed.millis)];
+    parts.extend(usage.input_tokens.map(|tokens| format!("{} tokens read", style::thousands(tokens))));
+    parts.extend(usage.output_tokens.map(|tokens| format!("{} tokens written", style::thousands(tokens))));
+    parts.extend(usage.usd.map(|usd| format!("{}${usd:.4}", if usage.estimated { "about " } else { "" })));
+    parts.extend(probed.told.model.as_deref().map(printable::line));
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Told, Usage};
+
+    #[test]
+    fn what_it_did_decides() {
+        let agent =
+            |role: Role| Agent { adapter: "text".to_owned(), ..crate::cli::style::fixture::agent("it", role) };
+        let probed = |answered, files| Probed {
+            answered,
+            files,
+            millis: 1200,
+            usage: Usage { input_tokens: Some(1_100), usd: Some(0.25), estimated: true, ..Usage::default() },
+            told: Told { denied: vec!["Write".to_owned()], ..Told::default() },
+        };
+        let reviewer = probed(Ok(true), Files::Untouched);
+        assert_eq!(
+            report(&agent(Role::Reviewer), Some("1.2"), &reviewer),
+            "ok      it (reviewer, text 1.2)\n        answered with the nonce\n        created and changed no file\n        \
+             was refused Write\n        1.2s · 1,100 tokens read · about $0.2500\n"
+        );
+        let cases = [
+            (Role::Reviewer, probed(Ok(true), Files::Meddled), ExitReason::ReadOnlyViolation),
+            (Role::Coder, probed(Ok(true), Files::Edited), ExitReason::Clean),
+            (Role::Coder, probed(Ok(true), Files::Untouched), ExitReason::AgentFailed),
+            (Role::Judge, probed(Ok(false), Files::Untouched), ExitReason::AgentFailed),
+        ];
+        for (role, probed, expected) in cases {
+            assert_eq!(verdict(&agent(role), &probed), expected, "{role} {probed:?}");
+        }
+    }
+}

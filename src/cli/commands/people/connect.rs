@@ -1,0 +1,321 @@
+//! `glee connect`: connect an agent in a role.
+
+use serde_json::{Map, Value, json};
+
+use crate::agents::probe::locate;
+use crate::cli::context::config_edit::ConfigTarget;
+use crate::cli::context::globals::{Globals, say};
+use crate::cli::context::settings::{self, Places};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::config;
+use crate::config::files::edit::{self, EditError};
+use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use crate::config::settings::Settings;
+use crate::domain::{Agent, ExitReason, Role};
+
+/// Arguments of `glee connect`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  glee connect claude --role coder --domain backend,rust
+  glee connect codex --role reviewer --focus security
+  glee connect claude --role judge --model opus
+  glee connect builtin:rules --role reviewer
+  glee connect mine --role reviewer --command './my-reviewer.sh --fast'
+
+Glee knows claude, codex, gemini, opencode, qwen and copilot, and brings builtin:rules (a reviewer),
+builtin:fixer (a coder) and builtin:referee (a judge). Any other program is connected with --command:
+it reads the prompt on stdin and answers in prose, or with --adapter json in JSON.")]
+pub(crate) struct Args {
+    /// A program that Glee knows, an embedded agent, the name of a connected agent, whose program takes a further role, or
+    /// any name together with --command
+    agent: String,
+    /// What it is to do: coder, reviewer, judge or aggregator
+    #[arg(long)]
+    role: Option<String>,
+    /// Its name, instead of AGENT-ROLE
+    #[arg(long)]
+    name: Option<String>,
+    /// The code a coder is for: path globs, languages, path components
+    #[arg(long, value_delimiter = ',', value_name = "WORDS")]
+    domain: Vec<String>,
+    /// What a reviewer looks for
+    #[arg(long, value_delimiter = ',', value_name = "WORDS")]
+    focus: Vec<String>,
+    /// The model to ask for
+    #[arg(long)]
+    model: Option<String>,
+    /// The program and its arguments
+    #[arg(long)]
+    command: Option<String>,
+    /// How it is spoken to, instead of what its command suggests: text, json, acp, or a known program's name
+    #[arg(long)]
+    adapter: Option<String>,
+    /// The longest that one call may take, such as 10m
+    #[arg(long)]
+    timeout: Option<String>,
+    /// Write your own file, for all projects, instead of the project's
+    #[arg(long)]
+    user: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let role = role(args)?;
+    let (places, loaded) = settings::settings(globals, Vec::new())?;
+    let agents = &loaded.settings.agents;
+    let named = agents.iter().find(|agent| agent.name.0 == args.agent);
+    // `glee connect mine --role reviewer` has made `mine-reviewer`; the program is still called `mine`.
+    let twin = named.or_else(|| {
+        let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
+        agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
+    });
+    let name = match (&args.name, twin) {
+        (Some(name), _) => name.clone(),
+        // It has this role: what is given is changed.
+        (None, Some(twin)) if twin.role == role => twin.name.0.clone(),
+        (None, _) => default_name(&args.agent, role),
+    };
+    let known = agents.iter().find(|agent| agent.name.0 == name);
+    if let Some(other) = known.filter(|known| known.role != role) {
+        return Err(CommandError::usage(format!("there is already an agent `{name}`, a {}", other.role)).hint(
+            format!(
+                "give this one another name with `--name <name>`, or remove that one: `glee disconnect {name}`"
+            ),
+        ));
+    }
+    let target = ConfigTarget::of(&places, args.user)?;
+    match known {
+        Some(known) => {
+            let update = update(args, known, role)?;
+            if update.is_empty() {
+                say(globals, &format!("`{name}` is connected as {role} already; nothing to change"));
+                return Ok(ExitReason::Clean);
+            }
+            target.change(&places, globals, |text| changed(text, &name, &update))?;
+            say(globals, &format!("`{name}` is updated ({}): {}", target.name, words(&update)));
+        }
+        None => {
+            let entry = match twin.filter(|_| args.command.is_none()) {
+                Some(twin) => further(args, twin, &name, role)?,
+                None => entry(args, &name, role, &command(args, role)?)?,
+            };
+            target.change(&places, globals, |text| edit::add_agent(text, &entry))?;
+            say(globals, &format!("`{name}` is connected as {role} ({})", target.name));
+        }
+    }
+    if let Some(tip) = specialise(args, &name, role) {
+        say(globals, &tip);
+    }
+    let (_, loaded) = settings::settings(globals, Vec::new())?;
+    warn_if_missing(&places, globals, &loaded.settings, &name);
+    say(globals, &next_step(&loaded.settings));
+    Ok(ExitReason::Clean)
+}
+
+/// The entry of a connected agent's program in a further role: its command, adapter, model and variables.
+fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
+    let command = command_line(twin, role)?;
+    let mut entry = entry(args, name, role, &command)?;
+    let mut keep = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            entry.entry(key.to_owned()).or_insert(value);
+        }
+    };
+    let is_told = config::typed("agents.a.command", &command).is_ok() && !twin.is_embedded();
+    keep("adapter", is_told.then(|| json!(twin.adapter)));
+    keep("model", twin.model.as_ref().map(|model| json!(model)));
+    keep("env", (!twin.env.is_empty()).then(|| json!(twin.env)));
+    Ok(entry)
+}
+
+/// The command of a connected agent as it is written down; an embedded agent has one role.
+fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
+    if !agent.is_embedded() {
+        return Ok(
+            shlex::try_join(agent.command.iter().map(String::as_str)).unwrap_or_else(|_| agent.command.join(" "))
+        );
+    }
+    let name = &agent.name;
+    Err(CommandError::usage(format!("`{name}` is embedded, has the role {}, and cannot be a {role}", agent.role))
+        .hint(format!("connect a program that can: `glee connect <agent> --role {role}`")))
+}
+
+/// What a second `connect` changes in an agent that is connected already: what it names, and is not so yet.
+fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, CommandError> {
+    let name = known.name.0.as_str();
+    let mut update = entry(args, name, role, args.command.as_deref().unwrap_or("claude"))?;
+    for key in ["name", "role"] {
+        update.remove(key);
+    }
+    if args.command.is_none() {
+        update.remove("command");
+    }
+    let is = |key: &str, value: &Value| match key {
+        "command" => value.as_str().and_then(shlex::split).is_some_and(|words| words == known.command),
+        "adapter" => *value == json!(known.adapter),
+        "domain" => *value == json!(known.domain),
+        "focus" => *value == json!(known.focus),
+        "model" => *value == json!(known.model),
+        _ => false,
+    };
+    update.retain(|key, value| !is(key, value));
+    Ok(update)
+}
+
+/// The text of a file with the keys of an agent changed; an agent that another file connects is added by its name.
+fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
+    let set =
+        |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
+    match update.iter().try_fold(text.to_owned(), set) {
+        Err(EditError::NoAgent(_)) => {
+            let mut entry = Map::from_iter([("name".to_owned(), json!(name))]);
+            entry.extend(update.clone());
+            edit::add_agent(text, &entry)
+        }
+        changed => changed,
+    }
+}
+
+fn words(update: &Map<String, Value>) -> String {
+    update.iter().map(|(key, value)| format!("{key} = {}", config::flow(value))).collect::<Vec<_>>().join(", ")
+}
+
+fn role(args: &Args) -> Result<Role, CommandError> {
+    let words = Role::ALL.map(Role::as_str);
+    let all = "roles: coder, reviewer, judge, aggregator";
+    let Some(typed) = &args.role else {
+        return Err(CommandError::usage(format!("`{}` needs a role", args.agent))
+            .hint(format!("{all}; for example `glee connect {} --role reviewer`", args.agent)));
+    };
+    Role::ALL.into_iter().find(|role| role.as_str() == typed).ok_or_else(|| {
+        CommandError::usage(format!("there is no role `{typed}`")).hint(match config::closest(typed, words) {
+            Some(word) => format!("{all}; did you mean `{word}`?"),
+            None => all.to_owned(),
+        })
+    })
+}
+
+/// The command as it is written down.
+fn command(args: &Args, role: Role) -> Result<String, CommandError> {
+    if let Some(command) = &args.command {
+        return Ok(command.clone());
+    }
+    let agent = args.agent.as_str();
+    if let Some(kind) = agent.strip_prefix("builtin:") {
+        return match BUILTINS.iter().find(|(name, _)| *name == kind) {
+            Some((_, its)) if *its == role => Ok(agent.to_owned()),
+            Some((_, its)) => Err(CommandError::usage(format!("`{agent}` is a {its} and cannot be a {role}"))
+                .hint(format!("`glee connect {agent} --role {its}`"))),
+            None => {
+                let hint = match config::closest(kind, BUILTINS.map(|(name, _)| name)) {
+                    Some(name) => format!("did you mean `builtin:{name}`?"),
+                    None => "embedded agents: builtin:rules, builtin:fixer, builtin:referee".to_owned(),
+                };
+                Err(CommandError::usage(format!("there is no embedded agent `{agent}`")).hint(hint))
+            }
+        };
+    }
+    if KNOWN_PROGRAMS.contains(&agent) {
+        return Ok(agent.to_owned());
+    }
+    let known = KNOWN_PROGRAMS.into_iter().chain(BUILTINS.map(|(name, _)| name));
+    let hint = match config::closest(agent, known) {
+        Some(name) if BUILTINS.iter().any(|(builtin, _)| *builtin == name) => {
+            format!("did you mean `builtin:{name}`?")
+        }
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!(
+            "give its command: `glee connect {agent} --role {role} --command '<program> <arguments>'`; \
+             Glee knows {}",
+            KNOWN_PROGRAMS.join(", ")
+        ),
+    };
+    Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
+}
+
+/// The embedded agents bear their own name; of a known program there may be one for each role.
+pub(crate) fn default_name(agent: &str, role: Role) -> String {
+    match agent.strip_prefix("builtin:") {
+        Some(kind) => kind.to_owned(),
+        None => format!("{agent}-{role}"),
+    }
+}
+
+/// The agent's entry in the file, every value checked as if it were set alone.
+fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<String, Value>, CommandError> {
+    let mut entry = Map::new();
+    let mut add = |key: &str, text: &str| -> Result<(), CommandError> {
+        entry.insert(key.to_owned(), config::typed(&format!("agents.{name}.{key}"), text)?);
+        Ok(())
+    };
+    add("name", name)?;
+    add("command", command)?;
+    if let Some(adapter) = &args.adapter {
+        add("adapter", adapter)?;
+    }
+    add("role", role.as_str())?;
+    for (key, words) in [("domain", &args.domain), ("focus", &args.focus)] {
+        let words: Vec<&str> = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
+        if !words.is_empty() {
+            add(key, &config::flow(&json!(words)))?;
+        }
+    }
+    for (key, value) in [("model", &args.model), ("timeout", &args.timeout)] {
+        if let Some(value) = value {
+            add(key, value)?;
+        }
+    }
+    Ok(entry)
+}
+
+/// Agents are specialists (design rule 1): one line says how to make this one so.
+fn specialise(args: &Args, name: &str, role: Role) -> Option<String> {
+    match role {
+        Role::Coder if args.domain.is_empty() => {
+            Some(format!("tip: say what code it is for: `glee config set agents.{name}.domain backend,rust`"))
+        }
+        Role::Reviewer if args.focus.is_empty() => {
+            Some(format!("tip: say what it looks for: `glee config set agents.{name}.focus security,performance`"))
+        }
+        Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => None,
+    }
+}
+
+fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name: &str) {
+    let Some(agent) = settings.agents.iter().find(|agent| agent.name.0 == name) else { return };
+    if agent.adapter == "builtin" {
+        return;
+    }
+    if let Err(error) = locate::find(&agent.command, &places.root, std::env::var_os("PATH").as_deref()) {
+        say(globals, &format!("warning: {error}"));
+        if let Some(hint) = error.hint(name) {
+            say(globals, &format!("hint: {hint}"));
+        }
+    }
+}
+
+/// What to do next with these agents.
+pub(crate) fn next_step(settings: &Settings) -> String {
+    let has = |role: Role| settings.agents.iter().any(|agent| agent.role == role);
+    if !has(Role::Reviewer) {
+        "next: connect a reviewer: `glee connect <agent> --role reviewer`".to_owned()
+    } else if !has(Role::Coder) {
+        "next: `glee review`; to have findings fixed: `glee connect <agent> --role coder`".to_owned()
+    } else {
+        "next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::adapters::registry::AdapterKind;
+
+    #[test]
+    fn the_configuration_knows_the_adapters_there_are() {
+        for kind in AdapterKind::ALL {
+            assert_eq!(config::typed("agents.a.adapter", kind.as_str()).ok(), Some(json!(kind.as_str())));
+        }
+        assert_eq!(KNOWN_PROGRAMS, AdapterKind::PROGRAMS.map(AdapterKind::as_str));
+    }
+}

@@ -1,0 +1,201 @@
+//! `glee doctor`: everything that a bug report needs, without secrets.
+//!
+//! It changes nothing, and every part stands by itself: what cannot be told is said so in its line.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::agents::process::{own_process, sandbox};
+use crate::agents::{AdapterKind, Agents, ProcessRunner};
+use crate::cli::context::globals::Globals;
+use crate::cli::context::settings::{self, Places};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::ui::stream;
+use crate::config::Loaded;
+use crate::domain::{Agent, ExitReason};
+use crate::protocol::secrets;
+use crate::protocol::text::printable;
+
+/// Arguments of `glee doctor`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Variables are told by their names, never by their values; so are those that the configuration sets.
+
+Example:
+  glee doctor > report.txt")]
+pub(crate) struct Args {}
+
+/// What the names of variables that matter to Glee or an agent begin with.
+const VARIABLES: [&str; 19] = [
+    "GLEE_",
+    "ANTHROPIC_",
+    "CLAUDE_",
+    "OPENAI_",
+    "CODEX_",
+    "GEMINI_",
+    "GOOGLE_",
+    "OPENCODE_",
+    "QWEN_",
+    "COPILOT_",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "HTTP",
+    "http",
+    "NO_COLOR",
+    "CI",
+    "TERM",
+    "LANG",
+    "XDG_",
+];
+
+/// What stands in the name of an option whose value is nobody's business.
+const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
+
+pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
+    let places = Places::find(globals)?;
+    let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut text = format!("glee       {}\n", env!("CARGO_PKG_VERSION"));
+    let mut say = |name: &str, what: &str| {
+        let _ = writeln!(text, "{name:10} {}", printable::line(what));
+    };
+    say("system", &format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
+    let git = runtime.block_on(programs.version_of("git", &places.root));
+    let files = own_process::provide_open_files(0);
+    if let Err(error) = &files {
+        say("files", &error.to_string());
+    }
+    say("git", git.as_deref().unwrap_or(if files.is_ok() { "not found" } else { "could not be asked" }));
+    let layers = sandbox::layers();
+    let on = |on: bool| if on { "yes" } else { "no" };
+    let namespaces = on(sandbox::makes_namespaces(std::path::Path::new("/proc/self/exe")));
+    let (landlock, subreaper) = (on(layers.landlock), on(layers.subreaper));
+    say("sandbox", &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"));
+    say("project", &places.root.display().to_string());
+    say("state", &places.state.display().to_string());
+    say("identity", &readable(crate::cli::context::history::identity(globals)));
+    say("history", &readable(crate::cli::context::history::summary(globals)));
+    say("logs", &logs(globals));
+    let variables: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| VARIABLES.iter().any(|begin| name.starts_with(begin)))
+        .collect();
+    say("variables", &if variables.is_empty() { "none".to_owned() } else { variables.join(" ") });
+    match settings::settings(globals, Vec::new()) {
+        Ok((_, loaded)) => {
+            configuration(&mut text, &loaded);
+            let trusted = loaded.untrusted.is_none();
+            for agent in &loaded.settings.agents {
+                text.push_str(&runtime.block_on(about(&programs, agent, &places, trusted)));
+            }
+            for (name, rest) in programs.cooldowns(Timestamp::now()) {
+                let _ = writeln!(text, "rests      {name} until {:.0}: {}", rest.until, printable::line(&rest.why));
+            }
+        }
+        Err(error) => text.push_str(&unreadable(&error)),
+    }
+    stream::out(&secrets::redact(&text))?;
+    Ok(ExitReason::Clean)
+}
+
+fn unreadable(error: &CommandError) -> String {
+    format!("settings   cannot be read:\n{}", error.render(false))
+}
+
+fn readable(found: Result<String, CommandError>) -> String {
+    found.unwrap_or_else(|error| {
+        format!("cannot be read: {}", error.render(false).lines().next().unwrap_or_default())
+    })
+}
+
+/// Where the logs of runs are.
+fn logs(globals: &Globals) -> String {
+    match crate::cli::context::history::last_log(globals) {
+        Ok(Some(path)) => format!("{} (of the last run; `glee runs show --log RUN` prints one)", path.display()),
+        Ok(None) => "no run yet".to_owned(),
+        Err(_) => "unknown, as the history is".to_owned(),
+    }
+}
+
+/// The files, and the settings that are not the defaults.
+fn configuration(text: &mut String, loaded: &Loaded) {
+    let shown = |path: &Option<std::path::PathBuf>| {
+        path.as_ref().map_or_else(|| "none".to_owned(), |path| path.display().to_string())
+    };
+    let trust = if loaded.untrusted.is_some() { " (not trusted)" } else { "" };
+    let _ = writeln!(text, "project's  {}{trust}", printable::line(&shown(&loaded.project_file)));
+    let _ = writeln!(text, "user's     {}", printable::line(&shown(&loaded.user_file)));
+    for (key, setting) in &loaded.values {
+        let origin = setting.origin.to_string();
+        if origin == "default" || key.starts_with("agents.") {
+            continue;
+        }
+        let value = crate::config::flow(&setting.value);
+        let _ = writeln!(text, "setting    {key} = {} ({origin})", printable::line(&value));
+    }
+}
+
+async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool) -> String {
+    let adapter = AdapterKind::of(agent).map_or_else(|error| error.message, |kind| kind.to_string());
+    let mut text =
+        format!("agent      {} ({}, {})\n", printable::line(&agent.name.0), agent.role, printable::line(&adapter));
+    let mut say = |name: &str, what: &str| {
+        let _ = writeln!(text, "  {name:8} {}", printable::line(what));
+    };
+    say("command", &masked(&agent.command).join(" "));
+    match programs.program(agent, &places.root) {
+        Ok(path) => say("program", &path.display().to_string()),
+        Err(error) => say("program", &error.message),
+    }
+    let version = if trusted { programs.version(agent, &places.root).await } else { None };
+    say("version", version.as_deref().unwrap_or("not asked, or not told"));
+    for (name, value) in [
+        ("model", agent.model.clone()),
+        ("effort", agent.effort.map(|effort| effort.as_str().to_owned())),
+        ("backup", agent.backup.as_ref().map(ToString::to_string)),
+        ("sets", Some(agent.env.keys().cloned().collect::<Vec<_>>().join(" ")).filter(|names| !names.is_empty())),
+    ] {
+        if let Some(value) = value {
+            say(name, &value);
+        }
+    }
+    text
+}
+
+/// A command without the values of options that sound like secrets.
+fn masked(command: &[String]) -> Vec<String> {
+    let secret = |word: &str| {
+        let word = word.to_lowercase();
+        word.starts_with('-') && SECRETS.iter().any(|part| word.contains(part))
+    };
+    let mut hide = false;
+    command
+        .iter()
+        .map(|word| {
+            if std::mem::take(&mut hide) {
+                return "***".to_owned();
+            }
+            match word.split_once('=') {
+                Some((name, _)) if secret(name) => format!("{name}=***"),
+                Some(_) => word.clone(),
+                None => {
+                    hide = secret(word);
+                    word.clone()
+                }
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_in_a_command_is_not_told() {
+        let command = ["x", "--api-key", "sk-1", "--token=t", "--model=m", "-v"].map(ToOwned::to_owned);
+        assert_eq!(masked(&command), ["x", "--api-key", "***", "--token=***", "--model=m", "-v"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! Commands that read and change settings, trust and rules.
+
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod rules;
+pub(crate) mod trust;

@@ -1,0 +1,26 @@
+//! `glee completions`: print shell completions.
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::cli::Cli;
+use crate::cli::context::globals::Globals;
+use crate::cli::error::CommandResult;
+use crate::cli::ui::stream;
+use crate::domain::ExitReason;
+
+/// Arguments of `glee completions`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  glee completions bash > ~/.local/share/bash-completion/completions/glee")]
+pub(crate) struct Args {
+    /// The shell to complete for
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args, _globals: &Globals) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "glee", &mut script);
+    stream::out(&String::from_utf8_lossy(&script))?;
+    Ok(ExitReason::Clean)
+}

@@ -1,0 +1,219 @@
+//! `glee parse`: print what glee reads in an agent's answer. The tool of those who write adapters.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::context::globals::Globals;
+use crate::cli::context::input::{Input, unreadable};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::report::json::pretty;
+use crate::cli::style::{self, Color, Style};
+use crate::cli::ui::{screen, stream};
+use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling, Untrusted};
+use crate::protocol::replies::response::{self, AnswersByFinding};
+use crate::protocol::replies::review::answer::ReviewAnswer;
+use crate::protocol::replies::review::reader;
+use crate::protocol::replies::{recheck, ruling};
+use crate::protocol::text::printable;
+
+/// Arguments of `glee parse`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+An answer is complete when it ends with its closing line: the right nonce, and the number of what was
+read. Without --nonce any well-formed closing line counts, whatever its nonce is.
+
+Examples:
+  codex exec - < prompt.md | glee parse --nonce 4f2a...
+  glee parse answer.txt --format text
+  echo '[F1] IMPLEMENTED: done' | glee parse --kind response
+  glee parse ruling.json --kind ruling --dispute 7")]
+pub(crate) struct Args {
+    /// The answer; `-` or nothing: standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// What was asked for
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Review)]
+    kind: Kind,
+    /// The nonce that the agent was given
+    #[arg(long, value_name = "NONCE")]
+    nonce: Option<String>,
+    /// The dispute that the judge was asked about (with `--kind ruling`)
+    #[arg(long, value_name = "NUMBER")]
+    dispute: Option<u64>,
+    /// How to print it
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Json)]
+    format: Format,
+}
+
+/// `--kind`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A reviewer's findings
+    Review,
+    /// A coder's answers to findings
+    Response,
+    /// A judge's ruling
+    Ruling,
+    /// A reviewer's word on the changes made
+    Recheck,
+}
+
+/// `--format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One JSON object
+    Json,
+    /// Lines for people
+    Text,
+}
+
+/// A ruling, or why there is none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum RulingAnswer {
+    Ruling(Ruling),
+    None { error: String },
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    if args.dispute.is_some() && args.kind != Kind::Ruling {
+        return Err(CommandError::usage("only a ruling is on a dispute").hint("add `--kind ruling`"));
+    }
+    let look = Style { color: globals.color_stdout(), unicode: screen::speaks_utf8(), width: 80 };
+    let text = Input::open(globals, args.file.as_deref())
+        .and_then(|Input { name, reader }| read(reader, args, look).map_err(|error| unreadable(&name, error)));
+    let hint = "name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`";
+    stream::out(&text.map_err(|error| error.hint(hint))?)?;
+    Ok(ExitReason::Clean)
+}
+
+fn read(input: impl BufRead, args: &Args, look: Style) -> io::Result<String> {
+    let nonce = args.nonce.as_deref();
+    match args.kind {
+        Kind::Review => show(&reader::parse(input, nonce)?, args.format, look, review_text),
+        Kind::Response => {
+            Ok(answers(&response::parse(input, nonce, None)?, "responses", response_row, args.format, look))
+        }
+        Kind::Recheck => {
+            Ok(answers(&recheck::parse(input, nonce, None)?, "checks", recheck_row, args.format, look))
+        }
+        Kind::Ruling => {
+            let answer = match ruling::parse(input, nonce, args.dispute.map(DisputeNumber))? {
+                Ok(ruling) => RulingAnswer::Ruling(ruling),
+                Err(error) => RulingAnswer::None { error: error.to_string() },
+            };
+            show(&answer, args.format, look, ruling_text)
+        }
+    }
+}
+
+fn show<T: Serialize>(
+    answer: &T,
+    format: Format,
+    look: Style,
+    text: impl FnOnce(&T, Style) -> String,
+) -> io::Result<String> {
+    match format {
+        Format::Json => Ok(pretty(answer)),
+        Format::Text => Ok(text(answer, look)),
+    }
+}
+
+fn review_text(answer: &ReviewAnswer, look: Style) -> String {
+    let (status, tone) = match answer.status {
+        AnswerStatus::Complete => ("complete", Color::Good),
+        AnswerStatus::Clean => ("clean", Color::Good),
+        AnswerStatus::Incomplete => ("incomplete", Color::Warn),
+        AnswerStatus::NotReviewed => ("not reviewed", Color::Bad),
+    };
+    let mut text = format!("{}: {}", look.paint(tone, status), style::count(answer.findings.len(), "finding"));
+    if answer.truncated {
+        text.push_str(", more than can be kept");
+    }
+    text.push('\n');
+    for finding in &answer.findings {
+        let tag = printable::line(&finding.severity.to_string());
+        let _ = write!(text, "  {}", look.paint(Color::of(&finding.severity), &format!("[{tag}]")));
+        if let Some(place) = finding.location() {
+            let _ = write!(text, " {}", look.paint(Color::Strong, &printable::line(&place.to_string())));
+        }
+        let _ = writeln!(text, " {}", printable::line(&finding.title));
+        indented(&mut text, "      ", &finding.body);
+    }
+    for (name, words) in [("verdict", &answer.verdict), ("summary", &answer.summary)] {
+        if let Some(words) = words {
+            let _ = writeln!(text, "{name}: {}", printable::line(words));
+        }
+    }
+    if !answer.notes.is_empty() {
+        text.push_str("notes:\n");
+        indented(&mut text, "  ", &answer.notes);
+    }
+    text
+}
+
+/// Id, word, its tone, text and evidence of an answer to a finding.
+type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
+
+fn response_row(response: &Response) -> Row<'_> {
+    let Response { finding, answer, text, evidence } = response;
+    (*finding, answer.as_str(), Color::Strong, text, evidence)
+}
+
+fn recheck_row(check: &Recheck) -> Row<'_> {
+    let (word, tone) = if check.resolved { ("RESOLVED", Color::Good) } else { ("UNRESOLVED", Color::Bad) };
+    (check.finding, word, tone, &check.reason, &[])
+}
+
+/// Answers to findings, which JSON has under `name`.
+fn answers<T: Serialize>(
+    read: &AnswersByFinding<T>,
+    name: &str,
+    row: fn(&T) -> Row<'_>,
+    format: Format,
+    look: Style,
+) -> String {
+    let AnswersByFinding { entries, complete, missing, problems } = read;
+    if format == Format::Json {
+        return pretty(&json!({ name: entries, "complete": complete, "missing": missing, "problems": problems }));
+    }
+    let (status, tone) = if *complete { ("complete", Color::Good) } else { ("incomplete", Color::Warn) };
+    let mut text = format!("{}: {}\n", look.paint(tone, status), style::count(entries.len(), "answer"));
+    for (finding, word, tone, said, evidence) in entries.iter().map(row) {
+        let _ = writeln!(text, "  [{finding}] {}", look.paint(tone, word));
+        indented(&mut text, "      ", said);
+        for line in evidence {
+            indented(&mut text, "      ", &line.labelled("Evidence: "));
+        }
+    }
+    for problem in problems {
+        let _ = writeln!(text, "{}: {}", look.paint(Color::Warn, "problem"), printable::line(problem));
+    }
+    text
+}
+
+fn ruling_text(answer: &RulingAnswer, look: Style) -> String {
+    let ruling = match answer {
+        RulingAnswer::Ruling(ruling) => ruling,
+        RulingAnswer::None { error } => {
+            return format!("{}: {}\n", look.paint(Color::Bad, "no ruling"), printable::line(error));
+        }
+    };
+    let mut text = look.paint(Color::Strong, ruling.ruling.as_str()) + "\n";
+    indented(&mut text, "  ", &ruling.rationale);
+    for citation in &ruling.citations {
+        let _ = writeln!(text, "  see {}", printable::line(citation));
+    }
+    text
+}
+
+fn indented(text: &mut String, indent: &str, lines: &(impl printable::Shown + ?Sized)) {
+    for line in printable::block(lines).lines() {
+        let _ = writeln!(text, "{}", format!("{indent}{line}").trim_end());
+    }
+}

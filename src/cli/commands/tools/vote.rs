@@ -1,0 +1,280 @@
+//! `glee vote`: decide tuples by the votes of three, offline.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::PathBuf;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::cli::context::globals::Globals;
+use crate::cli::context::input::{self, unreadable};
+use crate::cli::context::words::{Words, one_of};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::domain::ExitReason;
+use crate::protocol::text::printable;
+use crate::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
+
+/// Arguments of `glee vote`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": FLAGS}`. A VOTE is
+`{\"action_type\": \"KEEP|DROP|FLIP|FLAG|MERGE\", \"reason_code\": ..., \"new_value\": ...}`; null, {} or nothing is a
+missing vote and counts as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` or `{ID: TYPE}`.
+
+Of each tuple is printed: `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), `flag_reason` and `reason_code`
+(why it is flagged by the rules, else null), `deciding_code` (the voter's code that decided a three-way split),
+`absent` (the voters whose missing vote counted as KEEP), `new_value` of a FLIP, and the number of the `rule`.
+
+Examples:
+  glee vote votes.json
+  glee vote --rules v1 < votes.json
+  glee vote --batch votes.jsonl > decisions.jsonl
+  glee vote votes.json --facet-priority REDUNDANT_UPPER_REF=C --facet-priority polarity_mismatch=A,B")]
+pub(crate) struct Args {
+    /// The votes; `-` or nothing: standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The version of the rules
+    #[arg(long, value_parser = one_of(RULES), value_name = "VERSION", default_value = "v2")]
+    rules: Version,
+    /// Read one input a line, print one answer a line
+    #[arg(long)]
+    batch: bool,
+    /// Voters whose lone voice is not outvoted in a type of conflict; replaces the default
+    #[arg(long, value_name = "TYPE=VOTERS", value_parser = priority)]
+    facet_priority: Vec<(String, BTreeSet<Voter>)>,
+}
+
+const RULES: Words<Version> = &[
+    ("v1", Version::V1, "Majority and structural flips only"),
+    ("v2", Version::V2, "With protected minorities, justified drops and telling reasons"),
+];
+
+struct Ballot {
+    version: Version,
+    lists: VoteLists,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let mut lists = VoteLists::default();
+    if !args.facet_priority.is_empty() {
+        lists.facet_priority = BTreeMap::new();
+        for (conflict, voters) in &args.facet_priority {
+            lists.facet_priority.entry(conflict.clone()).or_default().extend(voters);
+        }
+    }
+    let ballot = Ballot { version: args.rules, lists };
+    let input::Input { name, reader } =
+        input::Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
+    ballot.count(reader, args.batch, &name)
+}
+
+const HINT: &str = "name a file with votes, or pipe one in: `glee vote < votes.json`";
+
+fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
+    CommandError::usage(format!("{place} holds no votes: {}", printable::line(&error.to_string())))
+        .hint("see `glee vote --help` for the form of the input; a stream of inputs needs `--batch`")
+}
+
+/// Reads `TYPE=A,B`.
+fn priority(text: &str) -> Result<(String, BTreeSet<Voter>), String> {
+    let (conflict, voters) =
+        text.split_once('=').ok_or("not of the form TYPE=VOTERS, like REDUNDANT_UPPER_REF=C")?;
+    let voters: Option<BTreeSet<Voter>> = voters.split(',').map(|voter| Voter::parse(voter.trim())).collect();
+    Ok((conflict.to_owned(), voters.ok_or("the voters are A, B and C, separated by commas")?))
+}
+
+impl Ballot {
+    fn count(&self, mut input: impl BufRead, batch: bool, name: &str) -> CommandResult {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let written = if batch {
+            self.lines(input, &mut out, name)?
+        } else {
+            let mut text = Vec::new();
+            input.read_to_end(&mut text).map_err(|error| unreadable(name, error).hint(HINT))?;
+            let input: Input = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
+            let decided = serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
+            writeln!(out, "{decided}")
+        };
+        match written.and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+            _ => Ok(ExitReason::Clean),
+        }
+    }
+
+    /// Decides line by line; what stands before a malformed line is written out whole.
+    fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
+        for (number, line) in (1_u64..).zip(input.split(b'\n')) {
+            let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let written = match serde_json::from_slice(&line) {
+                Ok(input) => serde_json::to_writer(&mut *out, &self.decide(&input)).map_err(io::Error::from),
+                Err(error) => {
+                    out.flush()?;
+                    return Err(malformed(&format!("line {number} of {name}"), &error));
+                }
+            };
+            if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn decide<'a>(&self, input: &'a Input) -> Vec<Decided<'a>> {
+        let conflicts = input.conflict_flags.as_ref().map(Flags::by_tuple).unwrap_or_default();
+        let decided = input.actions_by_tuple.0.iter().map(|(id, votes)| {
+            let conflict = conflicts.get(id.as_str()).copied();
+            let decision = decide(votes.each(), conflict, self.version, &self.lists);
+            let flag_reason = decision.reason.map(|reason| reason.as_str());
+            Decided {
+                action_type: decision.action.as_str(),
+                target_tuple_ids: [id],
+                actor: "ARB",
+                reason_code: flag_reason,
+                final_action: decision.action.as_str(),
+                flag_reason,
+                deciding_code: decision.deciding_code,
+                absent: Voter::ALL
+                    .into_iter()
+                    .zip(votes.each())
+                    .filter(|(_, vote)| vote.is_none())
+                    .map(|(voter, _)| voter)
+                    .collect(),
+                new_value: decision.new_value,
+                rule: decision.rule,
+            }
+        });
+        decided.collect()
+    }
+}
+
+#[derive(Serialize)]
+struct Decided<'a> {
+    action_type: &'static str,
+    target_tuple_ids: [&'a str; 1],
+    actor: &'static str,
+    reason_code: Option<&'static str>,
+    final_action: &'static str,
+    flag_reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deciding_code: Option<&'a str>,
+    /// The voters whose missing vote counted as KEEP.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    absent: Vec<Voter>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_value: Option<&'a Value>,
+    rule: u8,
+}
+
+#[derive(Deserialize)]
+struct Input {
+    actions_by_tuple: Tuples,
+    conflict_flags: Option<Flags>,
+}
+
+/// The votes on each tuple, in the order of the input.
+struct Tuples(Vec<(String, Votes)>);
+
+impl<'de> Deserialize<'de> for Tuples {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Tuples;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map from tuple to votes")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Tuples, M::Error> {
+                let (mut tuples, mut seen) = (Vec::new(), HashSet::new());
+                while let Some((id, votes)) = map.next_entry::<String, Option<Votes>>()? {
+                    if !seen.insert(id.clone()) {
+                        return Err(M::Error::custom(format!("tuple `{id}` stands there twice")));
+                    }
+                    tuples.push((id, votes.unwrap_or_default()));
+                }
+                Ok(Tuples(tuples))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "UPPERCASE")]
+struct Votes {
+    a: MaybeVote,
+    b: MaybeVote,
+    c: MaybeVote,
+}
+
+impl Votes {
+    fn each(&self) -> [Option<&Vote<'static, Value>>; 3] {
+        [&self.a, &self.b, &self.c].map(|vote| vote.0.as_ref())
+    }
+}
+
+/// A vote; null and `{}` are none.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "Value")]
+struct MaybeVote(Option<Vote<'static, Value>>);
+
+impl TryFrom<Value> for MaybeVote {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Given {
+            action_type: Option<String>,
+            reason_code: Option<String>,
+            new_value: Option<Value>,
+        }
+        match &value {
+            Value::Null => return Ok(Self(None)),
+            Value::Object(fields) if fields.is_empty() => return Ok(Self(None)),
+            Value::Object(_) => {}
+            _ => return Err("expected a vote: an object with `action_type`".to_owned()),
+        }
+        let given: Given = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let action = given.action_type.map_or(Ok(VoteAction::Keep), |word| {
+            let unknown = || format!("unknown action `{word}`, expected KEEP, DROP, FLIP, FLAG or MERGE");
+            VoteAction::parse(word.trim()).ok_or_else(unknown)
+        })?;
+        Ok(Self(Some(Vote { action, reason: given.reason_code.map(Into::into), new_value: given.new_value })))
+    }
+}
+
+/// Conflict types by tuple; the last one that names a tuple holds.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
+enum Flags {
+    List(Vec<Flag>),
+    ByTuple(HashMap<String, Option<String>>),
+}
+
+#[derive(Deserialize)]
+struct Flag {
+    tuple_ids: Vec<String>,
+    conflict_type: Option<String>,
+}
+
+impl Flags {
+    fn by_tuple(&self) -> HashMap<&str, &str> {
+        let mut types: HashMap<&str, Option<&str>> = HashMap::new();
+        match self {
+            Self::List(flags) => flags.iter().for_each(|flag| {
+                types.extend(flag.tuple_ids.iter().map(|id| (id.as_str(), flag.conflict_type.as_deref())));
+            }),
+            Self::ByTuple(flags) => {
+                types.extend(flags.iter().map(|(id, conflict)| (id.as_str(), conflict.as_deref())));
+            }
+        }
+        types.into_iter().filter_map(|(id, conflict)| Some((id, conflict?))).collect()
+    }
+}

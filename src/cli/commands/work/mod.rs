@@ -1,0 +1,8 @@
+//! Commands that ask agents.
+
+pub(crate) mod consensus;
+pub(crate) mod dry_run;
+pub(crate) mod emit;
+pub(crate) mod gate;
+pub(crate) mod review;
+pub(crate) mod watch;

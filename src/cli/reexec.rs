@@ -1,0 +1,65 @@
+//! Glee's re-executions of itself: hidden first arguments that never reach the command-line parser.
+
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::process::ExitCode;
+
+use super::error::CommandResult;
+use crate::agents::adapters::programs::replay;
+use crate::agents::builtin;
+use crate::agents::process::supervisor::{self, orders};
+use crate::cli::ui::stream;
+use crate::domain::ExitReason;
+
+#[cfg(target_os = "linux")]
+use crate::agents::process::sandbox;
+
+/// Runs the internal program that `args` (without the program's own name) asks for, if it asks for one.
+pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
+    let (name, args) = args.split_first()?;
+    match name.to_str()? {
+        orders::NAME => Some(supervisor::main(args)),
+        #[cfg(target_os = "linux")]
+        sandbox::PROBE => Some(sandbox::probe()),
+        builtin::ARGUMENT => Some(embedded_agent(args)),
+        replay::ARGUMENT => Some(kept_call(args)),
+        _ => None,
+    }
+}
+
+/// Runs an embedded agent: the request on stdin, the answer on stdout, the working directory as the tree.
+fn embedded_agent(args: &[OsString]) -> ExitCode {
+    match answer(args) {
+        Ok(reason) => ExitCode::from(reason.code()),
+        Err(error) => {
+            stream::err(&error.render(false));
+            ExitCode::from(error.exit().code())
+        }
+    }
+}
+
+/// Plays a kept call: its record as the argument, the nonce of the new request on stdin.
+fn kept_call(args: &[OsString]) -> ExitCode {
+    let mut nonce = String::new();
+    let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();
+    let played = std::io::stdin()
+        .lock()
+        .read_to_string(&mut nonce)
+        .and_then(|_| replay::play(&record, &nonce, &mut std::io::stdout().lock(), &mut std::io::stderr().lock()));
+    played.map_or_else(
+        |error| {
+            stream::err(&format!("{}: {error}\n", record.display()));
+            ExitCode::FAILURE
+        },
+        ExitCode::from,
+    )
+}
+
+fn answer(args: &[OsString]) -> CommandResult {
+    let name = args.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let mut request = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut request)?;
+    let answer = builtin::answer(&name, &request, &std::env::current_dir()?)?;
+    stream::out(&format!("{answer}\n"))?;
+    Ok(ExitReason::Clean)
+}

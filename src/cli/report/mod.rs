@@ -1,0 +1,27 @@
+//! Outcome to bytes: one file a format.
+
+pub mod json;
+pub(crate) mod options;
+pub mod stage;
+pub mod text;
+
+use crate::cli::report::options::RenderOptions;
+use crate::domain::Outcome;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Text,
+    /// The whole outcome as one JSON object (`docs/schema/outcome.json`).
+    Json,
+    /// The events, which were printed as they happened: the outcome itself adds nothing.
+    Jsonl,
+}
+
+/// An outcome in a format, each line with its end.
+pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    match format {
+        Format::Text => text::render(outcome, options),
+        Format::Json => json::pretty(outcome),
+        Format::Jsonl => String::new(),
+    }
+}

@@ -1,0 +1,276 @@
+//! Whole reports, as they stand on the screen.
+
+use super::*;
+use crate::cli::report::{Format, render as render_as};
+use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
+use crate::domain::{
+    Answer, Confidence, Disposition, DisputeNumber, Failure, FileChange, FindingState, Lowered, Role, Ruler,
+    RulingWord, Severity, Skip, SkipReason, Tag, Untrusted, Usage,
+};
+
+const PYTHON: &str = "import hashlib\n\ndef orders(db, user):\n\tdb.execute(\"SELECT * FROM o WHERE u = '\" + user + \"'\")\n\ndef tag(x):\n    return hashlib.md5(x)\n";
+const SCRIPT: &str = "export function open(url) {\n  eval(url);\n}\n";
+
+fn source(path: &str, round: u32) -> Option<String> {
+    match path {
+        _ if round != 1 => None,
+        "shop/orders.py" => Some(PYTHON.to_owned()),
+        "shop/open.js" => Some(SCRIPT.to_owned()),
+        "shop/min.js" => Some(format!("{}eval(a){}\n", "x();".repeat(200), "y();".repeat(200))),
+        _ => None,
+    }
+}
+
+fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> {
+    RenderOptions {
+        look: Style { color, unicode: true, width },
+        detail,
+        source: &source,
+        fix_command: "glee review shop --fix",
+    }
+}
+
+fn short(outcome: &Outcome) -> String {
+    render_as(Format::Text, outcome, &options(80, false, Detail::Short))
+}
+
+#[test]
+fn spec_10_a_lowered_finding_says_what_it_was() {
+    let mut outcome = clean();
+    let mut lowered =
+        settled(finding(1, Tag::Should, "shop/orders.py:4", "SQL is built from `user`"), FindingState::Open, None);
+    lowered.finding.mandatory = false;
+    lowered.lowered = Some(Lowered { was: Severity::known(Tag::Must), dispute: DisputeNumber(3).into() });
+    outcome.findings.push(lowered);
+    let text = short(&outcome);
+    assert!(text.contains("now SHOULD, was MUST, by dispute 3"), "{text}");
+    assert!(text.contains("Open (1 optional)"), "{text}");
+}
+
+/// Findings in three languages, nobody asked to fix them.
+fn reviewed() -> Outcome {
+    let mut sql = finding(1, Tag::High, "shop/orders.py:4", "SQL is built from `user`");
+    sql.raw.body = "Whoever controls `user` controls the query: it is concatenated into the statement, and the database runs whatever comes out.".into();
+    sql.raw.suggestion = Some("Bind the value: execute(\"... u = ?\", (user,))".into());
+    sql.raw.rule = Some("python-sql-concat".to_owned());
+    sql.raw.confidence = Some(Confidence::clamped(90));
+    sql.raised_by.push("codex".into());
+    let mut range = finding(2, Tag::Must, "shop/open.js:1", "Do not evaluate a URL");
+    range.raw.end_line = Some(3);
+    let mut unknown = finding(3, Tag::High, "shop/gone.java:7", "The stream is never closed");
+    unknown.raw.severity = Severity { tag: None, raw: "blocker?".to_owned() };
+    let mut outcome = clean();
+    outcome.exit = ExitReason::FindingsOpen;
+    outcome.findings = vec![
+        settled(sql, FindingState::Open, None),
+        settled(range, FindingState::Open, None),
+        settled(unknown, FindingState::Open, None),
+        settled(
+            finding(4, Tag::Low, "shop/orders.py:6", "`x` could have a more descriptive name"),
+            FindingState::Open,
+            None,
+        ),
+        settled(finding(5, Tag::Medium, "shop/orders.py", "The module has no tests"), FindingState::Open, None),
+        settled(finding(6, Tag::Should, "", "Add a changelog"), FindingState::Open, None),
+        settled(finding(7, Tag::High, "shop/min.js:1", "Remove `eval`"), FindingState::Open, None),
+    ];
+    outcome.proof.reviewers =
+        vec![reviewer("rules", AnswerStatus::Complete, 6), reviewer("codex", AnswerStatus::Complete, 2)];
+    outcome.proof.usage = Usage { input_tokens: Some(45_210), usd: Some(0.125), ..Usage::default() };
+    outcome.proof.skipped = vec![
+        Skip { file: "shop/logo.png".to_owned(), reason: SkipReason::Binary },
+        Skip { file: "Cargo.lock".to_owned(), reason: SkipReason::Generated },
+    ];
+    outcome
+}
+
+/// A coder answered: fixed, claimed, discarded; three disputes ended in three ways.
+fn arbitrated() -> Outcome {
+    let weak = finding(1, Tag::High, "shop/orders.py:7", "MD5 is broken: `hashlib.md5`");
+    let eval = finding(2, Tag::Must, "shop/open.js:2", "Do not evaluate a URL");
+    let sql = finding(3, Tag::Critical, "shop/orders.py:4", "SQL is built from `user`");
+    let mut enforced =
+        dispute(1, weak.clone(), "The tag is no secret, and old clients compare it.", &["tests/tag.py:3"]);
+    enforced.rulings = vec![ruling(RulingWord::Enforce, "The cited test does not exist.")];
+    enforced.disposition = Some(Disposition::Enforced);
+    let mut dismissed =
+        dispute(2, eval.clone(), "`url` is a constant of this file.", &["shop/open.js:9", "README.md:4"]);
+    dismissed.rulings = vec![ruling(RulingWord::Dismiss, "The only caller passes a constant.")];
+    dismissed.rulings[0].ruling.citations = vec!["shop/open.js:9".into()];
+    dismissed.disposition = Some(Disposition::Refuted);
+    let mut open = dispute(3, sql.clone(), "The caller checks `user`.", &[]);
+    open.rulings = vec![ruling(RulingWord::Escalate, "The caller is outside the reviewed tree.")];
+    let said = |text| Some((Answer::Disagree, text));
+    let mut outcome = clean();
+    outcome.exit = ExitReason::DisputeOpen;
+    outcome.findings = vec![
+        settled(weak, FindingState::Enforced { dispute: DisputeNumber(1) }, said("no")),
+        settled(eval, FindingState::Dismissed { dispute: DisputeNumber(2) }, said("no")),
+        settled(sql, FindingState::Disputed { dispute: DisputeNumber(3) }, said("no")),
+        settled(
+            finding(4, Tag::Must, "shop/open.js:1", "Rename `open`"),
+            FindingState::Resolved,
+            Some((Answer::Implemented, "Renamed it to `openUrl`.")),
+        ),
+        settled(
+            finding(5, Tag::Must, "shop/open.js:3", "Return the value"),
+            FindingState::Claimed,
+            Some((Answer::Implemented, "Done.")),
+        ),
+        settled(
+            finding(6, Tag::Low, "shop/open.js:1", "Document the function"),
+            FindingState::Discarded,
+            Some((Answer::Discarded, "The name says it.")),
+        ),
+        settled(
+            finding(7, Tag::High, "shop/orders.py:1", "hashlib is slow"),
+            FindingState::AlreadyRuled { dispute: DisputeNumber(1).into(), disposition: Disposition::AcceptedRisk },
+            None,
+        ),
+    ];
+    outcome.disputes = vec![enforced, dismissed, open];
+    outcome.changes = vec![FileChange {
+        file: "shop/open.js".to_owned(),
+        added: 1,
+        removed: 1,
+        diff: Some(
+            "diff --git a/shop/open.js b/shop/open.js\n--- a/shop/open.js\n+++ b/shop/open.js\n@@ -1,3 +1,3 @@\n-export function open(url) {\n+export function openUrl(url) {\n   eval(url);\n }\n"
+                .to_owned(),
+        ),
+    }];
+    outcome.undoable = true;
+    outcome.rounds = 2;
+    outcome.proof.reviewers = vec![reviewer("rules", AnswerStatus::Complete, 7)];
+    outcome.notices = vec!["nobody was asked: the default `judge` was taken".to_owned()];
+    outcome
+}
+
+/// One reviewer failed, one was cut off, one answered something else.
+fn failed() -> Outcome {
+    let mut outcome = clean();
+    outcome.exit = ExitReason::AgentFailed;
+    outcome.proof.reviewers = vec![
+        reviewer("rules", AnswerStatus::Clean, 0),
+        reviewer("gemini", AnswerStatus::Incomplete, 2),
+        reviewer("codex", AnswerStatus::NotReviewed, 0),
+        reviewer("claude", AnswerStatus::NotReviewed, 0),
+    ];
+    outcome.proof.reviewers[2].failure = Some("timed out after 30m".to_owned());
+    outcome.proof.reviewers[2].millis = 1_800_000;
+    outcome.failures = vec![Failure {
+        agent: "codex".into(),
+        role: Role::Reviewer,
+        error: "timed out after 30m".to_owned(),
+        hint: Some("give it more time: `glee config set agents.codex.timeout 1h`".to_owned()),
+        cause: None,
+    }];
+    outcome
+}
+
+/// Every text of others tries to reach the terminal.
+fn append(text: &mut Untrusted, more: &str) {
+    *text = format!("{}{more}", text.as_written()).into();
+}
+
+fn hostile() -> Outcome {
+    let evil = "\x1b[2J\x1b]52;c;eA==\x07\u{202e}\u{9b}31mx\r\n\u{200b}";
+    let mut outcome = arbitrated();
+    for finding in &mut outcome.findings {
+        let raw = &mut finding.finding.raw;
+        raw.severity.raw.push_str(evil);
+        for text in [&mut raw.title, &mut raw.body] {
+            append(text, evil);
+        }
+        raw.severity.tag = None;
+        raw.file = raw.file.as_ref().map(|file| format!("{file}{evil}"));
+        raw.suggestion = Some(evil.into());
+        raw.rule = Some(evil.to_owned());
+        raw.evidence = vec![evil.into()];
+        finding.finding.raised_by = vec![AgentName(evil.to_owned())];
+        if let Some(response) = &mut finding.response {
+            append(&mut response.text, evil);
+        }
+    }
+    for dispute in &mut outcome.disputes {
+        append(&mut dispute.finding.raw.title, evil);
+        append(&mut dispute.objection.text, evil);
+        dispute.objection.evidence.push(evil.into());
+        for record in &mut dispute.rulings {
+            append(&mut record.ruling.rationale, evil);
+            record.ruling.citations.push(evil.into());
+            record.by = Ruler::Judge { name: AgentName(evil.to_owned()) };
+        }
+        dispute.disposition = Some(Disposition::Deferred { reference: evil.to_owned() });
+    }
+    for change in &mut outcome.changes {
+        change.file.push_str(evil);
+        change.diff = Some(format!("@@ {evil}\n+{evil}\n"));
+    }
+    outcome.failures = failed().failures;
+    outcome.failures[0].error.push_str(evil);
+    outcome.failures[0].hint = Some(evil.to_owned());
+    outcome.proof.reviewers[0].failure = Some(evil.to_owned());
+    outcome.proof.skipped = vec![Skip { file: evil.to_owned(), reason: SkipReason::Deleted }];
+    outcome.proof.tree = evil.to_owned();
+    outcome.proof.commit = Some(evil.to_owned());
+    outcome.notices = vec![evil.to_owned()];
+    outcome
+}
+
+#[test]
+fn nothing_found_takes_two_lines_and_proves_it() {
+    assert_eq!(
+        short(&clean()),
+        "✓ Clean: 2 files, 1,203 lines, reviewed by rules\n  \
+         Findings (0) · Mandatory (0) · Fixed (0) · Open (0) · Disputed (0)\n  \
+         commit 9f8e7d6c5b4a · tree 4b825dc642cb · 0.3s · run 1a2b3c4d\n"
+    );
+}
+
+#[test]
+fn findings_in_three_languages() {
+    insta::assert_snapshot!(short(&reviewed()));
+}
+
+#[test]
+fn everything_in_full() {
+    insta::assert_snapshot!(render(&reviewed(), &options(80, false, Detail::Full)));
+}
+
+#[test]
+fn disputes_enforced_dismissed_and_open() {
+    insta::assert_snapshot!(short(&arbitrated()));
+}
+
+#[test]
+fn in_colour() {
+    insta::assert_snapshot!(render(&arbitrated(), &options(80, true, Detail::Short)).replace('\x1b', "␛"));
+}
+
+#[test]
+fn who_did_not_review_is_said() {
+    insta::assert_snapshot!(short(&failed()));
+}
+
+#[test]
+fn a_screen_of_twenty_columns() {
+    let report = render(&reviewed(), &options(20, false, Detail::Short));
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn nothing_of_others_reaches_the_terminal() {
+    for detail in [Detail::Short, Detail::Full] {
+        for color in [false, true] {
+            let report = render(&hostile(), &options(80, color, detail));
+            let plain = console::strip_ansi_codes(&report);
+            assert_eq!(plain.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{plain}");
+            // What colours add is only ever `ESC [ digits m`.
+            for code in report.split('\x1b').skip(1) {
+                let rest = code.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
+                assert!(rest.starts_with('m'), "{code:?}");
+            }
+        }
+    }
+    insta::assert_snapshot!(short(&hostile()));
+}

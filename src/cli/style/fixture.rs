@@ -1,0 +1,188 @@
+//! Findings, events and outcomes for the tests of everything that shows them.
+
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose, Transcript};
+use crate::domain::{
+    Agent, AgentName, Answer, AnswerStatus, Caps, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId,
+    FindingState, Outcome, Proof, RawFinding, Response, ReviewerReport, Role, Ruler, Ruling, RulingRecord,
+    RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Usage,
+};
+
+/// An event of the one run that tests know.
+pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
+    let at = "2026-11-21T10:00:00Z".parse().expect("a timestamp");
+    Event { run: run(), seq, at, kind }
+}
+
+fn run() -> RunId {
+    RunId("0197-1a2b3c4d".to_owned())
+}
+
+/// A finding by `rules`; `place` is `path:line`, `path` or empty.
+pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
+    let (file, line) = match place.split_once(':') {
+        Some((file, line)) => (file, Some(line.parse().expect("a line"))),
+        None => (place, None),
+    };
+    let raw = RawFinding {
+        severity: Severity::known(tag),
+        title: title.into(),
+        file: (!file.is_empty()).then(|| file.to_owned()),
+        line,
+        ..RawFinding::default()
+    };
+    let mandatory = matches!(tag, Tag::Critical | Tag::Must | Tag::High);
+    Finding {
+        id: FindingId(id),
+        raw,
+        mandatory,
+        raised_by: vec!["rules".into()],
+        round: 1,
+        anchor: None,
+        reverses: None,
+        consensus: None,
+    }
+}
+
+pub(crate) fn response(finding: u32, answer: Answer, text: &str) -> Response {
+    Response { finding: FindingId(finding), answer, text: text.into(), evidence: Vec::new() }
+}
+
+/// A finding in a state, answered or not.
+pub(crate) fn settled(finding: Finding, state: FindingState, answer: Option<(Answer, &str)>) -> SettledFinding {
+    let response = answer.map(|(answer, text)| response(finding.id.0, answer, text));
+    SettledFinding { finding, state, response, lowered: None, insisted: false, earlier: Vec::new() }
+}
+
+/// A dispute with the coder's objection, on which nobody has ruled.
+pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: &[&str]) -> Dispute {
+    let mut objection = response(finding.id.0, Answer::Disagree, objection);
+    objection.evidence = evidence.iter().map(|line| (*line).into()).collect();
+    Dispute {
+        number: DisputeNumber(number),
+        finding,
+        objection,
+        route: None,
+        rulings: Vec::new(),
+        objector: crate::domain::Objector::Coder,
+        discarded_by: None,
+        disposition: None,
+        earlier: Vec::new(),
+    }
+}
+
+/// A ruling by the judge `referee`.
+pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
+    let ruling = Ruling {
+        ruling,
+        rationale: rationale.into(),
+        grounds: None,
+        citations: Vec::new(),
+        new_tag: None,
+        duplicate_of: None,
+        coder_evidence: None,
+    };
+    RulingRecord { ruling, by: Ruler::Judge { name: "referee".into() }, votes: Vec::new() }
+}
+
+/// A reviewer that answered in 240 ms.
+pub(crate) fn reviewer(name: &str, status: AnswerStatus, findings: u32) -> ReviewerReport {
+    ReviewerReport { name: name.into(), status, findings, millis: 240, failure: None }
+}
+
+/// The outcome of a run in which `rules` found nothing in two files.
+pub(crate) fn clean() -> Outcome {
+    let covered = |file: &str, lines| Coverage { file: file.to_owned(), lines };
+    Outcome {
+        schema: Outcome::SCHEMA,
+        run: run(),
+        exit: ExitReason::Clean,
+        proof: Proof {
+            commit: Some("9f8e7d6c5b4a39281706f5e4d3c2b1a098765432".to_owned()),
+            tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned(),
+            target: "src/".to_owned(),
+            covered: vec![covered("src/a.rs", 1180), covered("src/b.py", 23)],
+            skipped: Vec::new(),
+            reused: Vec::new(),
+            reviewers: vec![reviewer("rules", AnswerStatus::Clean, 0)],
+            millis: 340,
+            usage: Usage::default(),
+            calls: 1,
+            caps: Caps::default(),
+        },
+        findings: Vec::new(),
+        disputes: Vec::new(),
+        no_longer_raised: Vec::new(),
+        changes: Vec::new(),
+        undoable: false,
+        failures: Vec::new(),
+        rounds: 1,
+        notices: Vec::new(),
+    }
+}
+
+pub(crate) fn agent(name: &str, role: Role) -> Agent {
+    Agent {
+        name: name.into(),
+        role,
+        command: vec!["builtin:rules".to_owned()],
+        adapter: "builtin".to_owned(),
+        domain: Vec::new(),
+        focus: Vec::new(),
+        model: None,
+        effort: None,
+        env: std::collections::BTreeMap::new(),
+        timeout: None,
+        backup: None,
+        price: None,
+    }
+}
+
+/// The beginning of a run with two reviewers, a coder and a judge, in two shards.
+pub(crate) fn started() -> EventKind {
+    let covered = |file: &str, lines| Coverage { file: file.to_owned(), lines };
+    let roles =
+        [("rules", Role::Reviewer), ("gemini", Role::Reviewer), ("fixer", Role::Coder), ("referee", Role::Judge)];
+    let plan = Plan {
+        root: "/shop".to_owned(),
+        target: "src/".to_owned(),
+        commit: None,
+        tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned(),
+        mode: Mode::Arbitrate,
+        agents: roles.map(|(name, role)| agent(name, role)).to_vec(),
+        backups: Vec::new(),
+        shards: vec![vec![covered("a.py", 1180)], vec![covered("b.js", 20), covered("c.rs", 3)]],
+        skipped: vec![Skip { file: "logo.png".to_owned(), reason: SkipReason::Binary }],
+        settings: std::collections::BTreeMap::new(),
+        steered_by: None,
+        own: Vec::new(),
+        staged: None,
+        on_dispute: None,
+        rulings_at: None,
+    };
+    EventKind::RunStarted { plan: Box::new(plan) }
+}
+
+/// A first call of an agent.
+pub(crate) fn call(agent: &str, purpose: Purpose) -> CallId {
+    CallId { agent: AgentName(agent.to_owned()), purpose, attempt: 1 }
+}
+
+/// The end of a call after 1.25 s.
+pub(crate) fn finished(call: CallId, answer: CallAnswer) -> EventKind {
+    let transcript = Transcript {
+        stdout_bytes: 1,
+        stdout_hash: String::new(),
+        stderr_bytes: 0,
+        exit_code: Some(0),
+        signal: None,
+        held: false,
+    };
+    EventKind::CallFinished {
+        call,
+        answer,
+        transcript: Some(transcript),
+        millis: 1250,
+        usage: Box::default(),
+        told: Box::default(),
+    }
+}

@@ -1,0 +1,6 @@
+//! Questions to the person at the terminal.
+
+pub mod dispute;
+pub(crate) mod menu;
+pub mod prompter;
+pub mod questions;

@@ -1,0 +1,54 @@
+//! `--format jsonl`: the events of a run as they happen, one JSON object a line on stdout.
+
+use std::io;
+
+use crate::cli::ui::stream;
+use crate::domain::event::Event;
+use crate::pipeline::ports::EventSink;
+use crate::protocol::text::printable;
+
+/// Prints every event as it is recorded.
+#[derive(Debug, Default)]
+pub struct JsonLines {
+    failure: Option<io::Error>,
+}
+
+impl JsonLines {
+    /// The first failure to write; a closed pipe is none.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.failure.as_ref()
+    }
+}
+
+impl EventSink for JsonLines {
+    fn event(&mut self, event: &Event) {
+        if self.failure.is_none() {
+            self.failure = line(event).and_then(|line| stream::out(&line)).err();
+        }
+    }
+}
+
+fn line(event: &Event) -> io::Result<String> {
+    Ok(printable::json(serde_json::to_string(event)?) + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::cli::style::fixture;
+    use crate::domain::event::EventKind;
+
+    #[test]
+    fn an_event_is_one_line_that_reads_back_and_moves_no_cursor() {
+        let event = fixture::event(7, EventKind::Notice { text: "a\nb \u{9b}2J \u{202e}".to_owned() });
+        let line = line(&event).unwrap();
+        assert_eq!(
+            line,
+            "{\"run\":\"0197-1a2b3c4d\",\"seq\":7,\"at\":\"2026-11-21T10:00:00Z\",\"event\":\"notice\",\
+             \"text\":\"a\\nb \\u009b2J \\u202e\"}\n"
+        );
+        assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+    }
+}

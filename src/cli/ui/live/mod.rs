@@ -1,0 +1,6 @@
+//! Live displays of runs and watches.
+
+pub(crate) mod event_lines;
+pub mod jsonl;
+pub mod progress;
+pub mod watch_view;

@@ -1,0 +1,192 @@
+//! Reading and writing configuration files.
+//!
+//! Only regular files of at most [`MAX_BYTES`] are read, and nothing else is ever opened. A file is replaced as a
+//! whole or not at all. A project cannot point Glee elsewhere: its `.glee` and the file in it may not be links; the
+//! user's own file may.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::domain::Advice;
+use crate::system::files;
+
+/// The largest configuration file, in bytes.
+pub const MAX_BYTES: u64 = 1 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It is a link, in a project.
+    #[error("`{0}` is a symbolic link")]
+    Link(PathBuf),
+    #[error("`{0}` is not a {1}")]
+    Kind(PathBuf, &'static str),
+    #[error("`{0}` is larger than 1 MiB")]
+    Size(PathBuf),
+    #[error("`{0}` is not UTF-8 text (line {1})")]
+    Text(PathBuf, usize),
+    #[error("cannot read `{0}`")]
+    Read(PathBuf, #[source] io::Error),
+    #[error("cannot write `{0}`")]
+    Write(PathBuf, #[source] io::Error),
+}
+
+impl Advice for FileError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Link(_) => Some("Glee follows no links in a project: put there what it points to".to_owned()),
+            Self::Kind(..) | Self::Size(_) | Self::Text(..) | Self::Read(..) | Self::Write(..) => None,
+        }
+    }
+}
+
+/// Whether a link may stand in a file's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// The user's own file: dotfiles are often links.
+    Followed,
+    /// A project's file: neither it nor its folder may be one.
+    Refused,
+}
+
+/// Reads a configuration file; `None` where there is none. Fails for anything that is not a readable text file of at
+/// most [`MAX_BYTES`].
+pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
+    if !stands(path, links)? {
+        return Ok(None);
+    }
+    let unreadable = |error| FileError::Read(path.to_owned(), error);
+    let mut bytes = Vec::new();
+    files::regular(path).map_err(unreadable)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(FileError::Size(path.to_owned()));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        FileError::Text(path.to_owned(), 1 + good.iter().filter(|byte| **byte == b'\n').count())
+    })
+}
+
+/// Writes a configuration file as a whole, keeping the permissions of the one it replaces.
+pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
+    let unwritable = |error| FileError::Write(path.to_owned(), error);
+    let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
+    let exists = stands(path, links)?;
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    // Behind the user's link, the file it points to is replaced, not the link.
+    let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
+    let folder = target.parent().unwrap_or(folder);
+    let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
+    let permissions = match exists {
+        true => fs::metadata(&target).map_err(unwritable)?.permissions(),
+        // A temporary file's own would shut out everybody else.
+        false => fs::Permissions::from_mode(0o644),
+    };
+    file.as_file().set_permissions(permissions).map_err(unwritable)?;
+    file.write_all(text.as_bytes()).map_err(unwritable)?;
+    file.as_file().sync_all().map_err(unwritable)?;
+    file.persist(&target).map_err(|error| unwritable(error.error))?;
+    File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
+        // Not every system can open a folder; the file itself is written.
+        io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
+        _ => Err(unwritable(error)),
+    })
+}
+
+/// Whether a regular file is there; everything else than a file or nothing is an error.
+fn stands(path: &Path, links: Links) -> Result<bool, FileError> {
+    if links == Links::Refused
+        && let Some(folder) = path.parent()
+        && let Some(found) = look(folder, links)?
+        && !found.is_dir()
+    {
+        return Err(FileError::Kind(folder.to_owned(), "folder"));
+    }
+    match look(path, links)? {
+        None => Ok(false),
+        Some(found) if found.is_file() => Ok(true),
+        Some(_) => Err(FileError::Kind(path.to_owned(), "regular file")),
+    }
+}
+
+/// What lies at a path; `None` if nothing does. Fails for a link where none may be.
+pub(crate) fn look(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
+    let found = match links {
+        Links::Followed => fs::metadata(path),
+        Links::Refused => fs::symlink_metadata(path),
+    };
+    match found {
+        Ok(found) if found.is_symlink() => Err(FileError::Link(path.to_owned())),
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::Read(path.to_owned(), error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn refusal(path: &Path, links: Links) -> String {
+        read(path, links).unwrap_err().to_string().replace(&path.parent().unwrap().display().to_string(), "DIR")
+    }
+
+    #[test]
+    fn reads_what_it_wrote_and_nothing_where_nothing_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".glee/config.yml");
+        assert_eq!(read(&path, Links::Refused).unwrap(), None);
+        write(&path, "a: 1\n", Links::Refused).unwrap();
+        assert_eq!(read(&path, Links::Refused).unwrap().as_deref(), Some("a: 1\n"));
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_small_text_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        fs::write(&path, vec![b' '; (MAX_BYTES + 1) as usize]).unwrap();
+        assert_eq!(refusal(&path, Links::Refused), "`DIR/c` is larger than 1 MiB");
+        fs::write(&path, b"a\nb\xff").unwrap();
+        assert_eq!(refusal(&path, Links::Refused), "`DIR/c` is not UTF-8 text (line 2)");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_eq!(refusal(&path, Links::Refused), "`DIR/c` is not a regular file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_never_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        for links in [Links::Refused, Links::Followed] {
+            assert_eq!(refusal(&path, links), "`DIR/c` is not a regular file");
+        }
+        assert_eq!(refusal(Path::new("/dev/null"), Links::Followed), "`DIR/null` is not a regular file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_project_may_not_link_and_a_user_may() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        fs::write(real.join("c"), "a: 1\n").unwrap();
+        fs::set_permissions(real.join("c"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&real, &link).unwrap();
+        assert!(matches!(read(&link.join("c"), Links::Refused), Err(FileError::Link(path)) if path == link));
+        assert!(matches!(write(&link.join("c"), "", Links::Refused), Err(FileError::Link(path)) if path == link));
+        symlink(real.join("c"), folder.path().join("c")).unwrap();
+        let path = folder.path().join("c");
+        assert!(matches!(read(&path, Links::Refused), Err(FileError::Link(_))));
+        write(&path, "a: 2\n", Links::Followed).unwrap();
+        assert_eq!(fs::read_to_string(real.join("c")).unwrap(), "a: 2\n");
+        assert!(path.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}

@@ -1,0 +1,375 @@
+//! Shared rulings as YAML: one file a ruling, `.glee/rulings/<id>.yml`.
+//!
+//! Reading is strict: a key that the form does not have, a value that cannot be true and a name that is not the id are
+//! errors with their line, and such a file never binds. What is written reads back as what it was made of.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::file::{self, FileError, Links};
+use super::paths::PROJECT_FOLDER;
+use super::yaml::{self, YamlNode, YamlTree, flow};
+use crate::domain::{Advice, DisputeId, SharedRuling};
+use crate::rules::review::rulings;
+
+/// The folder of shared rulings inside a project, without a slash at its end.
+pub const FOLDER: &str = ".glee/rulings";
+
+/// The largest file of a ruling, in bytes.
+pub const MAX_BYTES: u64 = 64 << 10;
+
+/// The most files of rulings that are read.
+pub const MAX_FILES: usize = 2_000;
+
+/// The first line of each file.
+const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
+
+/// Why a file is no ruling that binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line of the file, counted from 1.
+    pub line: u32,
+    pub message: String,
+}
+
+impl Problem {
+    fn new(line: u32, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ShareError {
+    #[error("the ruling cannot be shared: `{0}` {1}")]
+    Invalid(&'static str, String),
+    #[error("the ruling needs more than {} KiB", MAX_BYTES >> 10)]
+    Size,
+    #[error("`{FOLDER}/{0}.yml` holds something else")]
+    Changed(DisputeId),
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl Advice for ShareError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Invalid(..) | Self::Size => None,
+            Self::Changed(_) => Some("compare the two, and replace it with `--force`".to_owned()),
+            Self::File(error) => error.hint(),
+        }
+    }
+}
+
+/// What sharing a ruling did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    Written,
+    /// The file was there already, with the same content.
+    Unchanged,
+}
+
+/// The place of a ruling's file in a project.
+pub fn path(root: &Path, id: &DisputeId) -> PathBuf {
+    root.join(FOLDER).join(format!("{id}.yml"))
+}
+
+/// Whether a path of a tree, with `/` between its parts, lies in the folder of shared rulings.
+pub fn is_shared(path: &str) -> bool {
+    path.strip_prefix(FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a file of that folder is no ruling and is passed over: a note for readers, or a hidden file.
+pub fn is_note(name: &str) -> bool {
+    name.starts_with('.') || name.ends_with(".md")
+}
+
+/// Reads the file of a ruling by its name in the folder.
+pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Problem::new(1, format!("the file is larger than {} KiB", MAX_BYTES >> 10)));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        Problem::new(u32::try_from(before + 1).unwrap_or(u32::MAX), "the file is not UTF-8 text")
+    })?;
+    let node = yaml::parse(text)
+        .map_err(|error| Problem::new(error.at.map_or(1, |position| position.line), error.message))?;
+    let given = node.json();
+    let ruling: SharedRuling = serde_json::from_value(given).map_err(|error| {
+        // The error names the key, if any.
+        let line = key_in(&error.to_string()).and_then(|key| line_of(&node, key)).unwrap_or(1);
+        Problem::new(line, error.to_string())
+    })?;
+    if let Some((line, key)) = unknown(&node, &json!(ruling)) {
+        return Err(Problem::new(line, format!("unknown or empty key `{key}`")));
+    }
+    if let Some((key, why)) = ruling.problem() {
+        return Err(Problem::new(line_of(&node, key).unwrap_or(1), format!("`{key}` {why}")));
+    }
+    if name != format!("{}.yml", ruling.id) {
+        let line = line_of(&node, "id").unwrap_or(1);
+        return Err(Problem::new(line, format!("`id` is not the name of the file: expected `{}.yml`", ruling.id)));
+    }
+    if rulings::needs_person_of(&ruling) && ruling.by.person.is_none() {
+        let line = line_of(&node, "by").unwrap_or(1);
+        let message = "a security finding is closed only where `by` names a `person` who answers for it";
+        return Err(Problem::new(line, message));
+    }
+    Ok(ruling)
+}
+
+/// The file of a ruling. Fails where it would not be read again.
+pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
+    if let Some((key, why)) = ruling.problem() {
+        return Err(ShareError::Invalid(key, why));
+    }
+    let value = json!(ruling);
+    let entries = || value.as_object().into_iter().flatten();
+    let line = |(key, value): (&String, &Value)| format!("{key}: {}\n", flow(value));
+    let text = |(key, value): (&String, &Value)| match value {
+        Value::String(text) => block(key, text).unwrap_or_else(|| line((key, value))),
+        Value::Array(items) if !items.is_empty() => {
+            items.iter().fold(format!("{key}:\n"), |list, item| format!("{list}  - {}\n", flow(item)))
+        }
+        Value::Object(inner) => {
+            inner.iter().fold(format!("{key}:\n"), |map, (key, value)| format!("{map}  {key}: {}\n", flow(value)))
+        }
+        _ => line((key, value)),
+    };
+    let reads_back = |text: &String| yaml::parse(text).is_ok_and(|node| node.json() == value);
+    let wide: String = std::iter::once(HEAD.to_owned()).chain(entries().map(text)).collect();
+    let written = Some(wide).filter(reads_back);
+    let written = written.unwrap_or_else(|| std::iter::once(HEAD.to_owned()).chain(entries().map(line)).collect());
+    if written.len() as u64 > MAX_BYTES { Err(ShareError::Size) } else { Ok(written) }
+}
+
+/// Writes the file of a ruling into a project, whole or not at all. Fails where the file holds something else and is not
+/// to be replaced.
+pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared, ShareError> {
+    let (path, text) = (path(root, &ruling.id), write(ruling)?);
+    file::look(&root.join(PROJECT_FOLDER), Links::Refused)?;
+    match file::read(&path, Links::Refused)? {
+        Some(there) if there == text => return Ok(Shared::Unchanged),
+        Some(_) if !replace => return Err(ShareError::Changed(ruling.id.clone())),
+        _ => {}
+    }
+    file::write(&path, &text, Links::Refused)?;
+    Ok(Shared::Written)
+}
+
+/// A text of several lines as a block, where one can hold it.
+fn block(key: &str, text: &str) -> Option<String> {
+    let is_plain =
+        |line: &str| !line.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
+    let is_block = text.contains('\n')
+        && !text.ends_with('\n')
+        && !text.starts_with(char::is_whitespace)
+        && text.split('\n').all(is_plain);
+    let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") };
+    is_block.then(|| format!("{key}: |-\n{}", text.split('\n').map(line).collect::<String>()))
+}
+
+/// The first key that was given and is none of the form, with its line.
+fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
+    match &given.tree {
+        YamlTree::Map(entries) => entries.iter().find_map(|entry| match known.get(&entry.key) {
+            None => Some((entry.at.line, entry.key.clone())),
+            Some(known) => unknown(&entry.value, known),
+        }),
+        YamlTree::List(items) => items.iter().enumerate().find_map(|(at, item)| unknown(item, known.get(at)?)),
+        YamlTree::Scalar(_) => None,
+    }
+}
+
+/// The line of a key at the top.
+fn line_of(node: &YamlNode, key: &str) -> Option<u32> {
+    let YamlTree::Map(entries) = &node.tree else { return None };
+    entries.iter().find(|entry| entry.key == key).map(|entry| entry.at.line)
+}
+
+/// The first word between backticks.
+fn key_in(message: &str) -> Option<&str> {
+    message.split('`').nth(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::{Disposition, FindingId, RuledBy, RulingWord, RunId, SharedAnchor, Tag, Untrusted};
+
+    fn ruling() -> SharedRuling {
+        let (run, finding) = (RunId("0190aaaa-0000-7000-8000-00000000abcd".to_owned()), FindingId(3));
+        SharedRuling {
+            version: 1,
+            id: DisputeId::of(&run, finding),
+            run,
+            finding,
+            file: "src/db.py".to_owned(),
+            line: Some(42),
+            end_line: None,
+            tag: "MUST".to_owned(),
+            title: "Close the handle: it leaks".into(),
+            category: Some("bug".to_owned()),
+            rule: None,
+            anchor: SharedAnchor { block: "a".repeat(64), offset: Some(2), names: vec!["handle".to_owned()] },
+            ruling: Some(RulingWord::Dismiss),
+            disposition: Disposition::Refuted,
+            new_tag: None,
+            rationale: "The caller closes it.\nSee main.".into(),
+            citations: vec!["src/main.py:3".into()],
+            evidence: Vec::new(),
+            by: RuledBy { judge: Some("referee".into()), model: Some("m-1".to_owned()), ..RuledBy::default() },
+            date: "2026-05-01T12:00:00Z".parse().expect("a time"),
+            until: Some(jiff::civil::date(2027, 1, 1)),
+        }
+    }
+
+    fn name(ruling: &SharedRuling) -> String {
+        format!("{}.yml", ruling.id)
+    }
+
+    #[test]
+    fn a_ruling_is_a_small_file_that_diffs_well() {
+        let text = write(&ruling()).expect("a ruling");
+        insta::assert_snapshot!(text.replace(&ruling().id.0, "[ID]"), @r#"
+        # A ruling shared with everybody who reviews this repository. Check: `glee disputes check`
+        version: 1
+        id: [ID]
+        run: 0190aaaa-0000-7000-8000-00000000abcd
+        finding: F3
+        file: src/db.py
+        line: 42
+        tag: MUST
+        title: "Close the handle: it leaks"
+        category: bug
+        anchor:
+          block: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+          offset: 2
+          names: [handle]
+        ruling: DISMISS
+        disposition:
+          as: refuted
+        rationale: |-
+          The caller closes it.
+          See main.
+        citations:
+          - src/main.py:3
+        by:
+          judge: referee
+          model: m-1
+        date: 2026-05-01T12:00:00Z
+        until: 2027-01-01
+        "#);
+        assert_eq!(read(&name(&ruling()), text.as_bytes()), Ok(ruling()));
+    }
+
+    #[test]
+    fn what_is_not_true_is_named_with_its_line() {
+        let good = write(&ruling()).expect("a ruling");
+        let id = ruling().id.0;
+        let line = |start: &str| {
+            let at = good.lines().position(|line| line.starts_with(start)).expect("a line of the file");
+            u32::try_from(at + 1).expect("a short file")
+        };
+        for (from, to, at, message) in [
+            ("version: 1", "version: 2", "version", "`version` is not 1"),
+            ("finding: F3", "finding: F4", "id", "`id` does not follow from `run` and `finding`"),
+            (id.as_str(), "ABC", "id", "`id` is not 16 hexadecimal digits in lower case"),
+            ("file: src/db.py", "file: ../db.py", "file", "`file` is not a path inside the tree"),
+            ("file: src/db.py", "file: /etc/passwd", "file", "`file` is not a path inside the tree"),
+            ("file: src/db.py", "file: .git/config", "file", "`file` is not a path inside the tree"),
+            ("line: 42", "line: 0", "line", "`line` is not a range of lines"),
+            ("line: 42\n", "", "anchor", "`anchor` has an `offset` exactly where there is a `line`"),
+            (
+                "block: aa",
+                "block: AA",
+                "anchor",
+                "`anchor` has a `block` that is not 64 hexadecimal digits in lower case",
+            ),
+            ("tag: MUST", "tag: MUST\nbinds: all", "tag", "unknown or empty key `binds`"),
+            ("  offset: 2", "  offset: 2\n  text: other", "anchor", "unknown or empty key `text`"),
+            ("  as: refuted", "  as: refuted\n  also: x", "disposition", "unknown or empty key `also`"),
+            (
+                "category: bug",
+                "category: security",
+                "by",
+                "a security finding is closed only where `by` names a `person` who answers for it",
+            ),
+            (
+                "title: \"Close",
+                "title: \"SQL injection",
+                "by",
+                "a security finding is closed only where `by` names a `person` who answers for it",
+            ),
+            ("  judge: referee\n  model: m-1\n", "  model: m-1\n", "by", "`by` names nobody"),
+            ("version: 1", "version: 1\nversion: 1", "version", "the key `version` stands here a second time"),
+        ] {
+            let bad = good.replacen(from, to, 1);
+            assert_ne!(bad, good, "{from}");
+            let problem = read(&name(&ruling()), bad.as_bytes()).expect_err(message);
+            assert_eq!(problem.message, message, "{from}");
+            let near = line(at);
+            assert!((near.saturating_sub(1)..=near + 4).contains(&problem.line), "{from}: {problem:?}");
+        }
+        let other = read("0123456789abcdef.yml", good.as_bytes()).expect_err("another name");
+        assert_eq!(other.message, format!("`id` is not the name of the file: expected `{id}.yml`"));
+        let large = [good.as_bytes(), &vec![b'#'; 64 << 10]].concat();
+        assert_eq!(read(&name(&ruling()), &large).expect_err("large").message, "the file is larger than 64 KiB");
+        assert_eq!(read(&name(&ruling()), b"a: \xff").expect_err("bytes").message, "the file is not UTF-8 text");
+        assert!(read(&name(&ruling()), b"").is_err() && read(&name(&ruling()), b"[1]").is_err());
+    }
+
+    #[test]
+    fn a_person_answers_for_security() {
+        let person = RuledBy { person: Some("Ada".to_owned()), ..ruling().by };
+        let vouched = SharedRuling { category: Some("security".to_owned()), by: person, ..ruling() };
+        let text = write(&vouched).expect("a ruling");
+        assert_eq!(read(&name(&vouched), text.as_bytes()), Ok(vouched));
+    }
+
+    #[test]
+    fn a_file_that_holds_something_else_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(share(folder.path(), &ruling(), false).expect("written"), Shared::Written);
+        assert_eq!(share(folder.path(), &ruling(), false).expect("there"), Shared::Unchanged);
+        let other = SharedRuling { rationale: "otherwise".into(), ..ruling() };
+        assert!(matches!(share(folder.path(), &other, false), Err(ShareError::Changed(id)) if id == ruling().id));
+        assert_eq!(share(folder.path(), &other, true).expect("replaced"), Shared::Written);
+        let written = std::fs::read(path(folder.path(), &ruling().id)).expect("a file");
+        assert_eq!(read(&name(&ruling()), &written), Ok(other));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(title in "\\PC{0,40}", rationale in any::<String>(), places in prop::collection::vec(any::<String>(), 0..4), reference in any::<String>()) {
+            let written = SharedRuling {
+                title: format!("t{title}").into(),
+                rationale: rationale.into(),
+                citations: places.into_iter().map(Untrusted::from).collect(),
+                disposition: Disposition::Deferred { reference },
+                new_tag: None,
+                by: RuledBy { person: Some("Ada".to_owned()), ..RuledBy::default() },
+                ..ruling()
+            };
+            let text = write(&written).expect("a ruling");
+            prop_assert_eq!(read(&name(&written), text.as_bytes()), Ok(written));
+        }
+
+        #[test]
+        fn no_bytes_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            prop_assert!(read("0123456789abcdef.yml", &bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn only_its_own_disposition_has_a_new_tag() {
+        let lowered =
+            SharedRuling { new_tag: Some(Tag::Should), disposition: Disposition::NotMandatory, ..ruling() };
+        assert!(write(&lowered).is_ok());
+        let bad = SharedRuling { new_tag: Some(Tag::Should), ..ruling() };
+        assert!(matches!(write(&bad), Err(ShareError::Invalid("new_tag", _))));
+    }
+}

@@ -1,0 +1,256 @@
+//! Loading: the layers are read, resolved, and the project's part is held against what is trusted.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::layer::{self, Layer, Setting};
+use super::resolve::{ConfigLayers, resolve};
+use crate::config::error::ConfigError;
+use crate::config::files::file::{self, Links};
+use crate::config::files::paths::PROJECT_FILE;
+use crate::config::files::scripts::Roots;
+use crate::config::files::yaml;
+use crate::config::origin::{Origin, Owner};
+use crate::config::schema::values::ReviewerChoice;
+use crate::config::schema::{self, renamed};
+use crate::config::settings::Settings;
+use crate::config::trust::{self, Store};
+use crate::domain::Role;
+
+pub use crate::config::trust::UntrustedConfig;
+
+/// Names the project's history.
+const PROJECT_ID: &str = "project.id";
+
+#[derive(Clone, Debug, Default)]
+pub struct ConfigSources<'a> {
+    pub project_root: Option<&'a Path>,
+    /// Another folder to read the project's file from: what trusts it is still the project.
+    pub project_copy: Option<PathBuf>,
+    /// The user's file, whether or not it exists.
+    pub user_file: Option<PathBuf>,
+    pub env: Vec<(String, String)>,
+    /// What the command line sets, by dotted key.
+    pub flags: Vec<(String, Value)>,
+    /// The hash given with `--trust`.
+    pub trust_flag: Option<&'a str>,
+    /// Where trust is recorded; without it only `trust_flag` counts.
+    pub state_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub settings: Settings,
+    /// Every value with its origin, by dotted key.
+    pub values: BTreeMap<String, Setting>,
+    /// What is said of earlier names of keys, a line each.
+    pub notices: Vec<String>,
+    /// What the project's file would run without being trusted to.
+    pub untrusted: Option<UntrustedConfig>,
+    pub project_file: Option<PathBuf>,
+    pub user_file: Option<PathBuf>,
+}
+
+/// Loads the settings. Fails for the first thing that is wrong with any of the sources. A project that is not trusted
+/// is no error here: see [`Loaded::untrusted`].
+pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
+    let project_folder = sources.project_copy.as_deref().or(sources.project_root);
+    let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));
+    let project = optional(project_file.as_deref(), Owner::Project)?;
+    if let Some(root) = project_folder.filter(|_| project.is_none()) {
+        let other = PROJECT_FILE.replace(".yml", ".yaml");
+        if root.join(&other).is_file() {
+            return Err(ConfigError::WrongName(other));
+        }
+    }
+    let user = optional(sources.user_file.as_deref(), Owner::User)?;
+    let layers = ConfigLayers {
+        user: user.clone().unwrap_or_default(),
+        project: project.clone().unwrap_or_default(),
+        variables: layer::from_variables(&sources.env)?,
+        flags: layer::from_flags(&sources.flags)?,
+    };
+    let resolved = resolve(&layers)?;
+    Ok(Loaded {
+        settings: resolved.settings(),
+        values: resolved.values,
+        notices: [&layers.user, &layers.project, &layers.variables, &layers.flags]
+            .iter()
+            .flat_map(|layer| layer.notices.clone())
+            .collect(),
+        untrusted: untrusted(sources, &layers.project)?,
+        project_file: project_file.filter(|_| project.is_some()),
+        user_file: sources.user_file.clone().filter(|_| user.is_some()),
+    })
+}
+
+/// What a file sets, if it is there; the project's is named by its place in the project.
+fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigError> {
+    let Some(path) = path else { return Ok(None) };
+    let (name, links) = match owner {
+        Owner::User => (path.display().to_string(), Links::Followed),
+        Owner::Project => (PROJECT_FILE.to_owned(), Links::Refused),
+    };
+    let Some(text) = file::read(path, links)? else { return Ok(None) };
+    layer::from_text(owner, Some(&name), &text).map(Some)
+}
+
+/// The `project.id` that the file of the project at `root` sets. Only this key is looked at: what else is wrong with the
+/// file is no concern of whoever looks for the project's history.
+pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
+    let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
+    let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
+    let document = yaml::parse(&text)
+        .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
+    let Some(given) = schema::at(&document.json(), PROJECT_ID).cloned() else { return Ok(None) };
+    let key = schema::find(PROJECT_ID).expect("the key is one of the schema's");
+    let id = key.check(&given).map_err(|misfit| ConfigError::value(place(None), PROJECT_ID, misfit))?;
+    Ok(id.as_str().filter(|id| *id != "none").map(str::to_owned))
+}
+
+fn untrusted(sources: &ConfigSources<'_>, project: &Layer) -> Result<Option<UntrustedConfig>, ConfigError> {
+    if let Some(hash) = sources.trust_flag.filter(|hash| !trust::is_hash(hash)) {
+        return Err(ConfigError::NotAHash(hash.to_owned()));
+    }
+    let roots = match &sources.project_copy {
+        Some(copy) => Some(Roots::copy(copy)),
+        None => sources.project_root.map(Roots::of),
+    };
+    let Some(needed) = trust::needed(project, roots.as_ref()) else { return Ok(None) };
+    if sources.trust_flag == Some(needed.hash.as_str()) {
+        return Ok(None);
+    }
+    let (Some(state), Some(root)) = (&sources.state_dir, sources.project_root) else { return Ok(Some(needed)) };
+    let store = Store::new(state);
+    if store.trusts(root, &needed.hash)? {
+        return Ok(None);
+    }
+    let changed = store.changed(root, &needed.runs)?;
+    Ok(Some(UntrustedConfig { changed, ..needed }))
+}
+
+/// Checks that the names in `review.reviewers` are those of connected reviewers.
+pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
+    let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok(()) };
+    let reviewers: Vec<String> = settings
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Reviewer)
+        .map(|agent| agent.name.0.clone())
+        .collect();
+    match names.iter().find(|name| !reviewers.contains(name)) {
+        Some(name) => Err(ConfigError::NoSuchReviewer { name: name.clone(), reviewers }),
+        None => Ok(()),
+    }
+}
+
+/// Checks a text before it becomes a file: everything that [`load`] would say about it, save variables and flags.
+/// Returns what the text needs trust for. `name` is what the file is called in errors; without it they name no place.
+pub fn check_text(
+    sources: &ConfigSources<'_>,
+    owner: Owner,
+    name: Option<&str>,
+    text: &str,
+) -> Result<Option<UntrustedConfig>, ConfigError> {
+    let given = layer::from_text(owner, name, text)?;
+    let layers = match owner {
+        Owner::User => ConfigLayers { user: given, ..ConfigLayers::default() },
+        Owner::Project => {
+            let user = optional(sources.user_file.as_deref(), Owner::User)?;
+            ConfigLayers { user: user.unwrap_or_default(), project: given, ..ConfigLayers::default() }
+        }
+    };
+    resolve(&layers)?;
+    let roots = sources.project_root.map(Roots::of).filter(|_| owner == Owner::Project);
+    Ok(trust::needed(&layers.project, roots.as_ref()))
+}
+
+/// Reads a value typed for a dotted key, and checks it; what comes back is what belongs in a file.
+pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
+    let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
+        Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,
+        None => schema::find(renamed::today(key).unwrap_or(key)).ok_or_else(|| unknown_key(key))?,
+    };
+    let value = found.read(text);
+    found.check(&value).map_err(|misfit| ConfigError::value(Origin::Flag, key, misfit))?;
+    Ok(value)
+}
+
+/// The error for a typed key that does not exist, or that is a section.
+pub fn unknown_key(key: &str) -> ConfigError {
+    let place = Origin::Flag;
+    let known: Vec<String> = schema::children(key).into_iter().map(|child| format!("{key}.{child}")).collect();
+    match key {
+        "agents" => ConfigError::AgentsNotAList { place },
+        _ if known.is_empty() => layer::unknown(place, key),
+        _ => ConfigError::NotASection { place, key: key.to_owned(), known },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::domain::Advice as _;
+
+    const RUNS: &str = "agents: [{name: a, command: ./a.sh, role: reviewer}]\n";
+
+    fn project(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        file::write(&folder.path().join(PROJECT_FILE), text, Links::Refused).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_project_is_trusted_by_record_or_by_hash_and_by_nothing_else() {
+        let (root, state) = (project(RUNS), tempfile::tempdir().unwrap());
+        let sources = ConfigSources {
+            project_root: Some(root.path()),
+            env: vec![("CI".to_owned(), "true".to_owned())],
+            state_dir: Some(state.path().to_owned()),
+            ..ConfigSources::default()
+        };
+        let untrusted = load(&sources).unwrap().untrusted.unwrap();
+        assert_eq!(untrusted.runs, ["./a.sh (agent `a`)"]);
+        let by_hash = ConfigSources { trust_flag: Some(&untrusted.hash), ..sources.clone() };
+        assert_eq!(load(&by_hash).unwrap().untrusted, None);
+        let other = format!("blake3:{}", "0".repeat(64));
+        let by_other = ConfigSources { trust_flag: Some(&other), ..sources.clone() };
+        assert_eq!(load(&by_other).unwrap().untrusted, Some(untrusted.clone()));
+        Store::new(state.path()).trust(root.path(), &untrusted).unwrap();
+        assert_eq!(load(&sources).unwrap().untrusted, None);
+    }
+
+    #[test]
+    fn what_the_user_says_needs_no_trust() {
+        let user = project(RUNS);
+        let sources = ConfigSources { user_file: Some(user.path().join(PROJECT_FILE)), ..ConfigSources::default() };
+        let loaded = load(&sources).unwrap();
+        assert_eq!(loaded.untrusted, None);
+        assert_eq!(loaded.settings.agents.len(), 1);
+        assert_eq!((loaded.project_file, loaded.user_file), (None, sources.user_file));
+    }
+
+    #[test]
+    fn the_reviewers_that_are_named_have_to_be_connected() {
+        let check = |names: &str| {
+            let root = project(&format!(
+                "agents:\n  - {{name: a, command: claude, role: reviewer}}\n  - {{name: b, command: claude, role: coder}}\nreview: {{reviewers: {names}}}\n"
+            ));
+            let sources = ConfigSources { project_root: Some(root.path()), ..ConfigSources::default() };
+            check_names(&load(&sources).unwrap().settings)
+                .map_err(|error| format!("{error} | {}", error.hint().unwrap_or_default()))
+        };
+        assert_eq!(check("all"), Ok(()));
+        assert_eq!(check("first"), Ok(()));
+        assert_eq!(check("[a]"), Ok(()));
+        assert_eq!(
+            check("[a, b]"),
+            Err("`review.reviewers` names `b`, which is not a connected reviewer | connected reviewers: a"
+                .to_owned())
+        );
+    }
+}

@@ -1,0 +1,64 @@
+use std::fmt;
+
+use crate::config::files::yaml::YamlPosition;
+
+/// Where a value was set. Displayed it stands before a message, with `: ` at its end where there is a place to name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    /// In a file, under the name that the user knows, at a line and column where they are known.
+    File {
+        owner: Owner,
+        name: String,
+        at: Option<YamlPosition>,
+    },
+    Variable(String),
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { name, at: Some(YamlPosition { line, column }), .. } => {
+                write!(f, "{name}:{line}:{column}: ")
+            }
+            Self::File { name, .. } | Self::Variable(name) => write!(f, "{name}: "),
+            Self::Default | Self::Flag => Ok(()),
+        }
+    }
+}
+
+impl Origin {
+    /// The layer's place among the layers, the lowest first.
+    pub(crate) fn rank(&self) -> usize {
+        match self {
+            Self::Default => 0,
+            Self::File { owner: Owner::User, .. } => 1,
+            Self::File { owner: Owner::Project, .. } => 2,
+            Self::Variable(_) => 3,
+            Self::Flag => 4,
+        }
+    }
+
+    /// The layer's one word: `default`, `user`, `project`, `variable` or `flag`.
+    pub fn layer(&self) -> &'static str {
+        ["default", "user", "project", "variable", "flag"][self.rank()]
+    }
+
+    /// The origin in a list of values: `.glee/config.yml:3`.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Default => "default".to_owned(),
+            Self::File { name, at: Some(at), .. } => format!("{name}:{}", at.line),
+            Self::File { name, .. } | Self::Variable(name) => name.clone(),
+            Self::Flag => "command line".to_owned(),
+        }
+    }
+}
+
+/// Whose file a text is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    User,
+    Project,
+}

@@ -1,0 +1,323 @@
+//! Every key of the configuration, as the types of [`Settings`] describe it.
+//!
+//! Reading, merging, `glee config`, the variables and the published JSON Schema all follow the schema that is derived from
+//! these types. A key that nothing implements is no field, and so is an error in a file.
+
+pub mod renamed;
+pub(crate) mod suggest;
+pub(crate) mod units;
+pub(crate) mod values;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::settings::{Connected, Settings};
+use crate::config::files::yaml;
+use crate::config::schema::values::Misfit;
+
+#[derive(Debug)]
+pub(crate) struct SettingKey {
+    /// Its dotted name; for an agent's key, the last part.
+    pub(crate) name: String,
+    /// Its default; agents' keys have none.
+    pub(crate) default: Value,
+    schema: Value,
+    of_agent: bool,
+}
+
+/// The programs whose adapter supplies the arguments for every role, so that their bare name is a whole command.
+pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
+
+/// The embedded agents and the one role each has.
+pub const BUILTINS: [(&str, crate::domain::Role); 3] = [
+    ("rules", crate::domain::Role::Reviewer),
+    ("fixer", crate::domain::Role::Coder),
+    ("referee", crate::domain::Role::Judge),
+];
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
+
+/// The keys outside `agents`, in the order in which they are listed.
+pub(crate) static KEYS: LazyLock<Vec<SettingKey>> = LazyLock::new(|| keys(&SCHEMA, &json!(Settings::default())));
+
+/// The keys of one agent, in the order in which they are written.
+pub(crate) static AGENT_KEYS: LazyLock<Vec<SettingKey>> =
+    LazyLock::new(|| keys(&SCHEMA["properties"]["agents"]["items"], &Value::Null));
+
+fn keys(schema: &Value, defaults: &Value) -> Vec<SettingKey> {
+    let mut keys = Vec::new();
+    collect(schema, "", defaults, &mut keys);
+    keys
+}
+
+fn collect(schema: &Value, section: &str, defaults: &Value, keys: &mut Vec<SettingKey>) {
+    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+        let full = within(section, name);
+        if schema["properties"].is_object() {
+            collect(schema, &full, defaults, keys);
+        } else if full != "agents" {
+            let default = at(defaults, &full).cloned().unwrap_or_default();
+            keys.push(SettingKey { name: full, default, schema: schema.clone(), of_agent: defaults.is_null() });
+        }
+    }
+}
+
+/// The variable that sets a key: `review.max_file_size` is `GLEE_REVIEW_MAX_FILE_SIZE`.
+pub(crate) fn variable(key: &str) -> String {
+    format!("GLEE_{}", key.replace('.', "_").to_uppercase())
+}
+
+impl SettingKey {
+    /// Whether a project's file may only make it stricter (design 3.8).
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.schema["x-project"] == "stricter"
+    }
+
+    /// Whether only a project's file may set it.
+    pub(crate) fn is_of_project(&self) -> bool {
+        self.schema["x-project"] == "own"
+    }
+
+    /// The words that it may be, the strictest last.
+    pub(crate) fn words(&self) -> Vec<&str> {
+        if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
+    }
+
+    /// Reads what was typed on a command line or stands in a variable, without judging it.
+    pub(crate) fn read(&self, text: &str) -> Value {
+        let text = text.trim();
+        let is = |kind| admits(&self.schema, kind);
+        let is_flow = text.starts_with('[') && is("array") || text.starts_with('{') && is("object");
+        if let Some(node) = is_flow.then(|| yaml::parse(text).ok()).flatten() {
+            return node.json();
+        }
+        if text == "null" && self.words().contains(&"none") {
+            return json!("none");
+        }
+        if is("boolean") || is("integer") || is("number") {
+            return serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        }
+        let is_command = |schema: &Value| schema["format"] == "command";
+        if !is("array") || is_command(&self.schema) || self.words().contains(&text) {
+            return json!(text);
+        }
+        if is_command(&self.schema["items"]) {
+            return json!([text]);
+        }
+        text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
+    }
+
+    /// Checks a value and brings it into its one form; text is as it was written: durations and sizes stay in the unit that
+    /// the user chose.
+    pub(crate) fn check(&self, value: &Value) -> Result<Value, Misfit> {
+        let words = self.words();
+        let word = value.as_i64().map(|number| number.to_string()).filter(|word| words.contains(&word.as_str()));
+        let value = word.map_or_else(|| value.clone(), Value::from);
+        let mut document = nested([(self.name.clone(), value.clone())]);
+        let typed = if self.of_agent {
+            if self.name != "name" {
+                document["name"] = json!("a");
+            }
+            serde_json::from_value::<Connected>(document).map(|agent| json!(agent))
+        } else {
+            serde_json::from_value::<Settings>(document).map(|settings| json!(settings))
+        };
+        match typed.as_ref().map(|typed| at(typed, &self.name)) {
+            Ok(Some(Value::String(_))) if value.is_string() => Ok(value),
+            Ok(Some(typed)) if !typed.is_null() => Ok(typed.clone()),
+            Ok(_) => Err(Misfit::word(&value, &words)),
+            // A form says what is wrong in its own words.
+            Err(error) => {
+                Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| Misfit::word(&value, &words)))
+            }
+        }
+    }
+}
+
+fn admits(schema: &Value, kind: &str) -> bool {
+    match &schema["type"] {
+        Value::String(one) => one == kind,
+        Value::Array(several) => several.iter().any(|one| one == kind),
+        _ => schema["anyOf"].as_array().into_iter().flatten().any(|one| admits(one, kind)),
+    }
+}
+
+fn words(schema: &Value) -> Vec<&str> {
+    let several = ["anyOf", "oneOf"].into_iter().filter_map(|of| schema[of].as_array()).flatten().flat_map(words);
+    let own = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const")).filter_map(Value::as_str);
+    own.chain(several).collect()
+}
+
+/// The key of this dotted name, outside `agents`.
+pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
+    AGENT_KEYS.iter().find(|key| key.name == name)
+}
+
+/// The names directly under a section; the empty name is the whole document.
+pub(crate) fn children(section: &str) -> Vec<&'static str> {
+    let place = if section.starts_with("agents.") || section.starts_with("agents[") {
+        &SCHEMA["properties"]["agents"]["items"]
+    } else {
+        section.split('.').filter(|part| !part.is_empty()).fold(&*SCHEMA, |place, part| &place["properties"][part])
+    };
+    place["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect()
+}
+
+pub(crate) fn within(section: &str, name: &str) -> String {
+    if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
+}
+
+/// The value of a dotted key in a document.
+pub(crate) fn at<'a>(document: &'a Value, key: &str) -> Option<&'a Value> {
+    key.split('.').try_fold(document, |value, part| value.get(part))
+}
+
+/// Dotted keys and their values as one document.
+pub(crate) fn nested(values: impl IntoIterator<Item = (String, Value)>) -> Value {
+    let mut document = json!({});
+    for (key, value) in values {
+        *key.split('.').fold(&mut document, |place, part| &mut place[part]) = value;
+    }
+    document
+}
+
+/// Settings of dotted keys; the others have their defaults.
+pub(crate) fn typed(values: impl IntoIterator<Item = (String, Value)>) -> serde_json::Result<Settings> {
+    serde_json::from_value(nested(values))
+}
+
+pub fn json_schema() -> Value {
+    let mut schema = SchemaSettings::draft2020_12()
+        .with(|settings| settings.inline_subschemas = true)
+        .into_generator()
+        .into_root_schema_for::<Settings>()
+        .to_value();
+    finish(&mut schema);
+    schema["title"] = json!("Glee's configuration: .glee/config.yml");
+    schema["description"] =
+        json!("Every key has its default; a project's file may make those marked `stricter` only stricter.");
+    schema["type"] = json!("object");
+    schema
+}
+
+/// A section may be empty; neither it, nor agents and their keys, has a default beside those of the keys in it.
+fn finish(schema: &mut Value) {
+    let of_agents = schema.get("items").is_some_and(|items| items["properties"].is_object());
+    let Some(keys) = schema.pointer_mut(if of_agents { "/items/properties" } else { "/properties" }) else {
+        return;
+    };
+    for key in keys.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        finish(key);
+        if of_agents {
+            key.as_object_mut().map(|key| key.shift_remove("default"));
+        }
+    }
+    if !of_agents {
+        schema["type"] = json!(["object", "null"]);
+    }
+    schema.as_object_mut().map(|schema| schema.shift_remove("default"));
+}
+
+impl Settings {
+    /// What a run records of them: every value by its dotted key.
+    pub fn recorded(&self) -> BTreeMap<String, Value> {
+        let document = json!(self);
+        let value = |key: &SettingKey| at(&document, &key.name).cloned().unwrap_or_default();
+        KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
+    }
+
+    /// The settings of a recorded run; a key that is not in the record, or no longer exists, has its default.
+    pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
+        let today = record.iter().map(|(name, value)| (renamed::today(name).unwrap_or(name), value.clone()));
+        let known = today.filter(|(name, _)| find(name).is_some());
+        typed(known.map(|(name, value)| (name.to_owned(), value))).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn sections_know_their_children() {
+        assert_eq!(
+            children(""),
+            [
+                "version",
+                "project",
+                "agents",
+                "review",
+                "rulings",
+                "advisories",
+                "sandbox",
+                "redaction",
+                "watch",
+                "budget",
+                "limits"
+            ]
+        );
+        assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
+        assert_eq!(children("review.rounds"), Vec::<&str>::new());
+        assert_eq!(children("rev"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn the_published_schema_is_this_one() {
+        // `UPDATE_SCHEMA=1 cargo test schema` writes it.
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write("docs/schema/config.json", format!("{:#}\n", json_schema())).unwrap();
+        }
+        let published: Value = serde_json::from_str(include_str!("../../../docs/schema/config.json")).unwrap();
+        assert!(published == json_schema(), "run with UPDATE_SCHEMA=1");
+    }
+
+    #[test]
+    fn the_schema_accepts_what_glee_accepts() {
+        let schema = jsonschema::validator_for(&json_schema()).unwrap();
+        let defaults = nested(KEYS.iter().map(|key| (key.name.clone(), key.default.clone())));
+        assert!(schema.is_valid(&defaults));
+        for (document, valid) in [
+            (json!({"agents": [{"name": "a", "command": ["x", "y"], "role": "coder", "domain": "backend"}]}), true),
+            (json!({"agents": [{"name": "a", "role": "boss"}]}), false),
+            (json!({"agents": [{"role": "coder"}]}), false),
+            (json!({"limits": {"call_timeout": "1h30m"}}), true),
+            (json!({"limits": {"call_timeout": ""}}), false),
+            (json!({"limits": {"call_timeout": 30}}), false),
+            (json!({"review": null}), true),
+            (json!({"reviews": {}}), false),
+        ] {
+            assert_eq!(schema.is_valid(&document), valid, "{document}");
+        }
+    }
+
+    #[test]
+    fn typed_text_is_read_by_its_key() {
+        for (key, text, value) in [
+            ("review.recheck", "true", json!(true)),
+            ("review.recheck", "yes", json!("yes")),
+            ("review.rounds", "3", json!(3)),
+            ("review.quorum", "all", json!("all")),
+            ("budget.duration", "90", json!("90")),
+            ("review.issues.mandatory", "MUST, HIGH", json!(["MUST", "HIGH"])),
+            ("review.issues.mandatory", "[MUST, HIGH]", json!(["MUST", "HIGH"])),
+            ("review.issues.mandatory", "", json!([])),
+            ("review.reviewers", "all", json!("all")),
+            ("review.reviewers", "a", json!(["a"])),
+            ("command", "sh -c x", json!("sh -c x")),
+            ("review.verify", "cargo test", json!(["cargo test"])),
+            ("review.verify", "[cargo test, [make, x]]", json!(["cargo test", ["make", "x"]])),
+            ("env", "{A: b}", json!({"A": "b"})),
+        ] {
+            assert_eq!(find(key).or_else(|| find_agent_key(key)).unwrap().read(text), value, "{text}");
+        }
+    }
+}

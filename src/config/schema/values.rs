@@ -1,0 +1,643 @@
+//! How values are written: what fits a key, what is said where it does not, and what the JSON Schema says.
+//!
+//! A [`ValueForm`] reads a value into the type that the settings hold, and writes it back in one form however it was written:
+//! commands as lists of words, single words of a list as a list.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::suggest::closest;
+use super::units;
+use crate::domain::{AgentName, Price as Dollars, Tag};
+use crate::rules::review::mandatory;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Misfit {
+    /// What is wrong: `` cannot be `judg` ``.
+    pub problem: String,
+    pub allowed: String,
+    /// The allowed word that was probably meant.
+    pub suggestion: Option<String>,
+    /// The item of a list, or the entry of a map, that is wrong.
+    pub(crate) item: Option<usize>,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl Misfit {
+    /// A value that is something else than what is allowed.
+    pub(crate) fn of(given: &Value, allowed: String, suggestion: Option<String>) -> Self {
+        let problem = match given {
+            Value::Null => "has no value".to_owned(),
+            Value::Object(_) => "cannot be a map".to_owned(),
+            Value::Array(items) if items.is_empty() => "cannot be an empty list".to_owned(),
+            Value::Array(_) => "cannot be a list".to_owned(),
+            Value::String(text) => format!("cannot be `{text}`"),
+            Value::Bool(_) | Value::Number(_) => format!("cannot be `{given}`"),
+        };
+        Self { problem, allowed, suggestion, item: None }
+    }
+
+    /// A value that is none of the words of its key.
+    pub(crate) fn word(given: &Value, words: &[&str]) -> Self {
+        let suggestion = given.as_str().and_then(|typed| match typed.to_lowercase().as_str() {
+            "yes" | "y" | "on" if words == ["true", "false"] => Some("true"),
+            "no" | "n" | "off" if words == ["true", "false"] => Some("false"),
+            typed => closest(typed, words.iter().copied()),
+        });
+        Self::of(given, words.join(", "), suggestion.map(str::to_owned))
+    }
+
+    pub fn hint(&self) -> String {
+        match &self.suggestion {
+            Some(word) => format!("allowed: {}; did you mean `{word}`?", self.allowed),
+            None => format!("allowed: {}", self.allowed),
+        }
+    }
+}
+
+/// A way of writing a value.
+pub(crate) trait ValueForm {
+    /// What it is read as.
+    type Value: Serialize;
+
+    /// Words that may have been meant.
+    const WORDS: &'static [&'static str] = &[];
+
+    /// What fits, in words.
+    fn allowed() -> String;
+
+    fn schema() -> Value;
+
+    /// Reads it, where it fits.
+    fn read(given: &Value) -> Option<Self::Value>;
+
+    /// The value in its one form.
+    fn write(value: &Self::Value) -> Value {
+        json!(value)
+    }
+
+    /// Whether an item of a list fits.
+    fn item(_item: &Value) -> bool {
+        true
+    }
+
+    /// What was probably meant.
+    fn suggestion(given: &Value) -> Option<String> {
+        closest(given.as_str()?, Self::WORDS.iter().copied()).map(str::to_owned)
+    }
+
+    /// What is said of a value that does not fit.
+    fn misfit(given: &Value) -> Misfit {
+        let item = given.as_array().and_then(|items| items.iter().position(|item| !Self::item(item)));
+        let wrong = item.map_or(given, |item| &given[item]);
+        Misfit { item, ..Misfit::of(wrong, Self::allowed(), Self::suggestion(wrong)) }
+    }
+}
+
+/// A field in a form: `#[serde(with = "As::<Time>")]`.
+pub(crate) struct As<F>(PhantomData<F>);
+
+impl<F: ValueForm> As<F> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
+        let given = Value::deserialize(deserializer)?;
+        // serde hands an error on as text.
+        F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
+    }
+
+    pub(crate) fn serialize<S: Serializer>(value: &F::Value, serializer: S) -> Result<S::Ok, S::Error> {
+        F::write(value).serialize(serializer)
+    }
+}
+
+impl<F: ValueForm> JsonSchema for As<F> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        std::any::type_name::<F>().into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        F::schema().try_into().expect("a form's schema is an object")
+    }
+}
+
+/// What an agent need not have.
+impl<F: ValueForm> ValueForm for Option<F> {
+    type Value = Option<F::Value>;
+
+    fn allowed() -> String {
+        F::allowed()
+    }
+
+    fn schema() -> Value {
+        F::schema()
+    }
+
+    fn read(given: &Value) -> Option<Self::Value> {
+        F::read(given).map(Some)
+    }
+
+    fn write(value: &Self::Value) -> Value {
+        value.as_ref().map_or(Value::Null, F::write)
+    }
+
+    fn misfit(given: &Value) -> Misfit {
+        F::misfit(given)
+    }
+}
+
+/// One word, `none` or `all`, or a value; where it is `none`, an empty value is that too.
+pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
+
+pub(crate) type OrNone<F> = Or<F, true>;
+
+pub(crate) type OrAll<F> = Or<F, false>;
+
+impl<F, const NONE: bool> Or<F, NONE> {
+    const WORD: &str = if NONE { "none" } else { "all" };
+}
+
+impl<F: ValueForm, const NONE: bool> ValueForm for Or<F, NONE> {
+    type Value = Option<F::Value>;
+    const WORDS: &'static [&'static str] = &[Self::WORD];
+
+    fn allowed() -> String {
+        format!("{}, or {}", Self::WORD, F::allowed())
+    }
+
+    fn schema() -> Value {
+        let words = if NONE { json!([Self::WORD, null]) } else { json!([Self::WORD]) };
+        json!({"anyOf": [{"enum": words}, F::schema()]})
+    }
+
+    fn read(given: &Value) -> Option<Self::Value> {
+        if given == Self::WORD || NONE && given.is_null() { Some(None) } else { F::read(given).map(Some) }
+    }
+
+    fn write(value: &Self::Value) -> Value {
+        value.as_ref().map_or_else(|| json!(Self::WORD), F::write)
+    }
+}
+
+pub(crate) struct Count<const LEAST: u32, const MOST: u32>;
+
+impl<const LEAST: u32, const MOST: u32> ValueForm for Count<LEAST, MOST> {
+    type Value = u32;
+
+    fn allowed() -> String {
+        match (LEAST, MOST) {
+            (least, most) if least == most => least.to_string(),
+            (least, u32::MAX) => format!("a whole number from {least}"),
+            (least, most) => format!("a whole number from {least} to {most}"),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"type": "integer", "minimum": LEAST, "maximum": MOST})
+    }
+
+    fn read(given: &Value) -> Option<u32> {
+        given.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| (LEAST..=MOST).contains(count))
+    }
+}
+
+/// A duration, which may be `0s` only where `EMPTY`.
+pub(crate) struct DurationForm<const EMPTY: bool>;
+
+/// A duration longer than nothing.
+pub(crate) type Time = DurationForm<false>;
+
+/// A duration, which may be `0s`.
+pub(crate) type Delay = DurationForm<true>;
+
+impl<const EMPTY: bool> ValueForm for DurationForm<EMPTY> {
+    type Value = Duration;
+
+    fn allowed() -> String {
+        format!("a duration such as {}", if EMPTY { "0s, 3s or 1m" } else { "90s, 10m or 1h30m" })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^([0-9]+(h|m|s|ms))+$"})
+    }
+
+    fn read(given: &Value) -> Option<Duration> {
+        units::duration(given.as_str()?).filter(|time| EMPTY || !time.is_zero())
+    }
+
+    fn write(value: &Duration) -> Value {
+        json!(units::duration_text(*value))
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        given.is_number().then(|| format!("{given}s"))
+    }
+}
+
+/// Declares a form by its type, what fits in words, its JSON Schema and its reader.
+macro_rules! form {
+    ($(#[$doc:meta])* $name:ident: $value:ty = $allowed:expr, $schema:tt, $read:expr $(; $($more:item)*)?) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl ValueForm for $name {
+            type Value = $value;
+
+            fn allowed() -> String {
+                $allowed.into()
+            }
+
+            fn schema() -> Value {
+                json!($schema)
+            }
+
+            fn read(given: &Value) -> Option<$value> {
+                let read: fn(&Value) -> Option<$value> = $read;
+                read(given)
+            }
+
+            $($($more)*)?
+        }
+    };
+}
+
+form! {
+    /// A whole number from 1, however large.
+    Whole: u64 = "a whole number from 1",
+    {"type": "integer", "minimum": 1},
+    |given| given.as_u64().filter(|count| *count > 0)
+}
+
+form! {
+    /// An amount of dollars greater than 0.
+    Money: f64 = "dollars such as 2.50",
+    {"type": "number", "exclusiveMinimum": 0},
+    |given| given.as_f64().filter(|dollars| *dollars > 0.0 && dollars.is_finite())
+}
+
+form! {
+    /// The address of a server, without a user, a query or a fragment.
+    Url: String = "an address such as https://api.osv.dev",
+    {"type": "string", "pattern": "^https?://[^\\s/?#@]+[^\\s?#]*$"},
+    |given| {
+        let text = given.as_str()?;
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+        let host = rest.split('/').next().unwrap_or_default();
+        let is_plain = !rest.contains(|c: char| c.is_whitespace() || c.is_control() || "?#".contains(c));
+        (!host.is_empty() && !host.contains('@') && is_plain).then(|| text.to_owned())
+    }
+}
+
+form! {
+    /// A number of days, or a duration longer than nothing.
+    Age: Duration = "an age such as 90d or 12h",
+    {"type": "string", "pattern": "^([0-9]+d|([0-9]+(h|m|s|ms))+)$"},
+    |given| units::age(given.as_str()?);
+
+    fn write(value: &Duration) -> Value {
+        json!(units::age_text(*value))
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        given.is_number().then(|| format!("{given}d"))
+    }
+}
+
+form! {
+    /// A number of bytes greater than 0.
+    Size: u64 = "a size such as 512KiB or 64MiB",
+    {"type": "string", "pattern": "^[0-9]+ *(B|[kK]B|MB|GB|KiB|MiB|GiB)$"},
+    |given| units::size(given.as_str()?).filter(|bytes| *bytes > 0);
+
+    fn write(value: &u64) -> Value {
+        json!(units::size_text(*value))
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        given.is_number().then(|| format!("{given}B"))
+    }
+}
+
+/// The longest name of an agent or a model.
+const LONGEST_NAME: usize = 64;
+
+form! {
+    /// The unique name of an agent: safe in keys, file names and on screens.
+    Name: AgentName =
+        format!("up to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
+    {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+    |given| {
+        let text = given.as_str()?;
+        let is_name = text.len() <= LONGEST_NAME
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        is_name.then(|| text.into())
+    }
+}
+
+form! {
+    /// The id of a project: one short word that is safe in file names.
+    Id: String = format!("4 to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
+    {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{3,63}$"},
+    |given| Name::read(given).map(|name| name.0).filter(|id| id.len() >= 4)
+}
+
+form! {
+    Reviewers: ReviewerChoice = "all, first, or a list of agents' names",
+    {"anyOf": [{"enum": ["all", "first"]}, {"type": "array", "items": (Name::schema()), "minItems": 1}]},
+    |given| match given {
+        Value::String(word) if word == "all" => Some(ReviewerChoice::All),
+        Value::String(word) if word == "first" => Some(ReviewerChoice::First),
+        Value::Array(names) if !names.is_empty() => list(given, Self::item).map(ReviewerChoice::Named),
+        _ => None,
+    };
+
+    const WORDS: &'static [&'static str] = &["all", "first"];
+
+    fn item(item: &Value) -> bool {
+        Name::read(item).is_some()
+    }
+}
+
+form! {
+    Tags: Vec<String> = "a list of severity tags such as [MUST, HIGH]",
+    {"type": "array", "items": {"type": "string", "minLength": 1}},
+    |given| list(given, Self::item);
+
+    /// Tags of other vendors are as good as Glee's own; a misspelt one would silently take findings out of the gate.
+    fn item(item: &Value) -> bool {
+        item.as_str().is_some_and(|text| {
+            let word = is_line(text)
+                && text.chars().count() <= 20
+                && !text.contains(|c: char| c.is_whitespace() || "[]".contains(c));
+            word && (mandatory::normalise(text).is_some() || closest(text, Tag::ALL.map(Tag::as_str)).is_none())
+        })
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        closest(given.as_str()?, Tag::ALL.map(Tag::as_str)).map(str::to_owned)
+    }
+}
+
+form! {
+    /// A list of words, or a single one.
+    Words: Vec<String> = "a list of words such as [backend, rust]",
+    {"type": ["string", "array"], "minLength": 1, "items": {"type": "string", "minLength": 1}},
+    |given| match given {
+        Value::String(word) => is_line(word).then(|| vec![word.clone()]),
+        _ => list(given, Self::item),
+    };
+
+    fn item(item: &Value) -> bool {
+        item.as_str().is_some_and(is_line)
+    }
+}
+
+form! {
+    /// The name of a model; it becomes an argument and must not be taken for an option.
+    Model: String = "the name of a model, which does not begin with `-`",
+    {"type": "string", "pattern": "^[^-]"},
+    |given| {
+        let text = given.as_str()?;
+        let is_word = is_line(text) && !text.contains(char::is_whitespace);
+        (text.len() <= LONGEST_NAME && is_word && !text.starts_with('-')).then(|| text.to_owned())
+    }
+}
+
+form! {
+    Adapter: String = ADAPTERS.join(", "),
+    {"type": "string", "enum": ADAPTERS},
+    |given| given.as_str().filter(|word| ADAPTERS.contains(word)).map(str::to_owned);
+
+    const WORDS: &'static [&'static str] = &ADAPTERS;
+}
+
+form! {
+    /// Dollars for a million tokens of input, cached input and output.
+    Price: Dollars = "dollars for a million tokens of input, cached input and output such as 1.25/0.125/10",
+    {"type": "string", "pattern": "^[0-9.]+/[0-9.]+/[0-9.]+$"},
+    |given| Dollars::parse(given.as_str()?);
+
+    fn write(value: &Dollars) -> Value {
+        json!(format!("{}/{}/{}", value.input, value.cached, value.output))
+    }
+}
+
+form! {
+    /// A program with its arguments: text that is split like a shell does, or a list of words.
+    Command: Vec<String> = "a program with its arguments, as text or as a list of words",
+    {"type": ["string", "array"], "format": "command", "minLength": 1, "items": {"type": "string"}, "minItems": 1},
+    |given| {
+        let words = match given {
+            Value::String(text) => shlex::split(text)?,
+            _ => list(given, Value::is_string)?,
+        };
+        let is_named = words.first().is_some_and(|program| !program.trim().is_empty());
+        (is_named && !words.iter().any(|word| word.contains('\0'))).then_some(words)
+    };
+
+    fn misfit(given: &Value) -> Misfit {
+        let item = given.as_array().and_then(|items| items.iter().position(|item| !item.is_string()));
+        Misfit { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
+    }
+}
+
+form! {
+    Commands: Vec<Vec<String>> = "a list of commands such as [cargo test, make lint]",
+    {"type": "array", "items": (Command::schema())},
+    |given| given.as_array()?.iter().map(Command::read).collect();
+
+    fn misfit(given: &Value) -> Misfit {
+        let item = given.as_array().and_then(|items| items.iter().position(|item| Command::read(item).is_none()));
+        Misfit { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
+    }
+}
+
+form! {
+    Variables: BTreeMap<String, String> = "a map of variables such as {NAME: \"value\"}",
+    {"type": "object", "additionalProperties": {"type": "string"}},
+    |given| {
+        let entries = given.as_object()?.iter();
+        entries.map(|(name, value)| is_variable(name, value).then(|| (name.clone(), value.as_str().unwrap_or_default().to_owned()))).collect()
+    };
+
+    fn misfit(given: &Value) -> Misfit {
+        let misfit = Misfit::of(given, Self::allowed(), None);
+        let mut entries = given.as_object().into_iter().flatten().enumerate();
+        match entries.find(|(_, (name, value))| !is_variable(name, value)) {
+            Some((item, (name, Value::String(_)))) => {
+                Misfit { problem: format!("cannot set the variable `{name}`"), item: Some(item), ..misfit }
+            }
+            Some((item, (name, _))) => Misfit {
+                problem: format!("sets `{name}` to something that is not text"),
+                allowed: "text, in quotes where it looks like something else".to_owned(),
+                item: Some(item),
+                ..misfit
+            },
+            None => misfit,
+        }
+    }
+}
+
+/// What is said of one command that does not fit.
+fn misfit_of_command(given: &Value, allowed: String) -> Misfit {
+    let misfit = Misfit::of(given, allowed, None);
+    match given.as_str() {
+        Some(text) if shlex::split(text).is_none() => {
+            Misfit { problem: format!("has an open quote in `{text}`"), ..misfit }
+        }
+        _ => misfit,
+    }
+}
+
+fn is_variable(name: &str, value: &Value) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && value.as_str().is_some_and(|value| !value.contains('\0'))
+}
+
+fn is_line(text: &str) -> bool {
+    !text.trim().is_empty() && !text.chars().any(char::is_control)
+}
+
+/// The text of a list whose every item fits.
+fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
+    let items = given.as_array()?;
+    items.iter().all(fits).then(|| words(given))
+}
+
+pub(crate) fn words(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The adapters that exist: three protocols, the embedded agents, kept calls, and the programs Glee knows.
+pub(crate) const ADAPTERS: [&str; 11] =
+    ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewerChoice {
+    All,
+    First,
+    #[serde(untagged)]
+    Named(Vec<String>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::schema;
+
+    fn checked(key: &str, value: Value) -> Result<Value, String> {
+        let key = schema::find(key).or_else(|| schema::find_agent_key(key)).expect("a key");
+        key.check(&value).map_err(|misfit| format!("{misfit}; {}", misfit.hint()))
+    }
+
+    #[test]
+    fn what_fits_comes_out_in_one_form() {
+        for (key, given, one_form) in [
+            ("review.recheck", json!(true), json!(true)),
+            ("review.rounds", json!(9), json!(9)),
+            ("review.quorum", json!("all"), json!("all")),
+            ("review.quorum", json!(3), json!(3)),
+            ("budget.duration", json!("1h30m"), json!("1h30m")),
+            ("watch.debounce", json!("0s"), json!("0s")),
+            ("review.reviewers", json!(["a", "b.c-1"]), json!(["a", "b.c-1"])),
+            (
+                "review.issues.mandatory",
+                json!(["MUST", "blocker", "P0", "CUSTOM", "🔴"]),
+                json!(["MUST", "blocker", "P0", "CUSTOM", "🔴"]),
+            ),
+            ("domain", json!("backend"), json!(["backend"])),
+            ("domain", json!([]), json!([])),
+            ("command", json!("sh -c 'a b'"), json!(["sh", "-c", "a b"])),
+            ("command", json!(["sh", "-c", "a b"]), json!(["sh", "-c", "a b"])),
+            ("review.verify", json!(["cargo test", ["make", "x y"]]), json!([["cargo", "test"], ["make", "x y"]])),
+            ("env", json!({"A_1": "x"}), json!({"A_1": "x"})),
+        ] {
+            assert_eq!(checked(key, given), Ok(one_form));
+        }
+    }
+
+    #[test]
+    fn a_misfit_says_what_is_allowed() {
+        for (key, given, message) in [
+            (
+                "review.on_dispute.default",
+                json!("judg"),
+                "cannot be `judg`; allowed: judge, human, discard; did you mean `judge`?",
+            ),
+            ("review.on_dispute.default", json!("coin"), "cannot be `coin`; allowed: judge, human, discard"),
+            ("review.on_dispute.default", json!(["judge"]), "cannot be a list; allowed: judge, human, discard"),
+            ("review.on_dispute.default", json!(null), "has no value; allowed: judge, human, discard"),
+            ("review.recheck", json!("yes"), "cannot be `yes`; allowed: true, false; did you mean `true`?"),
+            ("review.rounds", json!(0), "cannot be `0`; allowed: a whole number from 1 to 100"),
+            ("review.rounds", json!(1.5), "cannot be `1.5`; allowed: a whole number from 1 to 100"),
+            ("review.rounds", json!(-1), "cannot be `-1`; allowed: a whole number from 1 to 100"),
+            (
+                "review.quorum",
+                json!("al"),
+                "cannot be `al`; allowed: all, or a whole number from 1; did you mean `all`?",
+            ),
+            (
+                "budget.duration",
+                json!(90),
+                "cannot be `90`; allowed: a duration such as 90s, 10m or 1h30m; did you mean `90s`?",
+            ),
+            ("budget.duration", json!("0s"), "cannot be `0s`; allowed: a duration such as 90s, 10m or 1h30m"),
+            ("limits.max_output_size", json!("64mb"), "cannot be `64mb`; allowed: a size such as 512KiB or 64MiB"),
+            (
+                "review.issues.mandatory",
+                json!(["MSUT"]),
+                "cannot be `MSUT`; allowed: a list of severity tags such as [MUST, HIGH]; did you mean `MUST`?",
+            ),
+            (
+                "review.issues.mandatory",
+                json!("MUST"),
+                "cannot be `MUST`; allowed: a list of severity tags such as [MUST, HIGH]; did you mean `MUST`?",
+            ),
+            (
+                "command",
+                json!(""),
+                "cannot be ``; allowed: a program with its arguments, as text or as a list of words",
+            ),
+            (
+                "command",
+                json!("a 'b"),
+                "has an open quote in `a 'b`; allowed: a program with its arguments, as text or as a list of words",
+            ),
+            (
+                "command",
+                json!([]),
+                "cannot be an empty list; allowed: a program with its arguments, as text or as a list of words",
+            ),
+            (
+                "env",
+                json!({"A B": "x"}),
+                "cannot set the variable `A B`; allowed: a map of variables such as {NAME: \"value\"}",
+            ),
+            (
+                "env",
+                json!({"A": 1}),
+                "sets `A` to something that is not text; allowed: text, in quotes where it looks like something else",
+            ),
+            (
+                "model",
+                json!("--yolo"),
+                "cannot be `--yolo`; allowed: the name of a model, which does not begin with `-`",
+            ),
+        ] {
+            assert_eq!(checked(key, given), Err(message.to_owned()));
+        }
+    }
+}

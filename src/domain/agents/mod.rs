@@ -1,0 +1,5 @@
+//! Agents as data: names, roles, failures, usage.
+
+pub(crate) mod agent;
+pub(crate) mod failure;
+pub(crate) mod usage;

@@ -1,0 +1,5 @@
+//! What several agents say of the same: consensus on findings, debates, stages and checkpoints.
+
+pub(crate) mod consensus;
+pub(crate) mod debate;
+pub(crate) mod stage;

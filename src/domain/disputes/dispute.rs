@@ -1,0 +1,199 @@
+//! Disputes: a coder's disagreement with a mandatory finding.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::disputes::ruling::Disposition;
+use crate::domain::ids::{DisputeNumber, RulingRef};
+use crate::domain::{Finding, Response, Ruler, RulingRecord, Tag, Untrusted};
+
+/// How a finding relates to an earlier dispute that does not bind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "relation", rename_all = "snake_case")]
+pub enum Relation {
+    /// The reviewer names the ruling and brings evidence that it did not have: a dispute about the finding reopens it.
+    Reopens {
+        /// The new evidence: places that exist in the tree, or commands that fail.
+        evidence: Vec<Untrusted>,
+    },
+    /// The dispute was about this, and the code has changed since.
+    CodeChanged {
+        /// The unified diff of the block; absent where the old code cannot be had any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diff: Option<Untrusted>,
+    },
+    /// It is uncertain whether both mean the same.
+    MayRepeat,
+}
+
+/// An earlier dispute that a finding relates to, with what was decided then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EarlierDispute {
+    /// The dispute: its number, or the id of one whose ruling is shared as a file.
+    pub dispute: RulingRef,
+    /// How the finding relates to it.
+    #[serde(flatten)]
+    pub relation: Relation,
+    /// The title of its finding.
+    pub title: Untrusted,
+    /// How it was settled; absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disposition: Option<Disposition>,
+    /// The tag that the ruling gave its finding, where that was right but not mandatory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_tag: Option<Tag>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub rationale: Untrusted,
+}
+
+impl EarlierDispute {
+    /// `dispute 3 was about this; the code has changed since`; what was decided then stands in [`Self::decided`].
+    pub fn sentence(&self) -> Untrusted {
+        let number = &self.dispute;
+        match &self.relation {
+            Relation::Reopens { evidence } => {
+                Untrusted::joined(evidence, ", ").labelled(&format!("reopens dispute {number} with new evidence: "))
+            }
+            Relation::CodeChanged { .. } => {
+                format!("dispute {number} was about this; the code has changed since").into()
+            }
+            Relation::MayRepeat => self.title.labelled(&format!("may repeat dispute {number}: ")),
+        }
+    }
+
+    /// `refuted: the rationale`.
+    pub fn decided(&self) -> Untrusted {
+        let word = self.disposition.as_ref().map_or("open", Disposition::as_str);
+        if self.rationale.is_blank() { word.into() } else { self.rationale.labelled(&format!("{word}: ")) }
+    }
+
+    pub fn diff(&self) -> Option<&Untrusted> {
+        match &self.relation {
+            Relation::CodeChanged { diff } => diff.as_ref(),
+            Relation::Reopens { .. } | Relation::MayRepeat => None,
+        }
+    }
+}
+
+/// How a dispute is to be settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Route {
+    /// Ask the AI judge.
+    Judge,
+    /// A person decides.
+    Human,
+    /// Discard the reviewer's opinion.
+    Discard,
+}
+
+impl Route {
+    /// All routes, in the order of the dialog.
+    pub const ALL: [Self; 3] = [Self::Judge, Self::Human, Self::Discard];
+}
+
+/// Who, or what, stands against a finding in dispute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Objector {
+    /// The coder disagrees.
+    #[default]
+    Coder,
+    /// Reviewers contradict each other; no coder was asked.
+    Reviewers,
+    /// Nobody: one reviewer alone says so, or its evidence is challenged; no coder was asked.
+    Unconfirmed,
+    /// An earlier finding of the run, which it asks to undo.
+    Earlier,
+}
+
+impl Objector {
+    pub fn is_coder(&self) -> bool {
+        *self == Self::Coder
+    }
+
+    /// What stands against the finding, in a few words that begin a line.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Coder => "The coder objects",
+            Self::Reviewers => "Reviewers contradict each other",
+            Self::Unconfirmed => "Not confirmed",
+            Self::Earlier => "It undoes an earlier finding",
+        }
+    }
+}
+
+/// A finding and what stands against it: a dispute that has no number yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sides {
+    pub finding: Finding,
+    pub objection: Response,
+    pub objector: Objector,
+    pub earlier: Vec<EarlierDispute>,
+}
+
+impl Sides {
+    /// The dispute under a number, as it stands at its beginning.
+    pub fn numbered(self, number: DisputeNumber) -> Dispute {
+        let Self { finding, objection, objector, earlier } = self;
+        Dispute {
+            number,
+            finding,
+            objection,
+            objector,
+            route: None,
+            rulings: Vec::new(),
+            disposition: None,
+            discarded_by: None,
+            earlier,
+        }
+    }
+}
+
+/// A dispute with everything a judge or a person needs to settle it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Dispute {
+    /// Its number.
+    pub number: DisputeNumber,
+    /// The finding in dispute.
+    pub finding: Finding,
+    /// The objection: the coder's, or what stands against the finding where no coder was asked.
+    pub objection: Response,
+    /// Whose objection it is.
+    #[serde(default, skip_serializing_if = "Objector::is_coder")]
+    pub objector: Objector,
+    /// The way chosen to settle it; absent until somebody chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
+    /// All rulings, in order: an ESCALATE may be followed by a person's.
+    #[serde(default)]
+    pub rulings: Vec<RulingRecord>,
+    /// How it ended; absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disposition: Option<Disposition>,
+    /// Who discarded the finding, where it was discarded without a ruling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded_by: Option<Ruler>,
+    /// Earlier disputes that its finding relates to and that did not bind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierDispute>,
+}
+
+impl Dispute {
+    pub fn is_open(&self) -> bool {
+        self.disposition.is_none()
+    }
+
+    /// The dispute that it reopens with evidence that the ruling did not have.
+    pub fn reopens(&self) -> Option<DisputeNumber> {
+        let reopened = self.earlier.iter().find(|earlier| matches!(earlier.relation, Relation::Reopens { .. }));
+        reopened.and_then(|earlier| earlier.dispute.number())
+    }
+
+    /// The tag that the ruling gave the finding, where it was right but not mandatory.
+    pub fn new_tag(&self) -> Option<Tag> {
+        let tag = self.rulings.last().and_then(|record| record.ruling.new_tag);
+        tag.filter(|_| self.disposition == Some(Disposition::NotMandatory))
+    }
+}

@@ -1,0 +1,5 @@
+//! Disputes, rulings, and rulings that are shared as files.
+
+pub(crate) mod dispute;
+pub(crate) mod ruling;
+pub(crate) mod shared_ruling;

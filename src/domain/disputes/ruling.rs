@@ -1,0 +1,199 @@
+//! Rulings on disputes.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{AgentName, FindingId, Tag, Untrusted};
+
+/// What a ruling says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum RulingWord {
+    /// The coder must implement the finding.
+    Enforce,
+    /// The finding is invalid; the coder goes on.
+    Dismiss,
+    /// Ambiguous: a person has to decide.
+    Escalate,
+}
+
+/// Why a finding is dismissed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grounds {
+    /// The reviewer misread the code.
+    FactualError,
+    /// The suggestion would break what works.
+    BreaksFunctionality,
+    /// The suggestion conflicts with explicit requirements.
+    ConflictsWithRequirements,
+    /// The reviewer misunderstood the context or intent.
+    MisunderstoodContext,
+    /// The code handles it already.
+    AlreadyHandled,
+    /// Right, but not mandatory.
+    NotMandatory,
+    /// Another finding says the same.
+    Duplicate,
+}
+
+/// A ruling as a judge gave it, or as a person or a policy decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ruling {
+    /// ENFORCE, DISMISS or ESCALATE.
+    pub ruling: RulingWord,
+    /// Why.
+    #[serde(default)]
+    pub rationale: Untrusted,
+    /// The grounds of a DISMISS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grounds: Option<Grounds>,
+    /// Places in the reviewed tree, as `path:line`.
+    #[serde(default)]
+    pub citations: Vec<Untrusted>,
+    /// With DISMISS: the tag the finding should have had; it stays open under this one, as optional.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_tag: Option<Tag>,
+    /// With DISMISS: the finding it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<FindingId>,
+    /// Why places count that the coder wrote in this run, where citations name any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coder_evidence: Option<Untrusted>,
+}
+
+impl Ruling {
+    pub fn bare(ruling: RulingWord) -> Self {
+        Self {
+            ruling,
+            rationale: Untrusted::default(),
+            grounds: None,
+            citations: Vec::new(),
+            new_tag: None,
+            duplicate_of: None,
+            coder_evidence: None,
+        }
+    }
+}
+
+/// Who settled a dispute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Ruler {
+    /// An agent with the role judge.
+    Judge {
+        /// Its name.
+        name: AgentName,
+    },
+    /// Three judges, by their votes.
+    Panel,
+    /// A person, at the dialog or with `glee disputes resolve`.
+    Human,
+    /// The configured route, without anybody deciding.
+    Policy,
+}
+
+impl fmt::Display for Ruler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Judge { name } => name.fmt(f),
+            Self::Panel => f.pad("the panel"),
+            Self::Human => f.pad("you"),
+            Self::Policy => f.pad("policy"),
+        }
+    }
+}
+
+/// A ruling together with who gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulingRecord {
+    /// The ruling.
+    #[serde(flatten)]
+    pub ruling: Ruling,
+    /// Who gave it.
+    pub by: Ruler,
+    /// What each judge of a panel said, in the order of their votes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<PanelVote>,
+}
+
+/// The vote of one judge of a panel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PanelVote {
+    /// The judge.
+    pub judge: AgentName,
+    /// Its ruling as far as it counts; a DISMISS without evidence counts as ESCALATE.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl PanelVote {
+    /// `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
+    pub fn said(&self) -> Untrusted {
+        let Some(ruling) = &self.ruling else {
+            return format!("{}: {}", self.judge, self.error.as_deref().unwrap_or("no ruling")).into();
+        };
+        let mut said = format!("{} {}", self.judge, ruling.ruling);
+        if let Some(tag) = ruling.new_tag {
+            said.push_str(&format!(" [{tag}]"));
+        }
+        if let Some(earlier) = ruling.duplicate_of {
+            said.push_str(&format!(" (as {earlier})"));
+        }
+        if !ruling.rationale.is_blank() {
+            said.push_str(&format!(": {}", ruling.rationale.as_written().trim()));
+        }
+        said.into()
+    }
+}
+
+/// What became of a disputed finding; it decides whether the finding blocks, now and in later runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "as", rename_all = "snake_case")]
+pub enum Disposition {
+    /// The finding stands and has to be implemented.
+    Enforced,
+    /// The finding is wrong.
+    Refuted,
+    /// The finding was discarded without a ruling on its content.
+    Discarded,
+    /// The finding is right and the risk is taken knowingly.
+    AcceptedRisk,
+    /// The finding is right and will be done later, under this reference (an issue number, a link).
+    Deferred {
+        /// Where it is tracked.
+        reference: String,
+    },
+    /// The finding repeats another one.
+    Duplicate {
+        /// What it repeats.
+        of: String,
+    },
+    /// The finding is right but not mandatory.
+    NotMandatory,
+}
+
+impl Disposition {
+    /// Whether a finding so disposed of no longer blocks.
+    pub fn closes(&self) -> bool {
+        !matches!(self, Self::Enforced)
+    }
+
+    /// The word shown in lists.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Enforced => "enforced",
+            Self::Refuted => "refuted",
+            Self::Discarded => "discarded",
+            Self::AcceptedRisk => "accepted risk",
+            Self::Deferred { .. } => "deferred",
+            Self::Duplicate { .. } => "duplicate",
+            Self::NotMandatory => "not mandatory",
+        }
+    }
+}

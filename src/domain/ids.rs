@@ -1,0 +1,168 @@
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The unique name of a connected agent.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct AgentName(pub String);
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl From<&str> for AgentName {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+/// The number of a dispute, counted from 1 within one history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct DisputeNumber(pub u64);
+
+impl fmt::Display for DisputeNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.to_string())
+    }
+}
+
+/// The id of a dispute in all histories: 16 hexadecimal digits, derived from the run and the finding that it is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct DisputeId(pub String);
+
+impl DisputeId {
+    pub fn of(run: &RunId, finding: FindingId) -> Self {
+        let hash = blake3::hash(format!("dispute {run} {finding}").as_bytes()).to_hex();
+        Self(hash[..16].to_owned())
+    }
+
+    /// Whether it has the form of an id.
+    pub fn is_valid(&self) -> bool {
+        self.0.len() == 16 && self.0.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    }
+}
+
+impl fmt::Display for DisputeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Which ruling is meant: by the number of its dispute in this history, or, where it was made elsewhere and shared as a
+/// file, by the dispute's id.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RulingRef {
+    /// The number of the dispute.
+    Number(DisputeNumber),
+    /// The id of the dispute.
+    Shared(DisputeId),
+}
+
+impl From<DisputeNumber> for RulingRef {
+    fn from(number: DisputeNumber) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl RulingRef {
+    /// The digits of an id that are shown, and the fewest that refer to one.
+    const SHOWN: usize = 8;
+
+    /// The number of the dispute in this history; `None` where it is known from a file alone.
+    pub fn number(&self) -> Option<DisputeNumber> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Shared(_) => None,
+        }
+    }
+
+    /// As prompts show it and reviewers repeat it: `D12`, or `D3f9a0c12`, the first 8 digits of an id.
+    pub fn mark(&self) -> String {
+        match self {
+            Self::Number(number) => format!("D{number}"),
+            Self::Shared(id) => format!("D{}", id.0.get(..Self::SHOWN).unwrap_or(&id.0)),
+        }
+    }
+
+    /// Reads what a reviewer wrote, as one of the references that it was shown: the shown form, the bare number, or more
+    /// digits of an id. `None` for anything else, and for digits that several ids begin with.
+    pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
+        let text = text.trim();
+        let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();
+        let number = digits.parse().ok().map(|number| Self::Number(DisputeNumber(number)));
+        if let Some(known) = number.and_then(|number| shown.iter().find(|known| **known == number)) {
+            return Some(known);
+        }
+        let begins = |known: &&Self| matches!(known, Self::Shared(id) if id.0.starts_with(&digits));
+        let mut named = shown.iter().filter(begins).filter(|_| digits.len() >= Self::SHOWN);
+        named.next().filter(|_| named.next().is_none())
+    }
+}
+
+impl fmt::Display for RulingRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Shared(id) => id.fmt(f),
+        }
+    }
+}
+
+/// The number of a finding within its run, shown as `F1`, `F2`, ...
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(with = "String")]
+pub struct FindingId(pub u32);
+
+impl FindingId {
+    /// Reads `F12` (any case, brackets allowed).
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim().trim_start_matches('[').trim_end_matches(']').strip_prefix(['F', 'f'])?;
+        digits.parse().ok().filter(|n| *n > 0).map(Self)
+    }
+}
+
+impl fmt::Display for FindingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("F{}", self.0))
+    }
+}
+
+impl Serialize for FindingId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for FindingId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no finding id such as `F1`")))
+    }
+}
+
+/// The id of a run: a UUID of version 7, so that ids sort by time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+impl RunId {
+    /// The short form shown to people: the last eight digits, which are random.
+    pub fn short(&self) -> &str {
+        let start = self.0.len().saturating_sub(8);
+        self.0.get(start..).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}

@@ -1,0 +1,239 @@
+//! Appending: number, chain and views of an event in one transaction.
+//!
+//! When a method returns, its events are on the disk; where the history cannot be written, it is as it was before.
+
+use jiff::civil::Date;
+use jiff::{Timestamp, Unit};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use serde_json::json;
+use tracing::debug;
+
+use super::open::fault;
+use super::{JournalError, chain};
+use crate::domain::event::{Event, EventKind, Settlement};
+use crate::domain::{
+    Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
+    RunId, Sides,
+};
+use crate::history::projections::{self, from_json, time};
+use crate::history::store::Journal;
+
+/// The end of the chain, and the run that grows at it.
+struct Tail<'a> {
+    db: &'a Connection,
+    run: RunId,
+    at: Timestamp,
+    seq: i64,
+    events: i64,
+    hash: String,
+}
+
+impl Journal {
+    pub fn append(&mut self, run: &RunId, kind: EventKind) -> Result<Event, JournalError> {
+        self.write(run, |tail| tail.push(kind))
+    }
+
+    /// Appends several events to a run: all of them or, with an error, none.
+    pub fn append_all(
+        &mut self,
+        run: &RunId,
+        kinds: impl IntoIterator<Item = EventKind>,
+    ) -> Result<Vec<Event>, JournalError> {
+        self.append_with(run, kinds, Vec::new())
+    }
+
+    /// Appends several events to a run, and others to the runs that are named with them: all of them or, with an error,
+    /// none. Returns the events of `run`.
+    pub fn append_with(
+        &mut self,
+        run: &RunId,
+        kinds: impl IntoIterator<Item = EventKind>,
+        elsewhere: Vec<(RunId, EventKind)>,
+    ) -> Result<Vec<Event>, JournalError> {
+        self.write(run, |tail| {
+            let events = kinds.into_iter().map(|kind| tail.push(kind)).collect::<rusqlite::Result<Vec<_>>>()?;
+            for (run, kind) in elsewhere {
+                tail.turn_to(run)?;
+                tail.push(kind)?;
+            }
+            Ok(events)
+        })
+    }
+
+    /// Opens a dispute on a coder's objection under the next free number.
+    pub fn open_dispute(
+        &mut self,
+        run: &RunId,
+        finding: Finding,
+        objection: Response,
+    ) -> Result<Event, JournalError> {
+        let sides = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() };
+        let mut events = self.open_disputes(run, [sides])?;
+        Ok(events.pop().expect("one dispute makes one event"))
+    }
+
+    /// Opens disputes, each about a finding and with the objection to it, under the next free numbers: all of them or,
+    /// with an error, none.
+    pub fn open_disputes(
+        &mut self,
+        run: &RunId,
+        sides: impl IntoIterator<Item = Sides>,
+    ) -> Result<Vec<Event>, JournalError> {
+        self.write(run, |tail| {
+            let first: i64 =
+                tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
+            let opened = (first.unsigned_abs()..).zip(sides).map(|(number, sides)| {
+                let dispute = Box::new(sides.numbered(DisputeNumber(number)));
+                tail.push(EventKind::DisputeOpened { dispute })
+            });
+            opened.collect()
+        })
+    }
+
+    /// Settles an open dispute by a person's word, outside of a run at work; the ruling binds up to the day `until`, in
+    /// UTC. Fails when there is no such dispute, or it is settled already.
+    pub fn resolve(
+        &mut self,
+        number: DisputeNumber,
+        disposition: Disposition,
+        reason: String,
+        until: Option<Date>,
+    ) -> Result<RunId, JournalError> {
+        // Which run it is never changes; whether it is still open is asked again under the write lock.
+        let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
+        let settled = self.write(&run, |tail| {
+            let now = tail.disposition(number)?;
+            if now.is_some() {
+                return Ok(now);
+            }
+            let ruling =
+                RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
+            tail.push(EventKind::RulingGiven { dispute: number, ruling })?;
+            let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until };
+            tail.push(EventKind::DisputeSettled { dispute: number, settlement })?;
+            Ok(None)
+        })?;
+        settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
+    }
+
+    /// Revokes the ruling of a settled dispute, which waits again then. Returns its run. Fails when there is no such
+    /// dispute, or it is open.
+    pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
+        let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
+        let was_settled = self.write(&run, |tail| {
+            let is_settled = tail.disposition(number)?.is_some();
+            if is_settled {
+                tail.push(EventKind::RulingRevoked { dispute: number, reason: reason.into() })?;
+            }
+            Ok(is_settled)
+        })?;
+        if was_settled { Ok(run) } else { Err(JournalError::NotSettled(number)) }
+    }
+
+    /// Ends the rulings of settled disputes, each of which is named with its run; one that waits again is left out.
+    /// Returns how many were ended.
+    pub fn end_rulings(&mut self, disputes: &[(DisputeNumber, RunId)]) -> Result<usize, JournalError> {
+        let Some((_, first)) = disputes.first() else { return Ok(0) };
+        self.write(first, |tail| {
+            let mut ended = 0;
+            for (number, run) in disputes {
+                if tail.disposition(*number)?.is_some() {
+                    tail.turn_to(run.clone())?;
+                    tail.push(EventKind::RulingEnded { dispute: *number })?;
+                    ended += 1;
+                }
+            }
+            Ok(ended)
+        })
+    }
+
+    fn write<T>(
+        &mut self,
+        run: &RunId,
+        work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, JournalError> {
+        let all = || {
+            let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut tail = Tail::of(&tx, run)?;
+            let result = work(&mut tail)?;
+            tail.finish()?;
+            tx.commit()?;
+            Ok(result)
+        };
+        all().map_err(|error| fault(&self.path, error))
+    }
+}
+
+impl<'a> Tail<'a> {
+    fn of(db: &'a Transaction<'_>, run: &RunId) -> rusqlite::Result<Self> {
+        let (events, hash) = db
+            .prepare_cached("SELECT events, hash FROM chain")?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let now = Timestamp::now();
+        let at = now.round(Unit::Microsecond).unwrap_or(now);
+        let mut tail = Self { db, run: run.clone(), at, seq: 0, events, hash };
+        tail.turn_to(run.clone())?;
+        Ok(tail)
+    }
+
+    /// Lets what is pushed next belong to a run.
+    fn turn_to(&mut self, run: RunId) -> rusqlite::Result<()> {
+        let last = "SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1";
+        self.seq = self.db.prepare_cached(last)?.query_row([&run.0], |row| row.get(0))?;
+        self.run = run;
+        Ok(())
+    }
+
+    /// How a dispute ended; `None` while it is open.
+    fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
+        let sql = "SELECT disposition FROM dispute WHERE number = ?1";
+        self.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))
+    }
+
+    fn push(&mut self, kind: EventKind) -> rusqlite::Result<Event> {
+        self.seq += 1;
+        self.events += 1;
+        let body = projections::json(&kind);
+        let at = time(self.at);
+        debug!(
+            seq = self.seq,
+            bytes = body.len(),
+            "recorded {}",
+            json!(kind)["event"].as_str().unwrap_or_default()
+        );
+        let hash = chain::link(&self.hash, &self.run.0, self.seq, &at, &body);
+        self.db
+            .prepare_cached(
+                "INSERT INTO event (id, run, seq, at, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![self.events, self.run.0, self.seq, at, body, self.hash, hash])?;
+        self.hash = hash;
+        let event = Event { run: self.run.clone(), seq: self.seq.unsigned_abs(), at: self.at, kind };
+        projections::apply(self.db, &event)?;
+        Ok(event)
+    }
+
+    fn finish(self) -> rusqlite::Result<()> {
+        self.db
+            .prepare_cached("UPDATE chain SET events = ?1, hash = ?2")?
+            .execute(params![self.events, self.hash])
+            .map(drop)
+    }
+}
+
+fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
+    let grounds = match disposition {
+        Disposition::NotMandatory => Some(Grounds::NotMandatory),
+        Disposition::Duplicate { .. } => Some(Grounds::Duplicate),
+        Disposition::Enforced
+        | Disposition::Refuted
+        | Disposition::Discarded
+        | Disposition::AcceptedRisk
+        | Disposition::Deferred { .. } => None,
+    };
+    Ruling {
+        rationale: reason.into(),
+        grounds,
+        ..Ruling::bare(if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce })
+    }
+}

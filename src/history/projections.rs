@@ -1,0 +1,171 @@
+//! The views: rows that say the same as the events, for questions that should not read all of them.
+//!
+//! [`apply`] is the only writer, so that views built again from the events must equal the recorded ones.
+
+use jiff::Timestamp;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, ToSql, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::domain::event::{Event, EventKind};
+use crate::domain::{Dispute, RunId};
+
+/// The tables that [`apply`] writes, each with its key.
+pub(crate) const VIEWS: [(&str, &str); 7] = [
+    ("run", "number"),
+    ("finding", "run, number"),
+    ("dispute", "number"),
+    ("raiser", "reviewer, dispute"),
+    ("stage", "number"),
+    ("watch", "number"),
+    ("reviewed", "number"),
+];
+
+pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
+    let Event { run, at, kind, .. } = event;
+    let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);
+    match kind {
+        EventKind::RunStarted { plan } => write(
+            "INSERT INTO run (id, started, target, mode) VALUES (?1, ?2, ?3, ?4)",
+            params![run.0, time(*at), plan.target, json(&plan.mode)],
+        ),
+        EventKind::RunResumed => write("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1", &[&run.0]),
+        EventKind::RunEnded { exit, .. } => {
+            write("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1", params![run.0, time(*at), json(exit)])
+        }
+        EventKind::RunUndone { .. } => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
+        EventKind::RunRedone { .. } => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
+        EventKind::FindingsMerged { findings, .. } | EventKind::DebateConcluded { findings, .. } => {
+            findings.iter().try_for_each(|finding| {
+                write(
+                    "INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
+                    params![run.0, finding.id.0, finding.mandatory, json(finding)],
+                )
+            })
+        }
+        EventKind::DisputeOpened { dispute } => open(db, run, *at, dispute),
+        EventKind::RulingGiven { dispute, ruling } => write(
+            "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1",
+            params![
+                dispute.0.cast_signed(),
+                ruling.ruling.ruling.as_str(),
+                json(&ruling.by),
+                ruling.ruling.rationale.as_written()
+            ],
+        ),
+        EventKind::DisputeSettled { dispute, settlement } => write(
+            "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
+                 rationale = iif(?5 = '', rationale, ?5), until = ?6, ended = NULL WHERE number = ?1",
+            params![
+                dispute.0.cast_signed(),
+                time(*at),
+                json(&settlement.disposition),
+                json(&settlement.by),
+                settlement.reason.as_written(),
+                settlement.until.as_ref().map(json)
+            ],
+        ),
+        EventKind::RulingRevoked { dispute, .. } => write(
+            "UPDATE dispute SET settled = NULL, disposition = NULL, ruling = NULL, ruled_by = NULL, rationale = '',
+                 until = NULL, ended = NULL WHERE number = ?1",
+            params![dispute.0.cast_signed()],
+        ),
+        EventKind::RulingEnded { dispute } => {
+            write("UPDATE dispute SET ended = ?2 WHERE number = ?1", params![dispute.0.cast_signed(), time(*at)])
+        }
+        EventKind::StageStarted { plan } => write(
+            "INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)",
+            params![run.0, plan.id, plan.stage, time(*at)],
+        ),
+        EventKind::WatchStarted { plan } => write(
+            "INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)",
+            params![run.0, plan.root, time(*at)],
+        ),
+        EventKind::FilesReviewed { asker, files, .. } => files.iter().try_for_each(|review| {
+            write(
+                "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![asker, review.file, review.key, run.0, event.seq.cast_signed()],
+            )
+        }),
+        EventKind::RoundStarted { .. }
+        | EventKind::AnswersReused { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::CallFinished { .. }
+        | EventKind::ReadOnlyViolated { .. }
+        | EventKind::DebateRound { .. }
+        | EventKind::DebateShutdown { .. }
+        | EventKind::AlreadyRuled { .. }
+        | EventKind::RelatedDispute { .. }
+        | EventKind::StillDisputed { .. }
+        | EventKind::BeforeImage { .. }
+        | EventKind::TreeChanged { .. }
+        | EventKind::RouteChosen { .. }
+        | EventKind::DisputesReopened { .. }
+        | EventKind::DisputeCarriedOn { .. }
+        | EventKind::Verified { .. }
+        | EventKind::AdvisoriesAsked { .. }
+        | EventKind::Notice { .. }
+        | EventKind::StageJudged { .. }
+        | EventKind::StageDeadlocked { .. }
+        | EventKind::StageDecided { .. }
+        | EventKind::QuestionResolved { .. }
+        | EventKind::EventReceived { .. }
+        | EventKind::CycleStarted { .. }
+        | EventKind::ReviewRequested { .. }
+        | EventKind::CycleDecided { .. }
+        | EventKind::ClarificationAsked { .. }
+        | EventKind::WatchPaused { .. }
+        | EventKind::WatchResumed { .. }
+        | EventKind::IssueClosed { .. }
+        | EventKind::RunPruned { .. } => Ok(()),
+    }
+}
+
+fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusqlite::Result<()> {
+    let (number, finding) = (dispute.number.0.cast_signed(), &dispute.finding);
+    db.prepare_cached(
+        "INSERT INTO dispute (number, run, opened, finding, tag, title, location, anchor, raised_by, reopens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?
+    .execute(params![
+        number,
+        run.0,
+        time(at),
+        finding.id.0,
+        finding.raw.severity.to_string(),
+        finding.raw.title.as_written(),
+        finding.raw.location().as_ref().map(json),
+        finding.anchor.as_ref().map(json),
+        json(&finding.raised_by),
+        dispute.reopens().map(|number| number.0.cast_signed()),
+    ])?;
+    let mut raiser = db.prepare_cached("INSERT OR IGNORE INTO raiser (reviewer, dispute) VALUES (?1, ?2)")?;
+    finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
+}
+
+/// A time as the database holds it: UTC with six decimals, so that text sorts as time does.
+pub(crate) fn time(at: Timestamp) -> String {
+    format!("{at:.6}")
+}
+
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("recorded types are plain data with text keys")
+}
+
+/// Reads a column that [`json`] wrote; an empty one is `null`.
+pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: Option<String> = row.get(column)?;
+    serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| unreadable(row, column, error))
+}
+
+/// Reads a column that [`time`] wrote; an empty one is `None`.
+pub(crate) fn from_time<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: Option<String> = row.get(column)?;
+    serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))
+}
+
+fn unreadable(row: &Row<'_>, column: &str, error: serde_json::Error) -> rusqlite::Error {
+    let index = row.as_ref().column_index(column).unwrap_or(0);
+    rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
+}

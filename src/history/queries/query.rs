@@ -1,0 +1,372 @@
+//! Questions to the history. None of them writes; each fails where the history cannot be read.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rusqlite::types::Value;
+use rusqlite::{Params, Row, params_from_iter};
+
+use crate::domain::event::{Event, EventKind, Plan};
+use crate::domain::{Disposition, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
+use crate::history::JournalError;
+use crate::history::projections::{from_json, from_time, time};
+use crate::history::queries::rows::{
+    Binding, DisputeFilter, DisputeRecord, DisputeRow, Reopened, RulingFilter, RunRow, StageRow,
+};
+use crate::history::store::Journal;
+
+/// Which of a run's events to read.
+const ALL: &str = "run = ?1";
+const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
+
+/// What a history says of the repository that it was made in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Commits that were reviewed, the newest first; not all of them.
+    pub commits: Vec<String>,
+    /// The time of the first event; `None` without events.
+    pub began: Option<Timestamp>,
+}
+
+impl Journal {
+    pub fn extent(&self) -> Result<Extent, JournalError> {
+        let commits = self.rows(
+            "SELECT body ->> '$.plan.commit' AS named FROM event WHERE kind = 'run_started' AND named IS NOT NULL
+             GROUP BY named ORDER BY max(id) DESC LIMIT 100",
+            [],
+            |row| row.get(0),
+        )?;
+        let began = self.rows("SELECT at FROM event ORDER BY id LIMIT 1", [], |row| from_time(row, "at"))?;
+        Ok(Extent { commits, began: began.into_iter().next().flatten() })
+    }
+
+    /// The events of a run, in order; empty for an unknown run. Fails when the history cannot be read, or holds an
+    /// event this program does not understand.
+    pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
+        self.events_where(run, ALL)
+    }
+
+    /// Hands the events of a run over, in order, without holding all of them.
+    pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
+        let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
+        let mut all = || -> rusqlite::Result<()> {
+            let mut statement = self.db.prepare_cached(&sql)?;
+            let mut rows = statement.query([&run.0])?;
+            while let Some(row) = rows.next()? {
+                take(&event(row)?);
+            }
+            Ok(())
+        };
+        all().map_err(|error| self.fault(error))
+    }
+
+    pub fn last_watch(&self, root: &str) -> Result<Option<RunId>, JournalError> {
+        let sql = "SELECT run FROM watch WHERE root = ?1 ORDER BY number DESC LIMIT 1";
+        Ok(self.rows(sql, [root], |row| Ok(RunId(row.get("run")?)))?.pop())
+    }
+
+    /// The runs of stages and checkpoints, the oldest first.
+    pub fn stages(&self) -> Result<Vec<StageRow>, JournalError> {
+        self.rows("SELECT * FROM stage ORDER BY number", [], |row| {
+            Ok(StageRow {
+                run: RunId(row.get("run")?),
+                id: row.get("id")?,
+                stage: row.get("stage")?,
+                started: from_time(row, "started")?,
+            })
+        })
+    }
+
+    pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
+        let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC LIMIT 1";
+        Ok(self.rows(sql, [id, stage], |row| Ok(RunId(row.get("run")?)))?.pop())
+    }
+
+    /// The plan that a run began with; `None` for an unknown run.
+    pub fn plan(&self, run: &RunId) -> Result<Option<Plan>, JournalError> {
+        let begun = self.events_where(run, "run = ?1 AND kind = 'run_started'")?;
+        Ok(begun.into_iter().find_map(|event| match event.kind {
+            EventKind::RunStarted { plan } => Some(*plan),
+            _ => None,
+        }))
+    }
+
+    /// The findings of a run, by number, each as it was last recorded.
+    pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
+        self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
+    }
+
+    /// What all disputes with a known place in the code say about it, the oldest first: a later one on the same
+    /// anchor outweighs an earlier one.
+    pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
+        let mut numbers = Vec::new();
+        let mut bindings =
+            self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
+                let ended: Option<Timestamp> = from_time(row, "ended")?;
+                numbers.push(number(row)?);
+                Ok(Binding {
+                    dispute: number(row)?.into(),
+                    run: RunId(row.get("run")?),
+                    finding: FindingId(row.get("finding")?),
+                    anchor: from_json(row, "anchor")?,
+                    title: row.get::<_, String>("title")?.into(),
+                    location: from_json(row, "location")?,
+                    disposition: from_json(row, "disposition")?,
+                    new_tag: None,
+                    rationale: row.get::<_, String>("rationale")?.into(),
+                    settled_at: from_time(row, "settled")?,
+                    until: from_json(row, "until")?,
+                    ended: ended.map(|at| at.to_zoned(TimeZone::UTC).date()),
+                    is_vouched: true,
+                    reopens: row
+                        .get::<_, Option<i64>>("reopens")?
+                        .map(|number| DisputeNumber(number.unsigned_abs())),
+                })
+            })?;
+        for (binding, number) in bindings.iter_mut().zip(numbers) {
+            if binding.disposition == Some(Disposition::NotMandatory) {
+                binding.new_tag =
+                    self.dispute(number)?.and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
+            }
+        }
+        Ok(bindings)
+    }
+
+    /// The disputes that pass `filter`, the newest first.
+    pub fn disputes(&self, filter: &DisputeFilter) -> Result<Vec<DisputeRow>, JournalError> {
+        let (sql, values) = listing(filter);
+        self.rows(&sql, params_from_iter(values), dispute_row)
+    }
+
+    pub fn dispute(&self, number: DisputeNumber) -> Result<Option<DisputeRecord>, JournalError> {
+        Ok(self.dispute_at(number)?.map(|(record, _)| record))
+    }
+
+    /// A dispute, and the time of the last word on it.
+    pub(crate) fn dispute_at(
+        &self,
+        number: DisputeNumber,
+    ) -> Result<Option<(DisputeRecord, Timestamp)>, JournalError> {
+        let run =
+            self.rows("SELECT run FROM dispute WHERE number = ?1", [number.0.cast_signed()], |row| row.get(0))?;
+        let Some(run) = run.into_iter().next().map(RunId) else { return Ok(None) };
+        Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
+    }
+
+    /// The newest runs, or all, the newest first.
+    pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
+        let sql = "SELECT *,
+                (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
+                (SELECT count(*) FROM finding WHERE finding.run = id AND mandatory) AS mandatory,
+                (SELECT count(*) FROM dispute WHERE dispute.run = id) AS disputes,
+                (SELECT count(*) FROM dispute WHERE dispute.run = id AND disposition IS NULL) AS open_disputes
+            FROM run ORDER BY number DESC LIMIT ?1";
+        self.rows(sql, [recent.map_or(-1, i64::from)], |row| {
+            let count = |column| row.get(column).map(i64::unsigned_abs);
+            Ok(RunRow {
+                run: RunId(row.get("id")?),
+                started: from_time(row, "started")?,
+                ended: from_time(row, "ended")?,
+                target: row.get("target")?,
+                mode: from_json(row, "mode")?,
+                exit: from_json(row, "exit")?,
+                findings: count("findings")?,
+                mandatory: count("mandatory")?,
+                disputes: count("disputes")?,
+                open_disputes: count("open_disputes")?,
+                undone: row.get("undone")?,
+            })
+        })
+    }
+
+    /// The run that `text` means: its id, the beginning or the end of it, or `last`. Fails when it means none or
+    /// several, or the history cannot be read.
+    pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
+        self.find_in("run", text)
+    }
+
+    /// As [`Self::find_run`], among reviews, stages, checkpoints and watches.
+    pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
+        self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
+    }
+
+    fn find_in(&self, runs: &str, text: &str) -> Result<RunId, JournalError> {
+        let wanted = text.trim().to_ascii_lowercase();
+        let id = |row: &Row<'_>| row.get(0).map(RunId);
+        let found = match wanted.as_str() {
+            "" => Vec::new(),
+            "last" => self.rows(&format!("SELECT id FROM {runs} ORDER BY number DESC LIMIT 1"), [], id)?,
+            part => self.rows(
+                &format!(
+                    "SELECT id FROM {runs} WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+                     ORDER BY id <> ?1, number DESC LIMIT 6"
+                ),
+                [part],
+                id,
+            )?,
+        };
+        match found.as_slice() {
+            [] => Err(JournalError::UnknownRun(text.to_owned())),
+            [only] => Ok(only.clone()),
+            [first, ..] if first.0 == wanted => Ok(first.clone()),
+            several => Err(JournalError::AmbiguousRun {
+                text: text.to_owned(),
+                candidates: several.iter().map(|run| run.0.clone()).collect(),
+            }),
+        }
+    }
+
+    fn events_where(&self, run: &RunId, condition: &str) -> Result<Vec<Event>, JournalError> {
+        let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {condition} ORDER BY seq");
+        self.rows(&sql, [&run.0], event)
+    }
+
+    pub(crate) fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, JournalError> {
+        let all =
+            || -> rusqlite::Result<Vec<T>> { self.db.prepare_cached(sql)?.query_map(params, read)?.collect() };
+        all().map_err(|error| self.fault(error))
+    }
+}
+
+pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        run: RunId(row.get("run")?),
+        seq: row.get::<_, i64>("seq")?.unsigned_abs(),
+        at: from_time(row, "at")?,
+        kind: from_json(row, "body")?,
+    })
+}
+
+/// Replays the events of a run that concern one dispute; `None` if it was never opened.
+fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
+    let mut record: Option<DisputeRecord> = None;
+    let mut last = None;
+    for event in events {
+        let Event { run, at, kind, .. } = event;
+        let concerns = match &kind {
+            EventKind::DisputeOpened { dispute } => dispute.number == number,
+            EventKind::DisputesReopened { disputes, .. } => disputes.contains(&number),
+            EventKind::RouteChosen { dispute, .. }
+            | EventKind::RulingGiven { dispute, .. }
+            | EventKind::DisputeSettled { dispute, .. } => *dispute == number,
+            _ => false,
+        };
+        if concerns {
+            last = Some(at);
+        }
+        match (kind, &mut record) {
+            (EventKind::DisputeOpened { dispute }, None) if dispute.number == number => {
+                record = Some(DisputeRecord {
+                    run,
+                    opened_at: at,
+                    settled_at: None,
+                    dispute: *dispute,
+                    settlement: None,
+                    reopened: None,
+                    ended_at: None,
+                });
+            }
+            (EventKind::DisputesReopened { disputes, .. }, Some(record)) if disputes.contains(&number) => {
+                record.dispute.route = None;
+            }
+            (EventKind::RouteChosen { dispute, route, .. }, Some(record)) if dispute == number => {
+                record.dispute.route = Some(route);
+            }
+            (EventKind::RulingGiven { dispute, ruling }, Some(record)) if dispute == number => {
+                record.dispute.rulings.push(ruling);
+            }
+            (EventKind::DisputeSettled { dispute, settlement }, Some(record)) if dispute == number => {
+                record.settled_at = Some(at);
+                record.dispute.disposition = Some(settlement.disposition.clone());
+                let is_discarded = settlement.disposition == Disposition::Discarded;
+                record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
+                record.settlement = Some(settlement);
+                record.ended_at = None;
+            }
+            (EventKind::RulingRevoked { dispute, reason }, Some(record)) if dispute == number => {
+                record.settled_at = None;
+                record.settlement = None;
+                record.ended_at = None;
+                record.dispute.disposition = None;
+                record.dispute.discarded_by = None;
+                record.dispute.route = None;
+                record.reopened = Some(Reopened { at, reason });
+            }
+            (EventKind::RulingEnded { dispute }, Some(record)) if dispute == number => {
+                record.ended_at = Some(at);
+            }
+            _ => {}
+        }
+    }
+    record.zip(last)
+}
+
+fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
+    row.get("number").map(i64::unsigned_abs).map(DisputeNumber)
+}
+
+fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
+    let ruling: Option<String> = row.get("ruling")?;
+    let (run, finding) = (RunId(row.get("run")?), FindingId(row.get("finding")?));
+    Ok(DisputeRow {
+        number: number(row)?,
+        id: DisputeId::of(&run, finding),
+        run,
+        opened_at: from_time(row, "opened")?,
+        settled_at: from_time(row, "settled")?,
+        finding,
+        tag: row.get("tag")?,
+        title: row.get::<_, String>("title")?.into(),
+        location: from_json(row, "location")?,
+        raised_by: from_json(row, "raised_by")?,
+        ruling: ruling.as_deref().and_then(RulingWord::parse),
+        ruled_by: from_json(row, "ruled_by")?,
+        disposition: from_json(row, "disposition")?,
+        until: from_json(row, "until")?,
+        ended_at: from_time(row, "ended")?,
+    })
+}
+
+/// The statement for a filter, so written that SQLite walks an index from the newest end.
+fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
+    let mut sql = String::from("SELECT dispute.* FROM ");
+    let mut conditions = Vec::new();
+    let mut values = Vec::new();
+    let mut order = "number";
+    if let Some(reviewer) = &filter.reviewer {
+        sql.push_str("raiser CROSS JOIN ");
+        conditions.push("raiser.dispute = number AND raiser.reviewer = ?");
+        values.push(Value::from(reviewer.clone()));
+        order = "raiser.dispute";
+    }
+    sql.push_str("dispute");
+    if filter.open_only {
+        conditions.push("disposition IS NULL");
+    }
+    match filter.ruling {
+        Some(RulingFilter::Word(word)) => {
+            conditions.push("ruling = ?");
+            values.push(Value::from(word.as_str().to_owned()));
+        }
+        Some(RulingFilter::Disposition(kind)) => {
+            conditions.push("disposition ->> '$.as' = ?");
+            values.push(Value::from(kind.to_owned()));
+        }
+        None => {}
+    }
+    if let Some(since) = filter.since {
+        conditions.push("opened >= ?");
+        values.push(Value::from(time(since)));
+    }
+    if !conditions.is_empty() {
+        sql.push_str(" WHERE ");
+        sql.push_str(&conditions.join(" AND "));
+    }
+    sql.push_str(&format!(" ORDER BY {order} DESC LIMIT ?"));
+    values.push(Value::from(filter.recent.map_or(-1, i64::from)));
+    (sql, values)
+}

@@ -1,0 +1,65 @@
+//! What earlier runs recorded of reviewed files: found by an index, and used only from runs whose records are intact.
+
+use rusqlite::{Row, params};
+
+use super::query;
+use crate::domain::RunId;
+use crate::domain::event::Event;
+use crate::history::JournalError;
+use crate::history::chain::link;
+use crate::history::store::Journal;
+
+/// How many earlier reviews of one file are looked at.
+const RECENT: u32 = 4;
+
+impl Journal {
+    /// Where other runs than `now` recorded a review of a file by the same asker: run and number of the event. One of the
+    /// same content (`key`) comes first, then the newest ones.
+    pub fn reviewed(
+        &self,
+        (asker, file, key): (&str, &str, &str),
+        now: Option<&RunId>,
+    ) -> Result<Vec<(RunId, u64)>, JournalError> {
+        let now = now.map_or("", |run| run.0.as_str());
+        let place = |row: &Row<'_>| Ok((RunId(row.get(0)?), row.get::<_, i64>(1)?.unsigned_abs()));
+        let same = "SELECT run, seq FROM reviewed WHERE asker = ?1 AND key = ?2 AND run <> ?3
+            ORDER BY number DESC LIMIT ?4";
+        let mut found = self.rows(same, params![asker, key, now, RECENT], place)?;
+        let recent = "SELECT run, seq FROM reviewed WHERE asker = ?1 AND file = ?2 AND run <> ?3
+            ORDER BY number DESC LIMIT ?4";
+        for place in self.rows(recent, params![asker, file, now, RECENT], place)? {
+            if !found.contains(&place) {
+                found.push(place);
+            }
+        }
+        Ok(found)
+    }
+
+    /// One event of a run, by its number; `None` if there is none.
+    pub fn event(&self, run: &RunId, seq: u64) -> Result<Option<Event>, JournalError> {
+        let sql = "SELECT id, run, seq, at, body FROM event WHERE run = ?1 AND seq = ?2";
+        Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
+    }
+
+    /// Whether every record of a run is as it was written and in its place in the chain, and no agent that may only read
+    /// was found to have written during it.
+    pub fn is_sound(&self, run: &RunId) -> Result<bool, JournalError> {
+        let sql = "SELECT seq, at, body, prev, hash, kind,
+                coalesce((SELECT hash FROM event AS other WHERE other.id = event.id - 1), '') AS before,
+                coalesce((SELECT prev FROM event AS other WHERE other.id = event.id + 1),
+                    (SELECT hash FROM chain)) AS after
+            FROM event WHERE run = ?1 ORDER BY seq";
+        let mut expected = 0;
+        let records = self.rows(sql, [&run.0], |row| {
+            expected += 1;
+            let text = |column: &str| row.get::<_, String>(column);
+            let (seq, hash, prev) = (row.get("seq")?, text("hash")?, text("prev")?);
+            let is_whole = seq == expected && link(&prev, &run.0, seq, &text("at")?, &text("body")?) == hash;
+            Ok(is_whole
+                && prev == text("before")?
+                && hash == text("after")?
+                && text("kind")? != "read_only_violated")
+        })?;
+        Ok(!records.is_empty() && records.into_iter().all(|is_whole| is_whole))
+    }
+}

@@ -1,0 +1,60 @@
+//! What can still be read of a damaged history.
+//!
+//! The damaged file is only read; its readable events build new views in a database that vanishes when it is closed.
+
+use std::path::Path;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+
+use super::JournalError;
+use super::open::{self, STEPS};
+use crate::history::projections;
+use crate::history::queries::query;
+use crate::history::store::Journal;
+
+/// A private database of the newest form with nothing in it, on disk if it grows large.
+pub(crate) fn empty() -> rusqlite::Result<Connection> {
+    let db = Connection::open("")?;
+    STEPS.iter().try_for_each(|step| db.execute_batch(step))?;
+    Ok(db)
+}
+
+impl Journal {
+    /// A history for reading, built from those events at `path` that can be read. Nothing says that it is complete.
+    /// Fails when no event can be read at all.
+    pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
+        let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
+        Ok(Self { db, path: path.to_owned() })
+    }
+}
+
+fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
+    // Otherwise SQLite refuses a file that is shorter than its header says.
+    damaged.pragma_update(None, "writable_schema", true)?;
+    let number = |sql| damaged.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let last = number("SELECT events FROM chain").or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;
+    let fresh = empty()?;
+    {
+        let building = fresh.unchecked_transaction()?;
+        let mut copy = building.prepare(
+            "INSERT INTO event (id, run, seq, at, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        let mut one = damaged.prepare("SELECT id, run, seq, at, body, prev, hash FROM event WHERE id = ?1")?;
+        for id in 1..=last {
+            let record = one.query_row([id], |row| {
+                let columns = (0..7).map(|column| row.get(column)).collect::<rusqlite::Result<Vec<Value>>>()?;
+                Ok((query::event(row)?, columns))
+            });
+            let Ok((event, columns)) = record else { continue };
+            if copy.execute(params_from_iter(columns)).is_ok() {
+                // What contradicts an earlier record adds nothing to the views.
+                drop(projections::apply(&building, &event));
+            }
+        }
+        drop(copy);
+        building.commit()?;
+    }
+    Ok(fresh)
+}

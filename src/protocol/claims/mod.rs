@@ -1,0 +1,369 @@
+//! Findings of any reviewers, and the messages of a debate, as JSON on its way into a merge.
+//!
+//! A document is a finding, a reviewer's answer, a message of round 2 or 3, a run of any of these under `findings`,
+//! `responses`, `defenses` and `debate`, or a list of documents. A reviewer's name and a file hold for everything inside
+//! that names none. Nothing is dropped in silence: what is not understood is named in `problems`.
+
+mod node;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::protocol::text::json::Loose;
+use crate::rules::consensus::claim::{Claim, Level, UNTITLED};
+use crate::rules::consensus::{CheckedEvidence, Debate, Defence, DefenceWord, Examination, ExaminationWord};
+use crate::rules::review::mandatory;
+use node::{Node, documents};
+
+/// The longest title made from a text that has none, in characters.
+const TITLE: usize = 120;
+
+const UNNAMED: &str = "unnamed";
+
+#[derive(Debug, Default)]
+pub struct Dossier {
+    pub id: Option<String>,
+    pub claims: Vec<Claim>,
+    /// Rounds 2 and 3.
+    pub debate: Debate,
+    /// What was not understood, one line each.
+    pub problems: Vec<String>,
+}
+
+/// Reads all documents of a text, one after another. Fails when the text is not JSON, or JSON of another form.
+pub fn read(text: &str) -> Result<Dossier, serde_json::Error> {
+    let mut dossier = Dossier::default();
+    let mut debate = Vec::new();
+    for document in serde_json::Deserializer::from_str(text).into_iter::<Loose>() {
+        for node in documents(&document?)? {
+            dossier.take(node, Place::Top, &Context::default(), &mut debate)?;
+        }
+    }
+    dossier.name_claims();
+    dossier.debate(debate);
+    Ok(dossier)
+}
+
+/// Where a document stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// By itself, or in something around a review.
+    Top,
+    /// In a list of findings: whatever stands there is one.
+    Item,
+    /// In a list of answers of a debate.
+    Answer,
+}
+
+/// What holds for everything inside a document.
+#[derive(Clone, Default)]
+struct Context {
+    model: Option<String>,
+    vendor: Option<String>,
+    file: Option<String>,
+    observed: bool,
+}
+
+/// A message whose finding is looked for when all findings are known.
+struct Message {
+    document: Loose,
+    by: Option<String>,
+}
+
+impl Dossier {
+    fn take(
+        &mut self,
+        node: Node<'_>,
+        place: Place,
+        outer: &Context,
+        debate: &mut Vec<Message>,
+    ) -> Result<(), serde_json::Error> {
+        let named = node.text(node::MODEL);
+        let context = Context {
+            model: named.clone().or_else(|| outer.model.clone()),
+            vendor: node.text(&["vendor"]).or_else(|| outer.vendor.clone()),
+            file: node.file().or_else(|| outer.file.clone()),
+            observed: outer.observed,
+        };
+        self.debate.reviewers.extend(node.get(&["reviewers"]).texts());
+        self.debate.silent.extend(node.get(&["silent"]).texts());
+        let inside = [
+            (Place::Item, node.inside(node::FINDINGS)?),
+            (Place::Top, node.inside(node::DOCUMENTS)?),
+            (Place::Answer, node.inside(node::ANSWERS)?),
+        ];
+        let is_container = inside.iter().any(|(_, list)| list.is_some());
+        for (place, list) in inside {
+            for inner in list.into_iter().flatten() {
+                self.take(inner, place, &context, debate)?;
+            }
+        }
+        if is_container {
+            if self.id.is_none() {
+                self.id = node.text(&["id"]);
+            }
+            self.debate.reviewers.extend(named);
+        } else if node.text(&["finding_id"]).is_some() {
+            for observation in node.inside(&["new_observations"])?.into_iter().flatten() {
+                self.take(observation, Place::Item, &Context { observed: true, ..context.clone() }, debate)?;
+            }
+            debate.push(Message { document: node.0.clone(), by: context.model });
+        } else if node.is_message() && place == Place::Top {
+            // What it says is a document, or tells people how far the debate has come.
+            let text = node.text(&["content"]).unwrap_or_default();
+            let inside: Vec<Loose> =
+                serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
+            for inner in inside.iter().map_while(|document| documents(document).ok()).flatten() {
+                self.take(inner, Place::Top, &context, debate)?;
+            }
+        } else if node.is_text() && place != Place::Item {
+            self.signal(node, place);
+        } else if node.is_finding() {
+            self.claim(node, context);
+        } else if place == Place::Answer {
+            self.problems.push("an answer of the debate names no finding".to_owned());
+        } else if !self.take_nested(node, place, &context, debate) {
+            if place == Place::Item || !node.has_verdict() && node.says_something() {
+                self.claim(node, context);
+            } else if node.has_verdict() {
+                self.debate.reviewers.extend(context.model);
+            } else {
+                self.problems.push("an object holds neither a finding nor an answer of a debate".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// A text between the documents: the lead's word that a round is complete says nothing new.
+    fn signal(&mut self, node: Node<'_>, place: Place) {
+        let text = node.texts().1;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_known = matches!(*words, [round, number, complete] if place == Place::Top
+            && round.eq_ignore_ascii_case("round")
+            && number.parse::<u32>().is_ok()
+            && complete.eq_ignore_ascii_case("complete"));
+        if !is_known {
+            self.problems.push(format!("`{}` is neither a finding nor an answer of a debate", first_line(&text)));
+        }
+    }
+
+    /// Takes what the fields of other names hold: findings by the names of their files, or something around a review.
+    fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
+        let known = (self.claims.len(), self.debate.reviewers.len(), debate.len());
+        let problems = self.problems.len();
+        for (name, value) in node.nested() {
+            let Ok(documents) = documents(value) else { continue };
+            let by_file = place == Place::Item;
+            if by_file && !name.contains(['.', '/']) {
+                continue;
+            }
+            let context = Context {
+                file: by_file.then(|| name.to_owned()).or_else(|| context.file.clone()),
+                ..context.clone()
+            };
+            for inner in documents {
+                // Some text within another field is no finding, and what cannot be read there is none either.
+                if !inner.is_text() && (!by_file || inner.is_finding()) {
+                    let _ = self.take(inner, Place::Top, &context, debate);
+                }
+            }
+        }
+        let is_taken = known != (self.claims.len(), self.debate.reviewers.len(), debate.len());
+        if !is_taken {
+            self.problems.truncate(problems);
+        }
+        is_taken
+    }
+
+    fn claim(&mut self, node: Node<'_>, context: Context) {
+        let (mut line, mut end) = node.lines();
+        let mut file = context.file;
+        if let Some(located) = node.located() {
+            line = line.or(located.line);
+            end = end.or(located.end);
+            file = file.or(located.file);
+        }
+        let (title, description) = node.texts();
+        let title = title.unwrap_or_else(|| first_line(&description));
+        let severity = node.severity().map(|word| {
+            let level = Level::of(mandatory::normalise(&word));
+            if mandatory::normalise(&word).is_none() {
+                self.problems.push(format!("the severity `{word}` is unknown and counts as high"));
+            }
+            level
+        });
+        let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
+        let title = if title.is_empty() {
+            self.problems.push(format!("a finding of {model} has no text; it stands without one"));
+            UNTITLED.to_owned()
+        } else {
+            title
+        };
+        self.claims.push(Claim {
+            id: node.text(&["id"]).unwrap_or_default(),
+            model,
+            vendor: context.vendor,
+            file: file.filter(|file| !file.is_empty()),
+            line,
+            end_line: end,
+            block: None,
+            severity,
+            confidence: node::percent(node.get(&["confidence"])),
+            category: node.filled(&["category"]),
+            rule: node.filled(&["rule"]),
+            denies: *node.get(&["valid"]) == Loose::Bool(false) || denies(&title),
+            title,
+            description,
+            suggestion: node.text(node::SUGGESTION).unwrap_or_default(),
+            observed: context.observed,
+            checked: CheckedEvidence::default(),
+        });
+    }
+
+    /// Gives ids to findings without one, or with one that another finding has.
+    fn name_claims(&mut self) {
+        let mut known: HashSet<&str> = HashSet::with_capacity(self.claims.len());
+        let all = self.claims.iter().enumerate();
+        let nameless = all.filter(|(_, claim)| claim.id.is_empty() || !known.insert(&claim.id));
+        let nameless: Vec<usize> = nameless.map(|(index, _)| index).collect();
+        if nameless.is_empty() {
+            return;
+        }
+        let mut known: HashSet<String> = known.into_iter().map(str::to_owned).collect();
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for index in nameless {
+            let claim = &mut self.claims[index];
+            let count = counts.entry(claim.model.clone()).or_default();
+            claim.id = loop {
+                *count += 1;
+                let id = format!("{}/{count}", claim.model);
+                if known.insert(id.clone()) {
+                    break id;
+                }
+            };
+        }
+    }
+
+    fn debate(&mut self, messages: Vec<Message>) {
+        if messages.is_empty() {
+            return;
+        }
+        let place = |claim: &Claim| {
+            let line = claim.line.map(|line| line.to_string()).unwrap_or_default();
+            format!("{}:{line}:{}", claim.file.as_deref().unwrap_or_default(), claim.title)
+        };
+        let by_id = |claim: &Claim| (claim.id.clone(), claim.id.clone());
+        // An id is stronger than a place.
+        let places = self.claims.iter().map(|claim| (place(claim), claim.id.clone()));
+        let finder: HashMap<String, String> = places.chain(self.claims.iter().map(by_id)).collect();
+        for Message { document, by } in messages {
+            let node = Node(&document);
+            let named = node.text(&["finding_id"]).unwrap_or_default();
+            let sender = by.as_deref().unwrap_or("an unnamed reviewer").to_owned();
+            let Some(finding) = finder.get(&named).cloned() else {
+                self.problems.push(format!("{sender} answers to the finding `{named}`, which does not exist"));
+                continue;
+            };
+            let action = node.text(&["action"]).unwrap_or_default().trim().to_lowercase();
+            let adjustment = node::number(node.get(&["confidence_adjustment"])).unwrap_or(0);
+            let reasoning = node.text(&["reasoning"]).unwrap_or_default();
+            match (ExaminationWord::parse(&action), DefenceWord::parse(&action)) {
+                (Some(word), _) => {
+                    let by = by.unwrap_or_else(|| UNNAMED.to_owned());
+                    self.debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
+                }
+                (None, Some(word)) => {
+                    // Only who raised a finding defends it.
+                    let raiser = || self.claims.iter().find(|claim| claim.id == finding);
+                    let by = by.or_else(|| Some(raiser()?.model.clone())).unwrap_or_else(|| UNNAMED.to_owned());
+                    let severity = node.text(&["revised_severity"]);
+                    let revised_severity = severity.map(|word| Level::of(mandatory::normalise(&word)));
+                    let revised_description = node.filled(&["revised_description"]);
+                    let defence =
+                        Defence { by, finding, word, adjustment, reasoning, revised_severity, revised_description };
+                    self.debate.defences.push(defence);
+                }
+                (None, None) => {
+                    self.problems
+                        .push(format!("{sender} answers `{action}` to `{named}`, which is no word of a debate"));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a title says that there is no issue.
+pub fn denies(title: &str) -> bool {
+    let title = title.trim().to_lowercase();
+    ["not an issue", "not a bug", "not a vulnerability", "no issue", "false positive:", "works as intended"]
+        .iter()
+        .any(|start| title.starts_with(start))
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(TITLE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn reviewers_answers_of_the_specification() {
+        let text = r#"
+            {"model": "codex", "role": "reviewer", "file": "src/db.py", "findings": [
+              {"severity": "critical", "confidence": 90, "line": 12, "title": "SQL injection", "description": "d", "suggestion": "s"},
+              {"severity": "P2", "confidence": 0.5, "line": "3-4", "title": "Slow", "description": ""}]}
+            [{"reviewer": "gemini", "findings": []}, {"model": "claude", "title": "Not an issue: `q` is bound", "valid": false}]
+        "#;
+        let dossier = read(text).unwrap();
+        let rows: Vec<_> = dossier
+            .claims
+            .iter()
+            .map(|c| (c.id.as_str(), c.file.as_deref(), c.line, c.end_line, c.severity, c.confidence, c.denies))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("codex/1", Some("src/db.py"), Some(12), None, Some(Level::Critical), Some(90), false),
+                ("codex/2", Some("src/db.py"), Some(3), Some(4), Some(Level::Medium), Some(50), false),
+                ("claude/1", None, None, None, None, None, true),
+            ]
+        );
+        assert_eq!(dossier.debate.reviewers, ["codex", "gemini"]);
+        assert!(dossier.problems.is_empty());
+    }
+
+    #[test]
+    fn rounds_find_their_findings() {
+        let text = r#"
+            {"id": "run", "findings": [{"id": "a", "model": "codex", "file": "x.py", "line": 3, "title": "Leaks"}],
+             "debate": [
+               {"model": "gemini", "round": 2, "phase": "cross-examine", "responses": [
+                 {"finding_id": "x.py:3:Leaks", "original_model": "codex", "action": "Agree", "confidence_adjustment": "+5",
+                  "reasoning": "r", "new_observations": [{"title": "Also at 9", "file": "x.py", "line": 9, "confidence": 60}]},
+                 {"finding_id": "nothing", "action": "agree"}, {"finding_id": "a", "action": "shrug"}]},
+               {"model": "codex", "round": 3, "phase": "defend", "defenses": [
+                 {"finding_id": "a", "action": "modify", "confidence_adjustment": -10, "revised_severity": "low"}]}]}
+        "#;
+        let dossier = read(text).unwrap();
+        assert_eq!(dossier.id.as_deref(), Some("run"));
+        let claims: Vec<_> = dossier.claims.iter().map(|c| (c.id.as_str(), c.model.as_str(), c.observed)).collect();
+        assert_eq!(claims, [("a", "codex", false), ("gemini/1", "gemini", true)]);
+        let said = &dossier.debate.examinations[0];
+        assert_eq!((said.by.as_str(), said.finding.as_str(), said.adjustment), ("gemini", "a", 5));
+        assert_eq!(dossier.debate.defences[0].revised_severity, Some(Level::Low));
+        assert_eq!(
+            dossier.problems,
+            [
+                "gemini answers to the finding `nothing`, which does not exist",
+                "gemini answers `shrug` to `a`, which is no word of a debate",
+            ]
+        );
+    }
+}

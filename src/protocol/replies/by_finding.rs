@@ -1,0 +1,579 @@
+//! Answers finding by finding, as coders and re-checking reviewers give them: `[F1] WORD: text`, or a list in JSON.
+//!
+//! The kinds differ in their words, the name of their closing line and of their JSON list; everything else is here.
+//!
+//! Reviewed code may hold lines that look like answers, and a reviewer may quote them. What counts is therefore read from
+//! the signed end only: the lines before the last closing line with the right nonce, as many of them as it announces, or
+//! the items of a JSON object that repeats the nonce. Whatever else looks like an answer can take one away, never give
+//! one. An id that was not asked about is never an answer.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::{self, BufRead};
+
+use crate::domain::FindingId;
+use crate::protocol::replies::reply::{Closing, ReplyLine, Walk, is_nonce};
+use crate::protocol::text::json::{Loose, ScanState};
+use crate::protocol::text::markdown::{self, LineKind};
+use crate::protocol::text::tag;
+
+/// The most text that is kept of one answer to a finding.
+const TEXT_CAP: usize = 256 << 10;
+
+/// The most memory that all answers take up.
+const ANSWERS_CAP: usize = 6 << 20;
+
+/// The most problems that are told.
+const PROBLEMS_CAP: usize = 20;
+
+/// The words of one kind of answer.
+pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+    const CLOSING: &'static str;
+    const LIST: &'static str;
+    /// Whether `Evidence:` lines are told apart from the text.
+    const EVIDENCE: bool = false;
+
+    /// Whether what the word says is compared with the tree afterwards. Of words that contradict each other outside of the
+    /// signed end the one at the end then counts; otherwise there is none.
+    const CHECKED: bool = false;
+
+    /// Whether the word leaves the finding as it stands: given last it counts, whatever is quoted beside it.
+    fn keeps_open(self) -> bool {
+        false
+    }
+
+    /// Reads the word of an item in JSON: the value of `answer`, or for some of `resolved`.
+    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
+        Self::from_word(answer)
+    }
+
+    fn from_word(answer: &Loose) -> Option<Self> {
+        let word = answer.word()?;
+        Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
+    }
+
+    /// The first way the word is written.
+    fn name(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, word)| *word == self).map_or("", |(name, _)| name)
+    }
+
+    fn names() -> String {
+        Self::WORDS.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FindingAnswer<W> {
+    pub(crate) finding: FindingId,
+    pub(crate) word: W,
+    pub(crate) text: String,
+    pub(crate) evidence: Vec<String>,
+    /// What only a debate's answers in JSON say.
+    pub(crate) more: More,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct More {
+    pub(crate) adjustment: Option<String>,
+    pub(crate) severity: Option<String>,
+    pub(crate) description: Option<String>,
+}
+
+/// What was read.
+///
+/// The entries are for relying on only where `complete` is set; otherwise they show what an unsigned answer says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswersByFinding<T> {
+    /// One a finding, in the order of the answer.
+    pub entries: Vec<T>,
+    /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
+    pub complete: bool,
+    /// The findings asked about that have no usable answer, in the order they were asked.
+    pub missing: Vec<FindingId>,
+    /// What is wrong with the answer, one line each; fit to be sent back.
+    pub problems: Vec<String>,
+}
+
+impl<T> AnswersByFinding<T> {
+    pub(crate) fn map<U>(self, entry: impl FnMut(T) -> U) -> AnswersByFinding<U> {
+        let Self { entries, complete, missing, problems } = self;
+        AnswersByFinding { entries: entries.into_iter().map(entry).collect(), complete, missing, problems }
+    }
+}
+
+/// Findings by `path:line:title`, as answers in JSON may name them.
+pub type Names = BTreeMap<String, FindingId>;
+
+/// What a finding is called besides its id, with small letters and single blanks.
+pub(crate) fn name(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Reads answers to the findings `asked`, without a list to any finding; an item in JSON may name its finding by one of
+/// `names`.
+pub(crate) fn read<W: AnswerWord>(
+    input: impl BufRead,
+    nonce: Option<&str>,
+    asked: Option<&[FindingId]>,
+    names: &Names,
+) -> io::Result<AnswersByFinding<FindingAnswer<W>>> {
+    let mut walk = Walk::new(input, nonce);
+    let mut closing = Closing::new(W::CLOSING, "answers", nonce);
+    let mut prose = Prose::new();
+    let mut signed: Option<Gathered<W>> = None;
+    let take = |text: &str, signed: &mut Option<Gathered<W>>| {
+        if let Some(found) = from_json(text, names).filter(|found| found.is_signed(nonce)) {
+            match signed {
+                Some(before) => before.add(found),
+                None => *signed = Some(found),
+            }
+        }
+    };
+    while let Some(step) = walk.next(0)? {
+        if step.is_prose() && closing.take(step.text) {
+            prose.sign();
+            continue;
+        }
+        if let ScanState::Found(object) = step.json {
+            take(object.text, &mut signed);
+        }
+        prose.take(&step);
+    }
+    if let Some(object) = walk.end() {
+        take(object.text, &mut signed);
+    }
+    let mut answers = settle(prose.finish(), signed, &closing, walk.json.too_large, asked);
+    if let Some(fault) = walk.json.fault.filter(|_| !answers.complete) {
+        // What cannot be read is why the rest is missing.
+        answers.problems.insert(0, fault);
+    }
+    Ok(answers)
+}
+
+/// Answers as they stand in the text, before anything is compared with what was asked.
+struct Gathered<W> {
+    entries: Vec<Placed<W>>,
+    problems: BTreeSet<String>,
+    /// Whether there were more than are kept.
+    truncated: bool,
+    /// The nonce of a JSON object.
+    nonce: Option<String>,
+    /// How many entries stand before the last closing line.
+    signed: Option<usize>,
+}
+
+/// An answer and how it stands to the one before it.
+struct Placed<W> {
+    entry: FindingAnswer<W>,
+    /// Whether no other text stands between the two.
+    adjacent: bool,
+}
+
+impl<W: AnswerWord> Gathered<W> {
+    fn new() -> Self {
+        Self { entries: Vec::new(), problems: BTreeSet::new(), truncated: false, nonce: None, signed: None }
+    }
+
+    fn is_signed(&self, nonce: Option<&str>) -> bool {
+        self.nonce.as_deref().is_some_and(|given| is_nonce(nonce, given))
+    }
+
+    fn add(&mut self, other: Self) {
+        self.entries.extend(other.entries);
+        self.problems.extend(other.problems);
+        self.truncated |= other.truncated;
+    }
+
+    fn problem(&mut self, problem: impl FnOnce() -> String) {
+        if self.problems.len() < PROBLEMS_CAP {
+            self.problems.insert(problem());
+        }
+    }
+
+    fn unknown_word(&mut self, finding: FindingId, word: &str) {
+        self.problem(|| format!("`{word}` for {finding} is none of {}", W::names()));
+    }
+
+    /// How many findings are answered before `end`.
+    fn count(&self, end: usize) -> u64 {
+        let ids: HashSet<FindingId> = self.entries[..end].iter().map(Placed::id).collect();
+        ids.len() as u64
+    }
+
+    /// Where the last answers to `wanted` findings before `end` begin, together with earlier answers to the same findings
+    /// that directly precede them.
+    fn block(&self, wanted: u64, end: usize) -> usize {
+        let mut ids = HashSet::new();
+        let mut start = end;
+        while start > 0 && (ids.len() as u64) < wanted {
+            start -= 1;
+            ids.insert(self.entries[start].id());
+        }
+        while start > 0
+            && self.entries.get(start).is_some_and(|placed| placed.adjacent)
+            && ids.contains(&self.entries[start - 1].id())
+        {
+            start -= 1;
+        }
+        start
+    }
+}
+
+impl<W> Placed<W> {
+    fn id(&self) -> FindingId {
+        self.entry.finding
+    }
+}
+
+/// Puts together what an answer says; `json` are the items of all JSON objects with the nonce.
+fn settle<W: AnswerWord>(
+    prose: Gathered<W>,
+    json: Option<Gathered<W>>,
+    closing: &Closing<'_>,
+    passed_over: bool,
+    asked: Option<&[FindingId]>,
+) -> AnswersByFinding<FindingAnswer<W>> {
+    let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
+    let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
+    let truncated = passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
+    let is_json = json.is_some();
+    let (block, others, mut problems, read) = match json {
+        Some(json) => {
+            let (read, mut problems) = (json.count(json.entries.len()), json.problems);
+            problems.extend(prose.problems);
+            (json.entries, prose.entries, problems, read)
+        }
+        None => {
+            let end = prose.signed.unwrap_or(prose.entries.len());
+            let read = prose.count(end);
+            let start = prose.block(closing.number().unwrap_or(read).min(read), end);
+            let mut block = prose.entries;
+            let behind = block.split_off(end);
+            let mut others: Vec<Placed<W>> = block.drain(..start).collect();
+            others.extend(behind);
+            (block, others, prose.problems, read)
+        }
+    };
+    let ids: HashSet<FindingId> = block.iter().map(Placed::id).collect();
+    // The closing line announces fewer answers than there are to findings that were asked about.
+    let left_over: BTreeSet<FindingId> =
+        others.iter().map(Placed::id).filter(|id| is_asked(id) && !ids.contains(id)).collect();
+    let is_signed = is_json || prose.signed.is_some();
+    let is_counted = match closing.number() {
+        Some(number) => number == ids.len() as u64,
+        None => is_json && !closing.is_given(),
+    };
+    for id in ids.iter().filter(|id| !is_asked(id)).take(PROBLEMS_CAP) {
+        problems.insert(format!("{id} was not asked about"));
+    }
+    let (mut entries, conflicts) = merge(block, &others);
+    for (id, [one, other]) in conflicts.iter().filter(|(id, _)| is_asked(id)).take(PROBLEMS_CAP) {
+        problems.insert(format!("{id} has two answers, {} and {}", one.name(), other.name()));
+    }
+    if !W::CHECKED && !conflicts.is_empty() {
+        problems.insert("text that is quoted has to stand in a code fence".to_owned());
+    }
+    entries.retain(|entry| is_asked(&entry.finding));
+    let is_consistent = left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
+    let complete = is_signed && is_counted && is_consistent && !truncated;
+    if truncated {
+        problems.insert("the answer is too long to be kept".to_owned());
+    } else if !is_signed {
+        problems.insert(
+            closing.problem().unwrap_or_else(|| format!("the answers do not stand before `{}`", W::CLOSING)),
+        );
+    } else if !is_counted {
+        problems.insert(format!(
+            "the closing line `{}` does not announce the {read} answers that were read",
+            W::CLOSING
+        ));
+    }
+    for id in left_over.iter().take(PROBLEMS_CAP) {
+        problems.insert(format!("the answer to {id} is not one of those that the end of the answer announces"));
+    }
+    let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
+    let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();
+    AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
+}
+
+/// Takes the last answer of the signed end to each finding; where there are two that differ, none but both words. `others`
+/// stand outside of the signed end.
+fn merge<W: AnswerWord>(
+    block: Vec<Placed<W>>,
+    others: &[Placed<W>],
+) -> (Vec<FindingAnswer<W>>, BTreeMap<FindingId, [W; 2]>) {
+    let mut places: BTreeMap<FindingId, usize> = BTreeMap::new();
+    let mut entries: Vec<FindingAnswer<W>> = Vec::new();
+    let mut before: BTreeMap<FindingId, Vec<W>> = BTreeMap::new();
+    for Placed { entry, .. } in block {
+        match places.get(&entry.finding) {
+            None => {
+                places.insert(entry.finding, entries.len());
+                entries.push(entry);
+            }
+            Some(place) => {
+                let last = std::mem::replace(&mut entries[*place], entry);
+                before.entry(last.finding).or_default().push(last.word);
+            }
+        }
+    }
+    for other in others.iter().filter(|_| !W::CHECKED) {
+        before.entry(other.id()).or_default().push(other.entry.word);
+    }
+    let mut conflicts = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| !entry.word.keeps_open()) {
+        let different = before.get(&entry.finding).and_then(|words| words.iter().find(|word| **word != entry.word));
+        if let Some(different) = different {
+            conflicts.insert(entry.finding, [*different, entry.word]);
+        }
+    }
+    entries.retain(|entry| !conflicts.contains_key(&entry.finding));
+    (entries, conflicts)
+}
+
+struct Prose<W> {
+    gathered: Gathered<W>,
+    weight: usize,
+    mode: Mode,
+    /// Whether text that belongs to no answer stands since the last one.
+    apart: bool,
+}
+
+/// Where the next line goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Closed,
+    /// To the text of the last answer.
+    Text,
+    /// To its evidence. `gap`: a blank line went before, so only a bullet goes on.
+    Evidence {
+        gap: bool,
+    },
+}
+
+impl<W: AnswerWord> Prose<W> {
+    fn new() -> Self {
+        Self { gathered: Gathered::new(), weight: 0, mode: Mode::Closed, apart: true }
+    }
+
+    fn close(&mut self) {
+        self.mode = Mode::Closed;
+    }
+
+    fn sign(&mut self) {
+        self.gathered.signed = Some(self.gathered.entries.len());
+        self.apart = true;
+        self.close();
+    }
+
+    fn finish(self) -> Gathered<W> {
+        let mut gathered = self.gathered;
+        for Placed { entry, .. } in &mut gathered.entries {
+            let (first, rest) = entry.text.split_once('\n').unwrap_or((&entry.text, ""));
+            let text = format!("{}\n{}", first.trim(), markdown::dedent(rest));
+            text.trim().clone_into(&mut entry.text);
+        }
+        gathered
+    }
+
+    fn take(&mut self, step: &ReplyLine<'_>) {
+        let entries = self.gathered.entries.len();
+        self.read(step);
+        self.apart = self.gathered.entries.len() == entries && (self.apart || !continues::<W>(step));
+    }
+
+    fn read(&mut self, step: &ReplyLine<'_>) {
+        match step.kind {
+            LineKind::Text | LineKind::Heading if step.is_prose() => match head::<W>(step.text) {
+                Some(Head::Answer { finding, word, text, row }) => self.begin(finding, word, &text, row),
+                Some(Head::Unknown { finding, word }) => {
+                    self.gathered.unknown_word(finding, &word);
+                    self.close();
+                }
+                Some(Head::Form) => self.close(),
+                None if step.kind == LineKind::Heading => self.close(),
+                None => self.go_on(step),
+            },
+            LineKind::Rule => self.close(),
+            _ => self.go_on(step),
+        }
+    }
+
+    fn begin(&mut self, finding: FindingId, word: W, text: &str, row: bool) {
+        self.weight += size_of::<FindingAnswer<W>>() + text.len().min(TEXT_CAP);
+        if self.weight > ANSWERS_CAP {
+            self.gathered.truncated = true;
+            return self.close();
+        }
+        let text = text[..text.floor_char_boundary(TEXT_CAP)].to_owned();
+        let entry = FindingAnswer { finding, word, text, evidence: Vec::new(), more: More::default() };
+        self.gathered.entries.push(Placed { entry, adjacent: !self.apart });
+        self.mode = if row { Mode::Closed } else { Mode::Text };
+    }
+
+    /// Adds a line to the last answer.
+    fn go_on(&mut self, step: &ReplyLine<'_>) {
+        let last = self.gathered.entries.last_mut().filter(|_| self.mode != Mode::Closed);
+        let Some(Placed { entry, .. }) = last else { return };
+        let line = step.text;
+        self.weight += line.len() + 1;
+        if self.weight > ANSWERS_CAP || entry.text.len() + line.len() > TEXT_CAP {
+            // What does not fit is left out; the word and what stands before it stay.
+            self.mode = Mode::Closed;
+            entry.text.push_str("\n[...]");
+            return;
+        }
+        if W::EVIDENCE
+            && step.is_prose()
+            && let Some(evidence) = evidence(line)
+        {
+            entry.evidence.extend(Some(evidence.to_owned()).filter(|text| !text.is_empty()));
+            self.mode = Mode::Evidence { gap: false };
+            return;
+        }
+        match self.mode {
+            Mode::Evidence { .. } if step.kind == LineKind::Blank => self.mode = Mode::Evidence { gap: true },
+            Mode::Evidence { gap } => {
+                let item = markdown::peel(line);
+                if item.listed && step.is_prose() {
+                    entry.evidence.push(item.rest.to_owned());
+                    self.mode = Mode::Evidence { gap: false };
+                } else if gap && !entry.evidence.is_empty() {
+                    self.mode = Mode::Text;
+                    entry.text.push('\n');
+                    entry.text.push_str(line);
+                } else {
+                    self.mode = Mode::Evidence { gap: false };
+                    match entry.evidence.last_mut() {
+                        Some(last) => {
+                            last.push('\n');
+                            last.push_str(line.trim());
+                        }
+                        None => entry.evidence.push(line.trim().to_owned()),
+                    }
+                }
+            }
+            Mode::Closed | Mode::Text => {
+                entry.text.push('\n');
+                entry.text.push_str(line);
+            }
+        }
+    }
+}
+
+/// Whether a line can be a part of the answer above it alone: blank, indented, an item of a list or evidence. Any other
+/// line may as well be quoted.
+fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
+    let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
+    match step.kind {
+        LineKind::Blank => true,
+        LineKind::Text => is_inner() || W::EVIDENCE && evidence(step.text).is_some(),
+        _ => false,
+    }
+}
+
+/// What a line that begins with `[F<n>]` says.
+enum Head<W> {
+    Answer {
+        finding: FindingId,
+        word: W,
+        text: String,
+        row: bool,
+    },
+    /// A word in capitals that is none of the words.
+    Unknown {
+        finding: FindingId,
+        word: String,
+    },
+    /// A form that nobody filled in: `[F1] IMPLEMENTED: <what you changed>`.
+    Form,
+}
+
+/// Emphasis and code marks around a word.
+const DRESS: [char; 3] = ['*', '_', '`'];
+
+fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
+    let row = markdown::table_row(line);
+    let mark = tag::read(markdown::peel_item(row.map_or(line, |(first, _)| first)).rest)?;
+    let finding = FindingId::parse(mark.word)?;
+    let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
+    let rest = tag::title(cells.as_deref().unwrap_or(mark.rest), None).trim_start_matches(DRESS);
+    let Some((word, written, behind)) = word::<W>(rest) else {
+        let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-')).collect();
+        let shouts = word.len() > 1 && !word.contains(char::is_lowercase) && word.starts_with(char::is_alphabetic);
+        return shouts.then_some(Head::Unknown { finding, word });
+    };
+    let undressed = behind.trim_start_matches(DRESS);
+    let text = tag::title(undressed, None);
+    // In small letters the word may be the beginning of a sentence.
+    let separated = text.is_empty() || text.len() < undressed.trim().len() || undressed.len() < behind.len();
+    if !separated && written.contains(char::is_lowercase) {
+        return None;
+    }
+    let text = undress(text);
+    if tag::is_placeholder(text) {
+        return Some(Head::Form);
+    }
+    Some(Head::Answer { finding, word, text: text.to_owned(), row: row.is_some() })
+}
+
+/// Reads one of the words at the beginning of a text: the word, how it is written, and what follows.
+fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
+    W::WORDS.iter().find_map(|(name, word)| {
+        let written = text.get(..name.len()).filter(|written| written.eq_ignore_ascii_case(name))?;
+        let behind = &text[name.len()..];
+        let ends = !behind.starts_with(|c: char| c.is_alphanumeric() || c == '-');
+        ends.then_some((*word, written, behind))
+    })
+}
+
+/// Text without the emphasis that closes before it or, opened before the mark, at its end.
+fn undress(text: &str) -> &str {
+    let open = text.trim_start_matches('*');
+    let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };
+    if text.matches("**").count() % 2 == 1 { text.strip_suffix("**").unwrap_or(text) } else { text }
+}
+
+/// What follows `Evidence:`, bulleted or emphasised or not.
+fn evidence(line: &str) -> Option<&str> {
+    let text = markdown::peel(line).rest.trim_start_matches(DRESS);
+    let (name, rest) = text.split_at_checked("evidence".len())?;
+    let rest = rest
+        .trim_start_matches(DRESS)
+        .strip_prefix([':', '：'])
+        .filter(|_| name.eq_ignore_ascii_case("evidence"))?;
+    Some(undress(rest.trim_start_matches(['*', '_']).trim()))
+}
+
+fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
+    let object: Loose = serde_json::from_str(text).ok()?;
+    let Loose::List(items) = object.get(&[W::LIST]) else { return None };
+    if items.iter().any(|item| !matches!(item, Loose::Object(_))) {
+        return None;
+    }
+    let mut gathered = Gathered::new();
+    gathered.nonce = object.get(&["nonce"]).word();
+    for item in items {
+        let named = item.get(&["finding", "finding_id"]).word().unwrap_or_default();
+        let by_id = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}")));
+        let Some(finding) = by_id.or_else(|| names.get(&name(&named)).copied()) else {
+            gathered.problem(|| format!("`{named}` is no finding id such as `F1`"));
+            continue;
+        };
+        let answer = item.get(&["answer", "action"]);
+        let Some(word) = W::from_json(answer, item.get(&["resolved"])) else {
+            gathered.unknown_word(finding, &answer.word().unwrap_or_default());
+            continue;
+        };
+        let text = item.get(&["text", "reason", "reasoning", "justification"]).string().unwrap_or_default();
+        let more = More {
+            adjustment: item.get(&["confidence_adjustment"]).word(),
+            severity: item.get(&["revised_severity"]).word(),
+            description: item.get(&["revised_description"]).string(),
+        };
+        let (text, evidence) = (text.trim().to_owned(), item.get(&["evidence"]).texts());
+        let entry = FindingAnswer { finding, word, text, evidence, more };
+        gathered.entries.push(Placed { entry, adjacent: true });
+    }
+    Some(gathered)
+}

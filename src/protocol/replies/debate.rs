@@ -1,0 +1,307 @@
+//! What reviewers answer in a debate: a word on each finding, a number, and why.
+//!
+//! The number may stand before or after the colon; without one nothing is adjusted. As JSON: `responses` or `defenses`
+//! in the form of the specification, beside the `nonce`.
+
+use std::io::{self, BufRead};
+
+use crate::domain::{
+    DefenceWord, Defended, ExaminationWord, Examined, Finding, FindingId, RawFinding, Severity, Tag, Untrusted,
+};
+use crate::protocol::claims;
+use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer};
+use crate::protocol::replies::reply::{Walk, is_nonce};
+use crate::protocol::replies::review::reader;
+use crate::protocol::text::json::{Loose, ScanState};
+use crate::rules::consensus::claim::{Claim, Level};
+use crate::rules::review::mandatory;
+
+pub use crate::protocol::replies::by_finding::{AnswersByFinding, Names};
+
+const NEW: &str = "[NEW ";
+
+const REVISED: &str = "Revised:";
+
+/// The names of findings: `path:line:title`, as the specification's messages call them. A name that two findings have
+/// is none.
+pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
+    let mut names = Names::new();
+    let mut twice = Vec::new();
+    for finding in findings {
+        let file = finding.raw.file.as_deref().unwrap_or_default();
+        let line = finding.raw.line.map(|line| line.to_string()).unwrap_or_default();
+        let name = by_finding::name(&format!("{file}:{line}:{}", finding.raw.title.as_written()));
+        if names.insert(name.clone(), finding.id).is_some() {
+            twice.push(name);
+        }
+    }
+    for name in twice {
+        names.remove(&name);
+    }
+    names
+}
+
+/// Reads an answer of round 2 on the findings `asked`, which JSON may call by their names; and what nobody had raised.
+/// Fails only where `input` cannot be read.
+pub fn examine(
+    mut input: impl BufRead,
+    nonce: Option<&str>,
+    asked: &[FindingId],
+    names: &Names,
+) -> io::Result<(AnswersByFinding<Examined>, Vec<RawFinding>)> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let read = by_finding::read(bytes.as_slice(), nonce, Some(asked), names)?.map(|mut entry| {
+        // A new observation ends the answer before it.
+        let end = entry.text.find(&format!("\n{NEW}")).unwrap_or(entry.text.len());
+        entry.text.truncate(end);
+        let (confidence_adjustment, _, reasoning) = adjusted(&entry);
+        let FindingAnswer { finding, word: action, .. } = entry;
+        Examined { finding, action, confidence_adjustment, reasoning: reasoning.into() }
+    });
+    // What comes without a single answer is no part of one.
+    let is_answer = read.complete && !read.entries.is_empty();
+    let observations = if is_answer { observations(&bytes, nonce)? } else { Vec::new() };
+    Ok((read, observations))
+}
+
+/// Reads an answer of round 3 on the findings `asked`, which JSON may call by their names.
+/// Fails only where `input` cannot be read.
+pub fn defend(
+    input: impl BufRead,
+    nonce: Option<&str>,
+    asked: &[FindingId],
+    names: &Names,
+) -> io::Result<AnswersByFinding<Defended>> {
+    let read = by_finding::read(input, nonce, Some(asked), names)?;
+    Ok(read.map(|entry| {
+        let (confidence_adjustment, tag, reasoning) = adjusted(&entry);
+        let (reasoning, revised) = match reasoning.split_once(REVISED) {
+            Some((reasoning, revised)) => (reasoning.trim().to_owned(), Some(revised.trim().to_owned())),
+            None => (reasoning, None),
+        };
+        let FindingAnswer { finding, word: action, more, .. } = entry;
+        let revised = more.description.or(revised).filter(|text| !text.is_empty());
+        Defended {
+            finding,
+            action,
+            confidence_adjustment,
+            reasoning: reasoning.into(),
+            revised_severity: more.severity.or(tag).map(severity),
+            revised_description: revised.map(Untrusted::from),
+        }
+    }))
+}
+
+fn severity(word: String) -> Severity {
+    Severity { tag: mandatory::normalise(&word), raw: word }
+}
+
+/// The adjustment, a tag, and the reasoning of an answer.
+fn adjusted<W>(entry: &FindingAnswer<W>) -> (i32, Option<String>, String) {
+    let given = entry.more.adjustment.as_deref().and_then(number);
+    let mut rest = entry.text.trim();
+    let (mut written, mut tag) = (None, None);
+    while let Some((first, behind)) = first_word(rest) {
+        let plain = first.trim_end_matches(':');
+        if written.is_none() && number(plain).is_some() {
+            written = number(plain);
+        } else if tag.is_none() && Tag::parse(plain).is_some() && plain == plain.to_uppercase() {
+            tag = Some(plain.to_owned());
+        } else {
+            break;
+        }
+        rest = behind;
+        if first.ends_with(':') {
+            break;
+        }
+    }
+    let reasoning = rest.trim_start_matches([':', '-', '–', ' ']).trim().to_owned();
+    (given.or(written).unwrap_or(0), tag, reasoning)
+}
+
+fn first_word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start().trim_start_matches([':', '(']).trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (end > 0).then(|| (text[..end].trim_end_matches(')'), &text[end..]))
+}
+
+fn number(text: &str) -> Option<i32> {
+    let plain = text.trim().trim_end_matches('%').replace('−', "-");
+    let number: f64 = plain.trim_start_matches('+').parse().ok()?;
+    #[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
+    Some(number.round() as i32)
+}
+
+/// What was newly observed: lines of prose that begin with `[NEW TAG]` with what is indented below them, and the
+/// `new_observations` of JSON objects with the nonce.
+fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding>> {
+    let mut walk = Walk::new(answer, nonce);
+    let (mut prose, mut inside, mut claimed) = (String::new(), false, Vec::new());
+    while let Some(step) = walk.next(0)? {
+        if let ScanState::Found(object) = step.json {
+            claimed.extend(claimed_in(object.text, nonce));
+        }
+        let begun = step.text.strip_prefix(NEW).filter(|_| step.is_prose());
+        if let Some(rest) = begun {
+            prose.push('[');
+            prose.push_str(rest);
+            inside = true;
+        } else if inside && step.text.starts_with([' ', '\t']) {
+            prose.push_str(step.text);
+        } else {
+            inside = false;
+            continue;
+        }
+        prose.push('\n');
+    }
+    if let Some(object) = walk.end() {
+        claimed.extend(claimed_in(object.text, nonce));
+    }
+    let mut observed = reader::parse(prose.as_bytes(), None)?.findings;
+    observed.extend(claimed.into_iter().map(finding));
+    Ok(observed)
+}
+
+/// The observations of a JSON object, if it has the nonce.
+fn claimed_in(text: &str, nonce: Option<&str>) -> Vec<Claim> {
+    let object: Loose = serde_json::from_str(text).unwrap_or_default();
+    if !object.get(&["nonce"]).string().is_some_and(|given| is_nonce(nonce, &given)) {
+        return Vec::new();
+    }
+    let read = claims::read(text).unwrap_or_default();
+    read.claims.into_iter().filter(|claim| claim.observed).collect()
+}
+
+fn finding(claim: Claim) -> RawFinding {
+    let tag = match claim.severity {
+        Some(Level::Critical) => Tag::Critical,
+        Some(Level::High) => Tag::High,
+        Some(Level::Medium) | None => Tag::Medium,
+        Some(Level::Low) => Tag::Low,
+    };
+    RawFinding {
+        severity: Severity::known(tag),
+        title: claim.title.into(),
+        body: claim.description.into(),
+        file: claim.file,
+        line: claim.line,
+        end_line: claim.end_line,
+        category: claim.category,
+        suggestion: Some(claim.suggestion).filter(|text| !text.is_empty()).map(Untrusted::from),
+        confidence: claim.confidence.map(|sure| crate::domain::Confidence::clamped(i64::from(sure))),
+        evidence: Vec::new(),
+        rule: claim.rule,
+        insists_on: None,
+    }
+}
+
+impl AnswerWord for ExaminationWord {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("AGREE", Self::Agree),
+        ("DISAGREE", Self::Disagree),
+        ("PARTIALLY AGREE", Self::Partial),
+        ("PARTIAL", Self::Partial),
+    ];
+    const CLOSING: &'static str = "GLEE-EXAMINE-END";
+    const LIST: &'static str = "responses";
+
+    fn keeps_open(self) -> bool {
+        self == Self::Agree
+    }
+}
+
+impl AnswerWord for DefenceWord {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("DEFEND", Self::Defend), ("CONCEDE", Self::Concede), ("MODIFY", Self::Modify)];
+    const CLOSING: &'static str = "GLEE-DEFEND-END";
+    const LIST: &'static str = "defenses";
+
+    fn keeps_open(self) -> bool {
+        self == Self::Defend
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    const ASKED: [FindingId; 3] = [FindingId(1), FindingId(2), FindingId(3)];
+
+    #[test]
+    fn words_numbers_and_new_observations() {
+        let text = "[F1] AGREE +10: `eval` runs it\n[F2] DISAGREE -20: line 4 checks it\n[F3] PARTIAL: the length only\n\
+                    [NEW HIGH] app.py:9 The file is never closed\n  on any path\n\
+                    GLEE-EXAMINE-END nonce=n answers=3\n";
+        let (read, observations) = examine(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+        let rows: Vec<_> = read
+            .entries
+            .iter()
+            .map(|said| {
+                (said.finding.0, said.action.as_str(), said.confidence_adjustment, said.reasoning.as_written())
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                (1, "agree", 10, "`eval` runs it"),
+                (2, "disagree", -20, "line 4 checks it"),
+                (3, "partial", 0, "the length only"),
+            ]
+        );
+        assert_eq!(read.problems, Vec::<String>::new());
+        let new = &observations[0];
+        assert_eq!(
+            (new.title.as_written(), new.line, new.body.as_written()),
+            ("The file is never closed", Some(9), "on any path")
+        );
+    }
+
+    #[test]
+    fn the_form_of_the_specification() {
+        let text = r#"{"nonce": "n", "responses": [
+            {"finding_id": "F1", "action": "partial", "confidence_adjustment": 5, "reasoning": "r",
+             "new_observations": [{"severity": "low", "file": "a.py", "line": 3, "title": "Unused"}]}]}"#;
+        let (read, observations) = examine(text.as_bytes(), Some("n"), &ASKED[..1], &Names::new()).unwrap();
+        assert_eq!(read.entries[0].confidence_adjustment, 5);
+        assert_eq!(observations[0].title, "Unused");
+        assert_eq!(read.problems, Vec::<String>::new());
+    }
+
+    #[test]
+    fn spec_23_findings_are_known_by_the_names_of_the_specification() {
+        let names = Names::from([("src/a.rs:3:the lock leaks".to_owned(), FindingId(1))]);
+        let text = |named: &str| {
+            format!(
+                r#"{{"nonce": "n", "responses": [{{"finding_id": "{named}", "action": "agree", "reasoning": "r"}}]}}"#
+            )
+        };
+        let read = |named: &str| examine(text(named).as_bytes(), Some("n"), &ASKED[..1], &names).unwrap().0;
+        let known = read("src/a.rs:3:The  lock leaks");
+        assert_eq!((known.complete, known.entries[0].finding), (true, FindingId(1)));
+        assert!(read("src/a.rs:4:The lock leaks").entries.is_empty(), "another place is another finding");
+    }
+
+    #[test]
+    fn defences() {
+        let text = "[F1] DEFEND: line 2 calls `md5`\n[F2] CONCEDE: right\n[F3] MODIFY -10 LOW: only in tests\n\
+                    Revised: Slow in tests\nGLEE-DEFEND-END nonce=n answers=3\n";
+        let read = defend(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+        assert_eq!(read.problems, Vec::<String>::new());
+        let modified = &read.entries[2];
+        assert_eq!(modified.confidence_adjustment, -10);
+        assert_eq!(modified.revised_severity, Some(Severity::known(Tag::Low)));
+        assert_eq!(modified.revised_description, Some("Slow in tests".into()));
+        assert_eq!(modified.reasoning, "only in tests");
+        assert_eq!(read.entries[0].reasoning, "line 2 calls `md5`");
+    }
+
+    #[test]
+    fn what_is_no_answer_says_what_is_wrong() {
+        let (read, _) = examine("I agree with everything.".as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+        assert!(read.entries.is_empty());
+        assert!(read.problems.iter().any(|problem| problem.contains("GLEE-EXAMINE-END")), "{:?}", read.problems);
+    }
+}

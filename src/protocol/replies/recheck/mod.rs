@@ -1,0 +1,41 @@
+//! What a reviewer says of the changes made for its findings (section 3.1 of the design).
+
+use std::io::{self, BufRead};
+
+use crate::domain::{FindingId, Recheck};
+use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Names};
+use crate::protocol::text::json::Loose;
+
+pub use crate::protocol::replies::by_finding::AnswersByFinding;
+
+/// Reads a reviewer's word on the findings `asked`; without a list, for looking at an answer, on any finding. Without a
+/// nonce any well-formed closing line counts.
+/// Fails only where `input` cannot be read.
+pub fn parse<R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    asked: Option<&[FindingId]>,
+) -> io::Result<AnswersByFinding<Recheck>> {
+    let check =
+        |FindingAnswer { finding, word: resolved, text, .. }| Recheck { finding, resolved, reason: text.into() };
+    Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(check))
+}
+
+/// Whether a change resolves a finding.
+impl AnswerWord for bool {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("RESOLVED", true), ("UNRESOLVED", false), ("NOT RESOLVED", false), ("NOT_RESOLVED", false)];
+    const CLOSING: &'static str = "GLEE-RECHECK-END";
+    const LIST: &'static str = "checks";
+
+    fn keeps_open(self) -> bool {
+        !self
+    }
+
+    fn from_json(answer: &Loose, resolved: &Loose) -> Option<Self> {
+        if let Loose::Bool(resolved) = resolved { Some(*resolved) } else { Self::from_word(answer) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! What all answers have in common: lines with their structure, JSON objects among them, and a closing line.
+//!
+//! A closing line counts alone on its line, outside of fences, quotes and JSON; one with another nonce or without a
+//! number is text.
+
+use std::io::{self, BufRead};
+
+use crate::protocol::text::json::{Extractor, FoundObject, ScanState, Scope};
+use crate::protocol::text::lines::{CleanLines, Line};
+use crate::protocol::text::markdown::{LineKind, Structure};
+use crate::protocol::text::nonce;
+
+/// Walks through an answer line by line.
+///
+/// What a repeated prompt shows between `<<<GLEE-DATA mark=<mark> ...` and `>>>GLEE-DATA-END mark=<mark>` is the code
+/// under review, nothing the agent says; it reads like a quote.
+#[derive(Debug)]
+pub(crate) struct Walk<'a, R> {
+    lines: CleanLines<R>,
+    structure: Structure,
+    pub(crate) json: Extractor,
+    nonce: Option<&'a str>,
+    in_data: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReplyLine<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: LineKind,
+    pub(crate) json: ScanState<'a>,
+}
+
+impl ReplyLine<'_> {
+    /// Whether a tag or a closing line may stand here.
+    pub(crate) fn is_prose(&self) -> bool {
+        self.kind.is_prose() && self.json == ScanState::Outside
+    }
+}
+
+impl<'a, R: BufRead> Walk<'a, R> {
+    pub(crate) fn new(input: R, nonce: Option<&'a str>) -> Self {
+        Self::with(input, nonce, Scope::Objects)
+    }
+
+    /// As [`Walk::new`]; `scope` says what of JSON is looked for.
+    pub(crate) fn with(input: R, nonce: Option<&'a str>, scope: Scope) -> Self {
+        let (lines, structure, json) = (CleanLines::new(input), Structure::default(), Extractor::new(scope));
+        Self { lines, structure, json, nonce, in_data: false }
+    }
+
+    /// The next line; `mark` is the caller's name for it, by which a JSON object is told where it began.
+    pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
+        let Some(line) = self.lines.next()? else { return Ok(None) };
+        let Line { text, .. } = line;
+        let is_data = if self.in_data {
+            self.in_data = !is_data_mark(text, ">>>GLEE-DATA-END", self.nonce);
+            true
+        } else {
+            self.in_data = !self.structure.in_fence() && is_data_mark(text, "<<<GLEE-DATA", self.nonce);
+            self.in_data
+        };
+        let kind = if is_data { LineKind::Quote } else { self.structure.classify(text) };
+        Ok(Some(ReplyLine { text, kind, json: self.json.line(line, kind, mark) }))
+    }
+
+    /// The object that the end of the answer completes: the content of a fence that was never closed.
+    pub(crate) fn end(&mut self) -> Option<FoundObject<'_>> {
+        match self.json.end() {
+            ScanState::Found(object) => Some(object),
+            ScanState::Outside | ScanState::Inside => None,
+        }
+    }
+}
+
+/// Whether a line begins or ends data of the prompt.
+fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
+    let given = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(" mark="));
+    let given = given.and_then(|rest| rest.split_whitespace().next());
+    given.is_some_and(|given| is_nonce(nonce.map(nonce::mark), given))
+}
+
+/// Whether the nonce of an answer is the one that was given out; without one any will do.
+pub(crate) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
+    expected.map_or(!given.is_empty(), |expected| expected == given)
+}
+
+#[derive(Debug)]
+pub(crate) struct Closing<'a> {
+    name: &'static str,
+    count: &'static str,
+    nonce: Option<&'a str>,
+    /// What they announce; `Err` if they do not agree.
+    announced: Option<Result<u64, Disagree>>,
+    /// A line that was to be one and does not count, in words.
+    astray: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Disagree;
+
+impl<'a> Closing<'a> {
+    /// Closing lines `<name> nonce=<nonce> <count>=<n>`.
+    pub(crate) fn new(name: &'static str, count: &'static str, nonce: Option<&'a str>) -> Self {
+        Self { name, count, nonce, announced: None, astray: None }
+    }
+
+    /// Takes a line of prose; says whether it is a closing line with the right nonce.
+    pub(crate) fn take(&mut self, line: &str) -> bool {
+        let Some(count) = self.read(line.trim()) else {
+            self.astray = self.wrong(line.trim()).or(self.astray);
+            return false;
+        };
+        self.announced = Some(match self.announced {
+            None => Ok(count),
+            Some(Ok(before)) if before == count => Ok(count),
+            Some(_) => Err(Disagree),
+        });
+        true
+    }
+
+    /// Whether a line of prose is the closing line as the prompt shows it, its number not filled in.
+    pub(crate) fn is_form(&self, line: &str) -> bool {
+        self.count_of(line.trim()).is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
+    }
+
+    /// The nonce and what stands for the number.
+    fn count_of<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str)> {
+        let (nonce, rest) = line.strip_prefix(self.name)?.strip_prefix(" nonce=")?.split_once(' ')?;
+        Some((nonce, rest.strip_prefix(self.count)?.strip_prefix('=')?))
+    }
+
+    fn read(&self, line: &str) -> Option<u64> {
+        let (nonce, digits) = self.count_of(line)?;
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        // A number beyond all bounds is still a number, and a wrong one.
+        (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
+    }
+
+    fn wrong(&self, line: &str) -> Option<&'static str> {
+        let rest = line.strip_prefix(self.name)?;
+        let nonce = rest.strip_prefix(" nonce=").and_then(|rest| rest.split_whitespace().next());
+        Some(match nonce {
+            None => "has no nonce",
+            Some(nonce) if !is_nonce(self.nonce, nonce) => "has another nonce than the one given",
+            Some(_) => "does not end with its number",
+        })
+    }
+
+    pub(crate) fn problem(&self) -> Option<String> {
+        match self.announced {
+            None => Some(format!("the closing line `{}` {}", self.name, self.astray.unwrap_or("is missing"))),
+            Some(Err(Disagree)) => Some(format!("there are closing lines `{}` with different numbers", self.name)),
+            Some(Ok(_)) => None,
+        }
+    }
+
+    /// The number announced; `None` without a closing line, or where several do not agree.
+    pub(crate) fn number(&self) -> Option<u64> {
+        self.announced.and_then(Result::ok)
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.announced.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closing() -> Closing<'static> {
+        Closing::new("GLEE-REVIEW-END", "findings", Some("abc"))
+    }
+
+    #[test]
+    fn takes_a_closing_line_alone_on_its_line() {
+        for (line, expected) in [
+            ("GLEE-REVIEW-END nonce=abc findings=3", true),
+            ("  GLEE-REVIEW-END nonce=abc findings=003\t", true),
+            ("GLEE-REVIEW-END nonce=abd findings=3", false),
+            ("GLEE-REVIEW-END nonce=ABC findings=3", false),
+            ("GLEE-REVIEW-END nonce=abc findings=<n>", false),
+            ("GLEE-REVIEW-END nonce=abc findings=", false),
+            ("GLEE-REVIEW-END nonce=abc findings=-3", false),
+            ("GLEE-REVIEW-END nonce=abc findings=3 thanks", false),
+            ("GLEE-REVIEW-END nonce=abc answers=3", false),
+            ("GLEE-REVIEW-END nonce=abc findi", false),
+            ("GLEE-REVIEW-END nonce=abc", false),
+            ("so GLEE-REVIEW-END nonce=abc findings=3", false),
+            ("`GLEE-REVIEW-END nonce=abc findings=3`", false),
+            ("glee-review-end nonce=abc findings=3", false),
+        ] {
+            let mut closing = closing();
+            assert_eq!(closing.take(line), expected, "{line}");
+            assert_eq!(closing.number() == Some(3), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn without_a_nonce_any_will_do() {
+        let mut closing = Closing::new("GLEE-REVIEW-END", "findings", None);
+        assert!(!closing.take("GLEE-REVIEW-END nonce= findings=3"));
+        assert!(closing.take("GLEE-REVIEW-END nonce=x findings=3"));
+    }
+
+    #[test]
+    fn several_closing_lines_have_to_agree() {
+        let mut closing = closing();
+        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
+        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=2"));
+        assert_eq!(closing.number(), Some(2));
+        assert!(closing.take("GLEE-REVIEW-END nonce=abc findings=99999999999999999999999"));
+        assert!(closing.is_given());
+        assert_eq!(closing.number(), None);
+    }
+}

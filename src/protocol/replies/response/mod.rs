@@ -1,0 +1,37 @@
+//! A coder's answer to findings (section 3.4 of the design).
+
+use std::io::{self, BufRead};
+
+use crate::domain::{Answer, FindingId, Response, Untrusted};
+use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Names};
+
+pub use crate::protocol::replies::by_finding::AnswersByFinding;
+
+/// Reads a coder's answer to the findings `asked`; without a list, for looking at an answer, to any finding. Without a
+/// nonce any well-formed closing line counts.
+/// Fails only where `input` cannot be read.
+pub fn parse<R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    asked: Option<&[FindingId]>,
+) -> io::Result<AnswersByFinding<Response>> {
+    let response = |FindingAnswer { finding, word: answer, text, evidence, .. }| Response {
+        finding,
+        answer,
+        text: text.into(),
+        evidence: evidence.into_iter().map(Untrusted::from).collect(),
+    };
+    Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(response))
+}
+
+impl AnswerWord for Answer {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("IMPLEMENTED", Self::Implemented), ("DISCARDED", Self::Discarded), ("DISAGREE", Self::Disagree)];
+    const CLOSING: &'static str = "GLEE-RESPONSE-END";
+    const LIST: &'static str = "answers";
+    const EVIDENCE: bool = true;
+    const CHECKED: bool = true;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! The ruling that a reviewer insists against, in brackets before or behind the title: `(D12)`, `(confidence 80, D12)`.
+
+use crate::domain::RulingRef;
+use crate::protocol::text::location::{self, Paths};
+use crate::protocol::text::tag;
+
+/// The longest text before a reference that is read as a place, in bytes.
+const HEAD: usize = 1 << 10;
+
+/// The text behind a mark without the first reference to one of the rulings `shown`, and the reference. Brackets between
+/// the words of the title, and references that the prompt did not show, belong to the text.
+pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
+    if shown.is_empty() {
+        return None;
+    }
+    for (start, open) in text.match_indices(['(', '[']) {
+        let close = if open == "(" { ')' } else { ']' };
+        let length = text[start + 1..].find(['(', ')', '[', ']'])?;
+        let end = start + 1 + length;
+        if !text[end..].starts_with(close) {
+            continue;
+        }
+        let parts: Vec<&str> = text[start + 1..end].split([',', ';', '|']).map(str::trim).collect();
+        let named = |part: &&str| part.starts_with(['D', 'd']).then(|| RulingRef::among(part, shown)).flatten();
+        let Some(at) = parts.iter().position(|part| named(part).is_some()) else { continue };
+        let (before, behind) = (text[..start].trim_end(), &text[end + 1..]);
+        let is_first = start <= HEAD && tag::title(before, location::find_of(before, paths).as_ref()).is_empty();
+        let is_last = behind.trim_matches([' ', '\t', '*', '_', '.', '|']).is_empty();
+        if !(is_first || is_last) {
+            continue;
+        }
+        let ruling = named(&parts[at])?.clone();
+        let rest: Vec<&str> =
+            parts.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, part)| *part).collect();
+        let rest = rest.join(", ");
+        let bracket = if rest.is_empty() { String::new() } else { format!(" {open}{rest}{close}") };
+        return Some((format!("{before}{bracket}{behind}"), ruling));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{DisputeId, DisputeNumber};
+
+    #[test]
+    fn the_table_of_references() {
+        let shown = [
+            RulingRef::Number(DisputeNumber(12)),
+            RulingRef::Shared(DisputeId("3f9a0c1255667788".to_owned())),
+            RulingRef::Shared(DisputeId("abcdef0111111111".to_owned())),
+            RulingRef::Shared(DisputeId("abcdef0122222222".to_owned())),
+        ];
+        for (text, expected) in [
+            (" src/db.py:5 (D12) Bind it", Some((" src/db.py:5 Bind it", "D12"))),
+            (" (D12) src/db.py:5 Bind it", Some((" src/db.py:5 Bind it", "D12"))),
+            (" a.py:5 Bind it (d12)", Some((" a.py:5 Bind it", "D12"))),
+            (
+                " a.py:5 Bind it (confidence 80, D12, security)",
+                Some((" a.py:5 Bind it (confidence 80, security)", "D12")),
+            ),
+            (" a.py:5 [D12] Bind `f(x)`", Some((" a.py:5 Bind `f(x)`", "D12"))),
+            ("| a.py:5 | (D12) Bind it |", Some(("| a.py:5 | Bind it |", "D12"))),
+            (" (D3f9a0c12) Bind it", Some((" Bind it", "D3f9a0c12"))),
+            (" (D3f9a0c125566) Bind it", Some((" Bind it", "D3f9a0c12"))),
+            (" (D3f9a0c1) Bind it", None),
+            (" (Dabcdef01) Bind it", None),
+            (" (Dabcdef011) Bind it", Some((" Bind it", "Dabcdef01"))),
+            (" a.py:5 (D13) Bind it", None),
+            (" a.py:5 (12) Bind it", None),
+            (" a.py:5 (D1) Bind it", None),
+            (" a.py:5 Bind the value (D12) before the call", None),
+            (" a.py:5 Bind it, see D12", None),
+            (" a.py:5 Bind it (D12", None),
+        ] {
+            let read = split(text, &Paths::default(), &shown);
+            let read = read.as_ref().map(|(text, ruling)| (text.as_str(), ruling.mark()));
+            assert_eq!(read, expected.map(|(text, ruling)| (text, ruling.to_owned())), "{text}");
+        }
+        assert_eq!(split(" a.py:5 (D12) Bind it", &Paths::default(), &[]), None);
+    }
+}

@@ -1,0 +1,194 @@
+//! A finding in JSON, whatever its fields are called.
+
+use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted};
+use crate::protocol::text::json::Loose;
+use crate::protocol::text::{location, markdown, tag};
+use crate::rules::consensus::claim::UNTITLED;
+
+/// Names of what is taken as the title, the best first.
+pub(crate) const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];
+
+/// Names of what is taken as the text, the best first.
+pub(crate) const BODIES: [&str; 11] = [
+    "description",
+    "body",
+    "message",
+    "text",
+    "comment",
+    "details",
+    "detail",
+    "explanation",
+    "problem",
+    "issue",
+    "finding",
+];
+
+/// Names of the other fields; of several in a document the last one counts.
+const SEVERITY: &[&str] = &["severity", "tag_raw"];
+const TAG: &[&str] = &["tag"];
+/// What stands for a severity only where there is none.
+const LEVEL: &[&str] = &["priority", "level"];
+pub(crate) const FILE: &[&str] = &["file", "path", "filename", "file_path"];
+pub(crate) const LINE: &[&str] = &["line", "start_line", "line_number"];
+const END_LINE: &[&str] = &["end_line"];
+const LOCATION: &[&str] = &["location"];
+const CATEGORY: &[&str] = &["category"];
+const SUGGESTION: &[&str] = &["suggestion", "fix", "recommendation"];
+const CONFIDENCE: &[&str] = &["confidence"];
+const EVIDENCE: &[&str] = &["evidence"];
+const RULE: &[&str] = &["rule"];
+const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
+
+/// Names of fields whose texts say nothing of a finding.
+const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
+
+/// The fields of a finding.
+#[derive(Default)]
+pub(crate) struct JsonIssue<'a>(Vec<(&'a str, &'a Loose)>);
+
+impl<'a> JsonIssue<'a> {
+    pub(crate) fn push(&mut self, name: &'a str, value: &'a Loose) {
+        self.0.push((name, value));
+    }
+
+    fn get(&self, names: &[&str]) -> &'a Loose {
+        let named = self.0.iter().rev().find(|(name, _)| names.contains(name));
+        named.map_or(&Loose::Nothing, |(_, value)| value)
+    }
+
+    /// The texts in fields of these names, in the order of the names.
+    fn texts(&self, names: &[&str]) -> Vec<String> {
+        names.iter().filter_map(|name| self.get(&[name]).joined()).collect()
+    }
+
+    /// Whether a field of this name says something of a finding.
+    pub(crate) fn knows(name: &str) -> bool {
+        let others = [
+            SEVERITY, TAG, LEVEL, FILE, LINE, END_LINE, LOCATION, CATEGORY, SUGGESTION, CONFIDENCE, EVIDENCE, RULE,
+            INSISTS_ON,
+        ];
+        HEADS.contains(&name) || BODIES.contains(&name) || others.iter().any(|names| names.contains(&name))
+    }
+
+    pub(crate) fn has_text(&self) -> bool {
+        self.0
+            .iter()
+            .any(|(name, value)| (HEADS.contains(name) || BODIES.contains(name)) && value.joined().is_some())
+    }
+
+    pub(crate) fn has_severity(&self) -> bool {
+        [SEVERITY, TAG, LEVEL].into_iter().any(|names| self.get(names).word().is_some())
+    }
+
+    /// Whether it is a line of a log: a level and a message, but no place.
+    pub(crate) fn is_log_line(&self) -> bool {
+        let level = self.get(SEVERITY).word().or_else(|| self.get(LEVEL).word());
+        let has_place = self.file().is_some() || located(self.get(LOCATION))[0].word().is_some();
+        !has_place && level.is_some_and(|word| tag::is_log_level(&word))
+    }
+
+    pub(crate) fn file(&self) -> Option<&'a str> {
+        match self.get(FILE) {
+            Loose::Text(file) => Some(file.trim()).filter(|file| !file.is_empty()),
+            _ => None,
+        }
+    }
+
+    /// The text of an object that is no finding itself.
+    pub(crate) fn summary(&self) -> Option<String> {
+        self.get(&["summary"]).joined()
+    }
+
+    pub(crate) fn finding(&self) -> RawFinding {
+        let word = |names| self.get(names).word();
+        let raw = word(SEVERITY).or_else(|| word(TAG)).or_else(|| word(LEVEL)).unwrap_or_default();
+        let tag = word(TAG).and_then(|word| Tag::parse(&word)).or_else(|| Tag::parse(&raw));
+        let heads = self.texts(&HEADS);
+        let mut bodies = self.texts(&BODIES);
+        if heads.is_empty() && bodies.is_empty() {
+            // Any text is better than none.
+            let others = self.0.iter().filter(|(name, _)| !Self::knows(name) && !NO_TEXT.contains(name));
+            bodies = others.filter_map(|(_, value)| value.joined()).collect();
+            bodies.sort();
+        }
+        let (title, body) = texts(heads, bodies);
+        let [mut file, mut line, mut end] = [FILE, LINE, END_LINE].map(|names| self.get(names).clone());
+        if file.word().is_none() {
+            // The fields of their own, or else those of the location.
+            let [at, first, last] = located(self.get(LOCATION));
+            file = at;
+            line = if first.is_nothing() { line } else { first };
+            end = if last.is_nothing() { end } else { last };
+        }
+        let (line, end_line) = lines(&line, &end);
+        RawFinding {
+            severity: Severity { tag, raw },
+            title: title.into(),
+            body: body.into(),
+            file: file.string(),
+            line,
+            end_line,
+            category: self.get(CATEGORY).string(),
+            suggestion: self.get(SUGGESTION).string().map(Untrusted::from),
+            confidence: confidence(self.get(CONFIDENCE)),
+            evidence: self.get(EVIDENCE).texts().into_iter().map(Untrusted::from).collect(),
+            rule: self.get(RULE).string(),
+            insists_on: self.get(INSISTS_ON).word().and_then(|word| ruling(&word)),
+        }
+    }
+}
+
+/// A reference to a ruling as it is written; whether the reviewer was told of it is not known here.
+fn ruling(word: &str) -> Option<RulingRef> {
+    let digits = word.trim().trim_start_matches(['D', 'd']);
+    let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = digits.parse().ok().map(|number| RulingRef::Number(DisputeNumber(number)));
+    number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
+}
+
+/// The title and the text: the best name given to either, and the others below.
+fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
+    let mut heads = heads.into_iter();
+    let head = heads.next();
+    let text = bodies.into_iter().chain(heads).collect::<Vec<_>>().join("\n\n");
+    let (title, body) = match head {
+        Some(title) => (markdown::fold(&title), text),
+        None => title_of(&text),
+    };
+    if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
+}
+
+/// The first paragraph of a description, and the others.
+fn title_of(description: &str) -> (String, String) {
+    let text = description.trim();
+    let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));
+    (markdown::fold(first), markdown::trim_blank_lines(rest).to_owned())
+}
+
+/// A line is a number, a text with a number, or a range in a text. Zero, fractions and the like are none.
+fn lines(line: &Loose, end: &Loose) -> (Option<u32>, Option<u32>) {
+    let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
+    let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);
+    (Some(line), end.filter(|end| *end > line))
+}
+
+/// 0 to 100, absurd numbers clamped; a number between 0 and 1 is a share of one.
+fn confidence(value: &Loose) -> Option<Confidence> {
+    let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
+    let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
+    Some(Confidence::clamped(percent.round() as i64))
+}
+
+/// The file, the first and the last line that one field tells: a place such as `app.py:12`, a line, or an object.
+fn located(location: &Loose) -> [Loose; 3] {
+    match location {
+        Loose::Text(text) => {
+            let (file, line) =
+                text.trim().rsplit_once(':').filter(|(_, line)| location::lines(line).is_some()).unzip();
+            let line = line.map(|line| Loose::Text(line.to_owned())).unwrap_or_default();
+            [Loose::Text(file.unwrap_or(text.trim()).to_owned()), line, Loose::Nothing]
+        }
+        Loose::Number(_) => [Loose::Nothing, location.clone(), Loose::Nothing],
+        _ => [FILE, LINE, END_LINE].map(|names| location.get(names).clone()),
+    }
+}

@@ -1,0 +1,86 @@
+use std::io::{self, BufRead};
+
+use crate::domain::RulingRef;
+use crate::protocol::replies::reply::{Closing, Walk};
+use crate::protocol::replies::review::answer::ReviewAnswer;
+use crate::protocol::replies::review::draft::Draft;
+use crate::protocol::replies::review::union::Results;
+use crate::protocol::text::json::{ScanState, Scope};
+use crate::protocol::text::location::Paths;
+
+/// Reads a reviewer's answer. Without a nonce any well-formed closing line counts.
+///
+/// All JSON results and all tagged prose count; what is said in both forms counts once. A result directly before the
+/// closing line stands for what precedes it where its number is the one announced (see `union`). Time is linear in the
+/// size of the answer, memory bounded.
+/// Fails only where `input` cannot be read.
+pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
+    parse_of(input, nonce, &Paths::default(), &[])
+}
+
+/// As [`parse`]; paths under review are recognised in prose as they are, blanks in them included, and so are references
+/// to the rulings `shown` that the reviewer was told of. Fails only where `input` cannot be read.
+pub fn parse_of<R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    paths: &Paths,
+    shown: &[RulingRef],
+) -> io::Result<ReviewAnswer> {
+    let mut walk = Walk::with(input, nonce, Scope::Lists);
+    let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);
+    let mut draft = Draft::new(paths, shown);
+    let mut results = Results::new(nonce, |text| parse(text.as_bytes(), None).ok());
+    while let Some(step) = walk.next(draft.mark())? {
+        if step.is_prose() && closing.take(step.text) {
+            draft.close();
+            results.close();
+            continue;
+        }
+        if step.is_prose() && closing.is_form(step.text) {
+            draft.form_ends();
+            continue;
+        }
+        draft.take(&step);
+        match step.json {
+            ScanState::Found(object) => results.take(object, &mut draft),
+            ScanState::Inside => {}
+            ScanState::Outside => results.pass(&step),
+        }
+    }
+    if let Some(object) = walk.end() {
+        results.take(object, &mut draft);
+    }
+    results.leave_out_prompt(&mut draft, closing.number());
+    let mut answer = results.unite(draft, &closing, walk.json.too_large, walk.json.broken);
+    for finding in &mut answer.findings {
+        let named = finding.insists_on.take().map(|ruling| ruling.mark());
+        finding.insists_on = named.and_then(|named| RulingRef::among(&named, shown)).cloned();
+    }
+    if !answer.status.is_complete() {
+        answer.problem = Some(problem(&answer, walk.json.fault, &closing));
+    }
+    Ok(answer)
+}
+
+/// Why an answer cannot be relied on: what the parser met first, else what the answer lacks.
+pub(crate) fn problem(answer: &ReviewAnswer, fault: Option<String>, closing: &Closing<'_>) -> String {
+    let read = match answer.findings.len() {
+        0 => "no finding was read".to_owned(),
+        1 => "1 finding was read".to_owned(),
+        count => format!("{count} findings were read"),
+    };
+    let is_empty = answer.findings.is_empty() && answer.notes.trim().is_empty();
+    let cause = if let Some(fault) = fault {
+        fault
+    } else if answer.truncated {
+        "the answer is too long to be kept".to_owned()
+    } else if let Some(problem) = closing.problem() {
+        if is_empty && answer.verdict.is_none() { format!("the answer is empty, and {problem}") } else { problem }
+    } else if let Some(verdict) = answer.verdict.as_ref().filter(|_| answer.findings.is_empty()) {
+        format!("the verdict `{verdict}` comes without a finding")
+    } else {
+        let announced = closing.number().unwrap_or_default();
+        format!("the closing line announces {announced}")
+    };
+    format!("{cause}; {read}")
+}

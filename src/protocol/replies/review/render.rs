@@ -1,0 +1,41 @@
+//! Findings to the text of a review.
+
+use std::fmt::Write as _;
+
+use crate::domain::RawFinding;
+use crate::protocol::replies::review::reader::parse;
+
+/// Writes findings as a reviewer would: tagged prose with its closing line where that says everything, else JSON with
+/// the nonce.
+///
+/// Read back with [`parse`] it gives the same findings, for those that `parse` itself can give: a title in one line,
+/// lines from 1, ranges that go forward, no blank texts.
+pub fn render(findings: &[RawFinding], nonce: &str) -> String {
+    let prose = prose(findings, nonce);
+    // Whether prose says everything is found out by reading it, not by listing all that it cannot say.
+    let read = parse(prose.as_bytes(), Some(nonce));
+    if read.is_ok_and(|answer| answer.status.is_complete() && answer.findings == findings) {
+        return prose;
+    }
+    let object = serde_json::json!({ "findings": findings, "nonce": nonce });
+    format!("{object:#}\n")
+}
+
+fn prose(findings: &[RawFinding], nonce: &str) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let _ = write!(text, "[{}] ", finding.severity.raw);
+        if let Some(location) = finding.location() {
+            let _ = write!(text, "{location} ");
+        }
+        text.push_str(finding.title.as_written());
+        text.push('\n');
+        for line in finding.body.as_written().lines() {
+            let indent = if line.is_empty() { "" } else { "  " };
+            let _ = writeln!(text, "{indent}{line}");
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "GLEE-REVIEW-END nonce={nonce} findings={}", findings.len());
+    text
+}

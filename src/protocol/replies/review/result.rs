@@ -1,0 +1,225 @@
+//! The JSON forms of a review: a `review_result` with its payload, a list of findings, and what models write instead.
+//!
+//! Besides the two forms of the protocol, findings are read wherever a model puts them: in a list without an object around
+//! it, one object a line, a list for each file, a text that holds the list. What stands in the place of a finding and
+//! cannot be read is remembered, so that such an answer is never complete.
+
+use std::collections::BTreeSet;
+
+use super::answer::ReviewAnswer;
+use super::draft;
+use super::issue::JsonIssue;
+use crate::domain::RawFinding;
+use crate::protocol::text::json::Loose;
+
+/// The most memory that the findings of one document take up.
+const FINDINGS_CAP: usize = 6 << 20;
+
+/// Names of lists of findings.
+const LISTS: &str = "findings issues problems comments violations vulnerabilities defects bugs review_comments";
+
+/// Names of what may stand around a review.
+const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
+
+#[derive(Debug, Default)]
+pub(crate) struct JsonResult {
+    pub(crate) findings: Vec<RawFinding>,
+    /// How many findings there are, also those that are not kept.
+    pub(crate) count: u64,
+    /// Whether something stands in the place of a finding that is none.
+    pub(crate) malformed: bool,
+    /// Whether it is a whole `review_result`.
+    pub(crate) enveloped: bool,
+    pub(crate) verdict: Option<String>,
+    pub(crate) summary: Option<String>,
+    nonces: BTreeSet<String>,
+    /// Whether it has one of the two forms of the protocol, with or without findings.
+    in_form: bool,
+    weight: usize,
+    of_text: Option<OfText>,
+}
+
+/// Reads a review inside a text.
+pub(crate) type OfText = fn(&str) -> Option<ReviewAnswer>;
+
+impl JsonResult {
+    /// The nonce, if it has just one.
+    pub(crate) fn nonce(&self) -> Option<&str> {
+        self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
+    }
+
+    /// Whether the verdict asks for something. A word that is not known to approve does: nothing goes green because
+    /// it could not be read.
+    pub(crate) fn objects(&self) -> bool {
+        self.verdict.as_deref().is_some_and(|verdict| !approves(&plain(verdict)))
+    }
+
+    fn push(&mut self, finding: RawFinding) {
+        self.count += 1;
+        self.weight += draft::weight(&finding);
+        if self.weight <= FINDINGS_CAP {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Takes a text in the place of a list or of a finding: the findings in it, or else the text itself as one.
+    fn take_text(&mut self, text: &str, place: Place) {
+        let word = plain(text);
+        if word.is_empty() || approves(&word) || word == "na" {
+            return;
+        }
+        let inner = self.of_text.and_then(|of_text| of_text(text)).filter(|inner| !inner.findings.is_empty());
+        match (inner, place) {
+            (Some(inner), _) => {
+                self.malformed |= inner.truncated;
+                inner.findings.into_iter().for_each(|finding| self.push(finding));
+            }
+            (None, Place::Item) => {
+                let text = Loose::Text(text.to_owned());
+                let mut issue = JsonIssue::default();
+                issue.push("text", &text);
+                self.push(issue.finding());
+            }
+            (None, Place::List) => self.malformed = true,
+            (None, Place::Top | Place::Wrapped) => {}
+        }
+    }
+}
+
+/// Verdicts that ask for nothing; `approved` is the protocol's, the others are what is said instead.
+const APPROVALS: &str = "approved approve accepted accept pass passed lgtm ok okay clean good looksgood none noissues \
+                         noconcerns nofindings";
+
+fn approves(word: &str) -> bool {
+    APPROVALS.split(' ').any(|approval| approval == word)
+}
+
+/// The letters and digits of a text, in small letters.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Reads a review; `None` if the document is none.
+pub(crate) fn read(text: &str, of_text: OfText) -> Option<JsonResult> {
+    let mut result = JsonResult { of_text: Some(of_text), ..JsonResult::default() };
+    result.take(&serde_json::from_str(text).ok()?, Place::Top, None);
+    (result.in_form || result.count > 0 || result.malformed).then_some(result)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The document, or an item of it.
+    Top,
+    Wrapped,
+    /// In the place of a list of findings.
+    List,
+    /// In the place of a finding.
+    Item,
+}
+
+impl JsonResult {
+    /// Takes the findings of a value; `file` holds for everything inside that names none. Says whether there was a list
+    /// or an object at all.
+    fn take(&mut self, value: &Loose, place: Place, file: Option<&str>) -> bool {
+        match value {
+            Loose::Nothing | Loose::Bool(_) | Loose::Number(_) => {
+                self.malformed |= place == Place::Item;
+                false
+            }
+            Loose::Text(text) => {
+                let known = self.findings.len();
+                self.take_text(text, place);
+                name_file(&mut self.findings[known..], file);
+                false
+            }
+            Loose::List(items) => {
+                // In a list in the place of a finding only objects can be findings.
+                let is_item = place == Place::Item;
+                let inner = match place {
+                    Place::Item => Place::Wrapped,
+                    Place::List => Place::Item,
+                    Place::Top | Place::Wrapped => place,
+                };
+                let known = (self.count, self.malformed);
+                for item in items {
+                    self.take(item, inner, file);
+                }
+                self.malformed |= is_item && known == (self.count, self.malformed);
+                true
+            }
+            Loose::Object(fields) => self.take_object(fields, place, file),
+        }
+    }
+
+    fn take_object(&mut self, fields: &[(String, Loose)], place: Place, file: Option<&str>) -> bool {
+        let known = self.findings.len();
+        let mut issue = JsonIssue::default();
+        let (mut kind, mut verdict, mut nonce) = (&Loose::Nothing, &Loose::Nothing, &Loose::Nothing);
+        let (mut has_list, mut has_payload) = (false, false);
+        for (name, value) in fields {
+            match name.as_str() {
+                "type" => kind = value,
+                "nonce" => nonce = value,
+                "verdict" => verdict = value,
+                "payload" if place != Place::Item => {
+                    let form = std::mem::take(&mut self.in_form);
+                    self.take(value, Place::Wrapped, file);
+                    has_payload = std::mem::replace(&mut self.in_form, form);
+                }
+                name if LISTS.split(' ').any(|list| list == name) => {
+                    has_list |= self.take(value, Place::List, file)
+                }
+                name if WRAPPERS.contains(&name) && place != Place::Item => {
+                    let form = self.in_form;
+                    self.take(value, Place::Wrapped, file);
+                    self.in_form = form;
+                }
+                // Lists of findings by the names of their files.
+                name if place == Place::List && !JsonIssue::knows(name) => {
+                    self.take(value, Place::List, Some(name));
+                }
+                name => issue.push(name, value),
+            }
+        }
+        let word = verdict.word();
+        self.nonces.extend(nonce.word());
+        if place == Place::Wrapped {
+            // Whether it counts is up to what is around it.
+            self.in_form |= has_list || word.is_some();
+        } else if kind.word().as_deref() == Some("review_result") && has_payload {
+            self.in_form = true;
+            self.enveloped = true;
+        } else if place == Place::Top && has_list {
+            self.in_form = true;
+        }
+        let holds_findings = self.findings.len() > known || has_list || has_payload;
+        let is_finding = match place {
+            Place::Item => issue.has_text() || !holds_findings,
+            Place::List => issue.has_text() && !issue.is_log_line(),
+            Place::Top | Place::Wrapped => {
+                issue.has_severity() && issue.has_text() && !holds_findings && !issue.is_log_line()
+            }
+        };
+        name_file(&mut self.findings[known..], issue.file());
+        if is_finding {
+            let mut found = [issue.finding()];
+            name_file(&mut found, file);
+            found.into_iter().for_each(|finding| self.push(finding));
+        } else {
+            name_file(&mut self.findings[known..], file);
+            self.summary = issue.summary().or(self.summary.take());
+        }
+        if word.is_some() {
+            self.verdict = verdict.string();
+        }
+        place != Place::List || self.findings.len() > known
+    }
+}
+
+/// Findings that name no file are about the one around them.
+fn name_file(findings: &mut [RawFinding], file: Option<&str>) {
+    let Some(file) = file else { return };
+    for finding in findings.iter_mut().filter(|finding| finding.file.is_none()) {
+        finding.file = Some(file.to_owned());
+    }
+}

@@ -1,0 +1,136 @@
+//! A JSON value whose shape nobody promised: odd values are no errors, and what is kept of texts has a bound.
+
+use std::{fmt, iter};
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// The most texts that are kept of one value.
+const TEXTS_CAP: usize = 1000;
+
+/// A value of which nobody knows beforehand what it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Loose {
+    #[default]
+    Nothing,
+    Bool(bool),
+    /// A number; beyond 2^53 digits are lost.
+    Number(f64),
+    Text(String),
+    List(Vec<Self>),
+    /// The fields of an object, in their order. Of a repeated field the last one counts.
+    Object(Box<[(String, Self)]>),
+}
+
+impl Loose {
+    /// The fields of an object; of anything else none.
+    pub(crate) fn fields(&self) -> &[(String, Self)] {
+        match self {
+            Self::Object(fields) => fields,
+            _ => &[],
+        }
+    }
+
+    /// The last field that has one of these names.
+    pub(crate) fn get(&self, names: &[&str]) -> &Self {
+        let named = self.fields().iter().rev().find(|(name, _)| names.contains(&name.as_str()));
+        named.map_or(&Self::Nothing, |(_, value)| value)
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
+    }
+
+    /// A string that is not blank.
+    pub(crate) fn string(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+            _ => None,
+        }
+    }
+
+    /// A string or number as it is written.
+    pub(crate) fn text(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// A string or number as a word, without white space around it.
+    pub(crate) fn word(&self) -> Option<String> {
+        self.text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// The strings of a list, or the one string.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        match self {
+            Self::List(items) => items.iter().filter_map(Self::string).take(TEXTS_CAP).collect(),
+            other => other.string().into_iter().collect(),
+        }
+    }
+
+    /// All strings of a value as one, those inside lists and objects included; `None` where there is none.
+    pub(crate) fn joined(&self) -> Option<String> {
+        let mut texts = Vec::new();
+        self.gather(&mut texts);
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    fn gather<'a>(&'a self, texts: &mut Vec<&'a str>) {
+        match self {
+            Self::Text(text) if texts.len() < TEXTS_CAP && !text.trim().is_empty() => texts.push(text),
+            Self::List(items) => items.iter().for_each(|item| item.gather(texts)),
+            other => other.fields().iter().for_each(|(_, value)| value.gather(texts)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Loose {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = Loose;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("any value")
+            }
+
+            fn visit_unit<E>(self) -> Result<Loose, E> {
+                Ok(Loose::Nothing)
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Loose, E> {
+                Ok(Loose::Bool(value))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Loose, E> {
+                Ok(Loose::Number(number))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Loose, E> {
+                Ok(Loose::Number(number as f64))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Loose, E> {
+                Ok(Loose::Number(number as f64))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Loose, E> {
+                Ok(Loose::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose, A::Error> {
+                iter::from_fn(|| list.next_element().transpose()).collect::<Result<_, _>>().map(Loose::List)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
+                iter::from_fn(|| map.next_entry().transpose()).collect::<Result<_, _>>().map(Loose::Object)
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}

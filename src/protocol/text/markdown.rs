@@ -1,0 +1,276 @@
+//! The structure of an answer's prose, line by line: fences, quotes, rules, list markers, headings, tables.
+//!
+//! Only what decides where a finding begins and ends is told apart; this is no renderer. A fence that is never closed
+//! reaches to the end.
+
+/// What a line is, seen from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    Blank,
+    FenceOpen,
+    /// A line inside a fence.
+    Code,
+    FenceClose,
+    Quote,
+    Rule,
+    /// The line under a heading: `====`.
+    Underline,
+    /// The line under a table's header: `|---|:-:|`.
+    Delimiter,
+    Heading,
+    Text,
+}
+
+impl LineKind {
+    /// Whether the line is prose in which a tag or a closing line may stand.
+    pub(crate) fn is_prose(self) -> bool {
+        matches!(self, Self::Text | Self::Heading)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Structure {
+    fence: Option<Fence>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    mark: char,
+    length: usize,
+    indent: usize,
+}
+
+impl Structure {
+    pub(crate) fn in_fence(&self) -> bool {
+        self.fence.is_some()
+    }
+
+    pub(crate) fn classify(&mut self, line: &str) -> LineKind {
+        if let Some(fence) = self.fence {
+            if fence.is_closed_by(line) {
+                self.fence = None;
+                return LineKind::FenceClose;
+            }
+            return LineKind::Code;
+        }
+        let text = line.trim();
+        let indent = indent(line);
+        if text.is_empty() {
+            LineKind::Blank
+        } else if text.starts_with('>') {
+            LineKind::Quote
+        } else if indent < 4 && is_rule(text) {
+            LineKind::Rule
+        } else if text.bytes().all(|byte| byte == b'=') {
+            LineKind::Underline
+        } else if is_delimiter(text) {
+            LineKind::Delimiter
+        } else if let Some(fence) = Fence::opened_by(line) {
+            self.fence = Some(fence);
+            LineKind::FenceOpen
+        } else if indent < 4 && heading(text).is_some() {
+            LineKind::Heading
+        } else {
+            LineKind::Text
+        }
+    }
+}
+
+impl Fence {
+    /// A fence may open behind list markers. The info string of a backtick fence has no backtick: that is inline code.
+    fn opened_by(line: &str) -> Option<Self> {
+        let text = peel(line).rest;
+        let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let info = text.trim_start_matches(mark);
+        let length = text.len() - info.len();
+        let opens = length >= 3 && !(mark == '`' && info.contains('`'));
+        opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
+    }
+
+    /// Its own character, at least as often, nothing else, and not indented as code within the fence.
+    fn is_closed_by(self, line: &str) -> bool {
+        let text = line.trim();
+        text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4
+    }
+}
+
+/// The columns of white space before a line's text; a tab goes to the next multiple of four.
+fn indent(line: &str) -> usize {
+    let blanks = line.chars().take_while(|c| c.is_whitespace());
+    blanks.fold(0, |column, c| if c == '\t' { (column / 4 + 1) * 4 } else { column + 1 })
+}
+
+/// Three or more of one of `-` `*` `_`, with blanks between them at most.
+fn is_rule(text: &str) -> bool {
+    let Some(mark) = text.chars().next().filter(|c| matches!(c, '-' | '*' | '_')) else { return false };
+    text.chars().all(|c| c == mark || c.is_whitespace()) && text.chars().filter(|c| *c == mark).count() >= 3
+}
+
+fn is_delimiter(text: &str) -> bool {
+    text.contains('|')
+        && text.contains('-')
+        && text.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
+}
+
+/// The text of a heading, without its marks.
+fn heading(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches('#');
+    let level = text.len() - rest.len();
+    if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with(char::is_whitespace)) {
+        return None;
+    }
+    // Closing marks stand behind a blank: `## C#` ends with a letter of its own.
+    let open = rest.trim_end().trim_end_matches('#');
+    Some(if open.ends_with(char::is_whitespace) { open } else { rest })
+}
+
+/// A line without what stands before the text of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Peeled<'a> {
+    pub(crate) rest: &'a str,
+    /// Whether a list marker was taken away.
+    pub(crate) listed: bool,
+}
+
+/// Takes list markers (`-` `*` `+` `•`, `1.`, `1)`, in any number) and the marks of a heading off a line.
+pub(crate) fn peel(line: &str) -> Peeled<'_> {
+    let mut peeled = Peeled { rest: line.trim(), listed: false };
+    loop {
+        if let Some(rest) = list_marker(peeled.rest) {
+            peeled = Peeled { rest: rest.trim_start(), listed: true };
+        } else if let Some(rest) = heading(peeled.rest) {
+            peeled.rest = rest.trim();
+        } else {
+            return peeled;
+        }
+    }
+}
+
+/// As [`peel`], and takes emphasis away that begins before a list marker: `**1. [MUST] a whole line in bold**`.
+pub(crate) fn peel_item(line: &str) -> Peeled<'_> {
+    let peeled = peel(line);
+    let inner = peel(peeled.rest.trim_start_matches(['*', '_']));
+    if inner.listed { inner } else { peeled }
+}
+
+/// What follows a list marker and its blank.
+fn list_marker(text: &str) -> Option<&str> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = match digits {
+        0 => text.strip_prefix(['-', '*', '+', '•'])?,
+        1..=9 => text[digits..].strip_prefix(['.', ')'])?,
+        _ => return None,
+    };
+    rest.starts_with(char::is_whitespace).then_some(rest)
+}
+
+/// The first cell of a table row, and the others as written; `None` unless the line begins with a pipe.
+pub(crate) fn table_row(line: &str) -> Option<(&str, &str)> {
+    let mut cells = Cells(Some(line.trim().strip_prefix('|')?));
+    let first = cells.next()?;
+    Some((first.trim(), cells.0.unwrap_or_default()))
+}
+
+/// Cells joined by ` | `, without what separates them in a table.
+pub(crate) fn join_cells(row: &str) -> String {
+    let mut cells: Vec<_> = Cells(Some(row)).map(|cell| cell.trim().replace("\\|", "|")).collect();
+    while cells.pop_if(|cell| cell.is_empty()).is_some() {}
+    cells.join(" | ")
+}
+
+/// Cells between pipes that are not escaped.
+struct Cells<'a>(Option<&'a str>);
+
+impl<'a> Iterator for Cells<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let row = self.0?;
+        let mut escaped = false;
+        let end = row.bytes().position(|byte| {
+            let pipe = byte == b'|' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            pipe
+        });
+        self.0 = end.map(|end| &row[end + 1..]);
+        Some(&row[..end.unwrap_or(row.len())])
+    }
+}
+
+/// Text without emphasis stars and the backticks of inline code, white space folded to single blanks.
+///
+/// A star between two blanks, between two letters or digits, or inside code is no emphasis.
+pub(crate) fn plain(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['`', '*']) {
+        let (before, marked) = rest.split_at(at);
+        shown.push_str(before);
+        let mark = if marked.starts_with('`') { '`' } else { '*' };
+        let behind = marked.trim_start_matches(mark);
+        let run = &marked[..marked.len() - behind.len()];
+        rest = behind;
+        if mark == '*' {
+            let (left, right) = (shown.chars().next_back(), behind.chars().next());
+            if !is_emphasis(left, right) {
+                shown.push_str(run);
+            }
+        } else if let Some(end) = code_end(behind, run) {
+            shown.push_str(&behind[..end]);
+            rest = &behind[end + run.len()..];
+        }
+    }
+    shown.push_str(rest);
+    fold(&shown)
+}
+
+/// Text with its white space folded to single blanks.
+pub(crate) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
+    let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    !(blank(left) && blank(right) || word(left) && word(right))
+}
+
+/// Where the next run of exactly as many backticks begins. Only the next run is looked at, so that many of them take
+/// linear time; a longer or shorter one ends the search.
+fn code_end(text: &str, run: &str) -> Option<usize> {
+    let at = text.find('`')?;
+    let behind = text[at..].trim_start_matches('`');
+    (text.len() - at - behind.len() == run.len()).then_some(at)
+}
+
+/// Lines without the blank ones at both ends and without the indentation they share.
+pub(crate) fn dedent(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let Some(first) = lines.iter().position(|line| !line.is_empty()) else { return String::new() };
+    let last = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(first);
+    let lines = &lines[first..=last];
+    let blanks = |line: &&str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let shared = lines.iter().filter(|line| !line.is_empty()).map(blanks).min().unwrap_or(0);
+    let mut shown = String::with_capacity(text.len());
+    for (number, line) in lines.iter().enumerate() {
+        if number > 0 {
+            shown.push('\n');
+        }
+        shown.push_str(line.get(shared..).unwrap_or_default());
+    }
+    shown
+}
+
+/// Text without the blank lines at both ends.
+pub(crate) fn trim_blank_lines(text: &str) -> &str {
+    let blank = text.len() - text.trim_start().len();
+    let start = text[..blank].rfind('\n').map_or(0, |at| at + 1);
+    text[start..].trim_end()
+}

@@ -1,0 +1,9 @@
+//! Text of agents: clean lines, Markdown, JSON in prose, places, tags, nonces, and what is safe to print.
+
+pub(crate) mod json;
+pub(crate) mod lines;
+pub(crate) mod location;
+pub(crate) mod markdown;
+pub(crate) mod nonce;
+pub mod printable;
+pub(crate) mod tag;

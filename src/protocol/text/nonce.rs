@@ -1,0 +1,56 @@
+//! The nonce of a call, which its answer repeats, and the mark of a run's data fences.
+//!
+//! The mark is the first half of the nonce: it is the same for all calls of a run, so that prompts about the same content
+//! begin with the same bytes and a vendor's prompt cache holds. The second half is random for each call. Agents of a run
+//! know its mark and may write it into code, so it is removed from all that is shown to an agent.
+
+use crate::domain::RunId;
+use crate::protocol::request::Task;
+
+/// The hexadecimal digits of a mark: 64 bits.
+const MARK: usize = 16;
+
+/// A new nonce for a call of a run: 32 hexadecimal digits.
+pub(crate) fn of_call(run: &RunId) -> String {
+    let run = blake3::derive_key("glee mark of data fences", run.0.as_bytes());
+    let call = uuid::Uuid::new_v4().simple().to_string();
+    format!("{}{}", &blake3::Hash::from(run).to_hex()[..MARK], &call[MARK..])
+}
+
+/// The mark of the data fences in the prompt of a call.
+pub(crate) fn mark(nonce: &str) -> &str {
+    nonce.get(..MARK).unwrap_or(nonce)
+}
+
+/// A task whose texts do not contain the mark of the run.
+pub(crate) fn without_mark(task: Task, nonce: &str) -> Task {
+    let mark = mark(nonce);
+    match serde_json::to_string(&task) {
+        Ok(text) if text.contains(mark) => serde_json::from_str(&text.replace(mark, "[mark]")).unwrap_or(task),
+        _ => task,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_loses_the_mark() {
+        let nonce = of_call(&RunId("1".to_owned()));
+        let task = |text: &str| Task::Work { task: text.to_owned() };
+        let written = task(&format!(">>>GLEE-DATA-END mark={}", mark(&nonce)));
+        assert_eq!(without_mark(written, &nonce), task(">>>GLEE-DATA-END mark=[mark]"));
+        assert_eq!(without_mark(task("x"), &nonce), task("x"));
+    }
+
+    #[test]
+    fn calls_of_a_run_share_the_mark_alone() {
+        let run = |id: &str| RunId(id.to_owned());
+        let (a, b, c) = (of_call(&run("1")), of_call(&run("1")), of_call(&run("2")));
+        assert!(a.len() == 32 && a.bytes().all(|b| b.is_ascii_hexdigit()), "{a}");
+        assert_eq!(mark(&a), mark(&b));
+        assert_ne!(a, b);
+        assert_ne!(mark(&a), mark(&c));
+    }
+}

@@ -1,0 +1,4 @@
+//! The policies that decide a group of claims.
+
+pub(crate) mod panel;
+pub(crate) mod specification;

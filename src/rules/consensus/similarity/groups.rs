@@ -1,0 +1,246 @@
+//! Which entries mean the same: by their texts and their places together, at most one entry a reviewer a group.
+//!
+//! A place alone never groups. Pairs are looked for near a finding's lines, and by its rarest terms where that
+//! neighbourhood is large, so the cost stays nearly linear. Groups grow from the most alike pair downwards and join
+//! while the average over all their pairs reaches what their places demand.
+
+use std::ops::Range;
+
+use crate::rules::consensus::claim::{Claim, UNTITLED};
+use crate::rules::consensus::normalise::{NEAR, NormalClaim, PlaceMatch};
+use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
+use crate::rules::parallel;
+
+/// How alike two texts must be, by place. Findings of one place share its names whatever they say, so a shared place
+/// asks for more than texts alone.
+const SAME_LINES: f32 = 0.18;
+const SAME_BLOCK: f32 = 0.22;
+const TEXT_ALONE: f32 = 0.13;
+
+/// The pairs that are looked at for one entry: its whole neighbourhood up to this size, else those with its rarest terms.
+const LOOKS: usize = 256;
+
+/// The pairs that are kept for one entry.
+const KEPT: usize = 32;
+
+/// Two entries and how alike they are, as a multiple of what their place demands.
+struct Pair {
+    likeness: f32,
+    a: u32,
+    b: u32,
+}
+
+pub(crate) fn vectors(claims: &[Claim], entries: &[NormalClaim]) -> Vectors {
+    let texts = entries.iter().map(|entry| {
+        let claim = &claims[entry.claim];
+        let title = claim.title.trim();
+        let (title, description) = (if title == UNTITLED { "" } else { title }, claim.description.as_str());
+        // A title is often the beginning of its text; its words then count once.
+        let begins = description.trim_start().starts_with(title.trim_end_matches(['.', '…', ' ']));
+        if begins { [description, ""] } else { [title, description] }
+    });
+    Vectors::of(&texts.collect::<Vec<_>>())
+}
+
+/// The groups of the entries, by their indices, in the order of their first entries.
+pub(crate) fn by_meaning(entries: &[NormalClaim], vectors: &Vectors) -> Vec<Vec<usize>> {
+    let finder = Finder { entries, vectors, files: files(entries) };
+    let mut pairs = finder.pairs();
+    pairs.sort_unstable_by(|x, y| y.likeness.total_cmp(&x.likeness).then((x.a, x.b).cmp(&(y.a, y.b))));
+    let mut group_of: Vec<u32> = (0..as_u32(entries.len())).collect();
+    let mut groups: Vec<Vec<usize>> = (0..entries.len()).map(|index| vec![index]).collect();
+    for Pair { a, b, .. } in pairs {
+        let (into, from) = (group_of[a as usize] as usize, group_of[b as usize] as usize);
+        if into != from && finder.may_join(&groups[into], &groups[from]) {
+            let moved = std::mem::take(&mut groups[from]);
+            for member in &moved {
+                group_of[*member] = as_u32(into);
+            }
+            groups[into].extend(moved);
+        }
+    }
+    groups.retain(|group| !group.is_empty());
+    for group in &mut groups {
+        group.sort_unstable();
+    }
+    groups.sort_unstable();
+    groups
+}
+
+/// Where the entries of each file stand; those without a file first.
+fn files(entries: &[NormalClaim]) -> Vec<Range<usize>> {
+    let mut files: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    for same in entries.chunk_by(|a, b| a.file == b.file) {
+        files.push(start..start + same.len());
+        start += same.len();
+    }
+    files
+}
+
+struct Finder<'a> {
+    entries: &'a [NormalClaim],
+    vectors: &'a Vectors,
+    files: Vec<Range<usize>>,
+}
+
+impl Finder<'_> {
+    /// All pairs alike enough for their places, at most [`KEPT`] found from each entry.
+    fn pairs(&self) -> Vec<Pair> {
+        let all: Vec<(usize, &Range<usize>)> =
+            self.files.iter().flat_map(|file| file.clone().map(move |index| (index, file))).collect();
+        let found = parallel::parts(&all, |part| {
+            let mut pairs = Vec::new();
+            let mut comparer = self.vectors.comparer();
+            let mut seen_from = vec![usize::MAX; self.entries.len()];
+            for (index, file) in part {
+                comparer.set(*index);
+                let mut found: Vec<(f32, usize)> = Vec::new();
+                self.look_from(*index, file, &mut seen_from, |other| {
+                    let likeness = self.likeness(*index, other, |other| comparer.cosine(other));
+                    found.extend(likeness.map(|likeness| (likeness, other)));
+                });
+                found.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+                found.truncate(KEPT);
+                pairs.extend(found.iter().map(|(likeness, other)| Pair {
+                    likeness: *likeness,
+                    a: as_u32(*index.min(other)),
+                    b: as_u32(*index.max(other)),
+                }));
+            }
+            pairs
+        });
+        let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
+        pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        pairs.dedup_by_key(|pair| (pair.a, pair.b));
+        pairs
+    }
+
+    /// Gives the entries that may mean the same as one. `seen_from` tells for each entry from where it was last seen.
+    fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
+        let entry = &self.entries[index];
+        let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
+        match (entry.file, entry.lines) {
+            (None, _) => scopes[0] = 0..self.entries.len(),
+            (Some(_), None) => scopes = [file.clone(), self.fileless()],
+            (Some(_), Some((_, last))) => {
+                // The earlier of two located entries finds the later one.
+                let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
+                let later = &self.entries[index + 1..file.end];
+                let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
+                scopes[0] = index + 1..index + 1 + end;
+            }
+        }
+        let size: usize = scopes.iter().map(ExactSizeIterator::len).sum();
+        if size <= LOOKS {
+            scopes.into_iter().flatten().for_each(look);
+            return;
+        }
+        let mut left = LOOKS;
+        let mut terms: Vec<u32> = self.vectors.terms(index).iter().map(|(term, _)| *term).collect();
+        terms.sort_by_key(|term| (self.vectors.frequency(*term), *term));
+        // Those that share its rarest terms, the nearest first.
+        for (term, scope) in terms.into_iter().flat_map(|term| scopes.iter().map(move |scope| (term, scope))) {
+            let holders = self.vectors.holders(term);
+            let inside = |at: usize| holders.partition_point(|holder| (*holder as usize) < at);
+            let holders = &holders[inside(scope.start)..inside(scope.end)];
+            let here = holders.partition_point(|holder| (*holder as usize) < index);
+            let near = here.saturating_sub(left)..holders.len().min(here + left);
+            for other in holders[near].iter().map(|holder| *holder as usize) {
+                if left > 0 && std::mem::replace(&mut seen_from[other], index) != index {
+                    left -= 1;
+                    look(other);
+                }
+            }
+            if left == 0 {
+                return;
+            }
+        }
+    }
+
+    fn fileless(&self) -> Range<usize> {
+        match self.files.first() {
+            Some(first) if self.entries[first.start].file.is_none() => first.clone(),
+            _ => 0..0,
+        }
+    }
+
+    /// How alike two entries are, as a multiple of what their place demands; `None` below it.
+    fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Option<f32> {
+        let (x, y) = (&self.entries[a], &self.entries[b]);
+        if x.model == y.model {
+            return None;
+        }
+        let likeness = cosine(b) / self.demanded(a, b)?;
+        (likeness >= 1.0).then_some(likeness)
+    }
+
+    /// What the places of two entries demand of their texts; `None` where no text makes them one.
+    fn demanded(&self, a: usize, b: usize) -> Option<f32> {
+        match self.entries[a].place(&self.entries[b]) {
+            PlaceMatch::Same => Some(SAME_LINES),
+            PlaceMatch::Near | PlaceMatch::Block => Some(SAME_BLOCK),
+            PlaceMatch::Unknown => Some(TEXT_ALONE),
+            PlaceMatch::Apart => None,
+        }
+    }
+
+    fn ratio(&self, a: usize, b: usize) -> f32 {
+        self.demanded(a, b).map_or(0.0, |demanded| self.vectors.cosine(a, b) / demanded)
+    }
+
+    /// Whether two groups share no reviewer and are alike enough on average.
+    fn may_join(&self, a: &[usize], b: &[usize]) -> bool {
+        let model = |index: &usize| self.entries[*index].model;
+        if a.iter().any(|x| b.iter().any(|y| model(x) == model(y))) {
+            return false;
+        }
+        let sum: f32 = a.iter().flat_map(|x| b.iter().map(|y| self.ratio(*x, *y))).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a group has at most one entry a reviewer")]
+        let pairs = (a.len() * b.len()) as f32;
+        sum / pairs >= 1.0
+    }
+}
+
+/// The groups of the specification's phase 1: matching places and similar categories, whatever the texts say.
+pub(crate) fn by_place(entries: &[NormalClaim]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        // Groups that no later entry can reach are done with.
+        open.retain(|group| {
+            groups[*group].iter().any(|member| {
+                let member = &entries[*member];
+                let reach = member.lines.map_or(0, |lines| lines.1.max(member.block.map_or(0, |block| block.1)));
+                member.file == entry.file && entry.lines.is_some_and(|lines| lines.0 <= reach.saturating_add(NEAR))
+            })
+        });
+        let joins = |group: &&usize| {
+            groups[**group]
+                .iter()
+                .all(|member| entries[*member].model != entry.model && matches_place(&entries[*member], entry))
+        };
+        if let Some(group) = open.iter().find(joins).copied() {
+            groups[group].push(index);
+        } else {
+            open.push(groups.len());
+            groups.push(vec![index]);
+        }
+    }
+    groups
+}
+
+/// The three match rules: the same line, within five lines, or the same function; the last two with the same category.
+fn matches_place(a: &NormalClaim, b: &NormalClaim) -> bool {
+    match a.place(b) {
+        PlaceMatch::Same => is_similar(a, b),
+        PlaceMatch::Near | PlaceMatch::Block => a.category == b.category,
+        PlaceMatch::Unknown | PlaceMatch::Apart => false,
+    }
+}
+
+/// Whether two categories may name one issue: `bug` is what any defect is called by somebody who says no more.
+fn is_similar(a: &NormalClaim, b: &NormalClaim) -> bool {
+    use crate::rules::consensus::Category::Bug;
+    a.category == b.category || a.category == Bug || b.category == Bug
+}

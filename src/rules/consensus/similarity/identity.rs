@@ -1,0 +1,367 @@
+//! Whether two findings about the same unchanged code name the same problem.
+//!
+//! A category never decides: two defects of one function often share it. The words have to be alike by the measure that
+//! merges findings, the lines have to be near, and nothing may contradict: another kind of defect, another identifier of
+//! the code, another rule, or the opposite request. Where it is uncertain the answer is no, so that a finding is shown
+//! once more instead of being hidden by a decision about something else.
+
+use std::collections::BTreeSet;
+
+use crate::domain::Anchor;
+use crate::rules::consensus::similarity::vectors::Vectors;
+
+/// Whether two findings mean the same problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Likeness {
+    /// They do; how surely, 0 to 1. 1 is said of equal words alone.
+    Same(f32),
+    /// They may: nothing contradicts it, and the words are not alike enough. Their cosine.
+    Unsure(f32),
+    Different,
+}
+
+impl Likeness {
+    pub fn same(self) -> Option<f32> {
+        match self {
+            Self::Same(likeness) => Some(likeness),
+            Self::Unsure(_) | Self::Different => None,
+        }
+    }
+
+    pub fn unsure(self) -> Option<f32> {
+        match self {
+            Self::Unsure(cosine) => Some(cosine),
+            Self::Same(_) | Self::Different => None,
+        }
+    }
+}
+
+/// How far apart two lines of one block may be for words alone to match.
+pub const NEAR: u32 = 3;
+
+/// The terms from which on a text says enough to be judged by its words alone.
+const LONG: usize = 5;
+
+/// The least cosine of two long texts, and of two short ones that name the same kind of defect. Measured on eight models
+/// that reviewed the same code several times: .2 binds 1 of 1,750 other findings, .25 misses 1% of the same ones.
+const SAME: f32 = 0.21;
+/// The least cosine of two short texts of which one names no kind of defect.
+const SHORT: f32 = 0.5;
+/// The least cosine of two long texts that each name a kind of defect that the other does not, of two that name none in
+/// common, and of two that name other identifiers. Short ones are different then.
+const APART: f32 = 0.3;
+const DISJOINT: f32 = 0.5;
+const OTHER_NAMES: f32 = 0.35;
+
+/// The least cosine of two texts that may mean the same. Measured as `SAME`, one of the findings ruled on: between the two
+/// are the 3 of 103 that `SAME` misses, and 1 of 451 other ones.
+const UNSURE: f32 = 0.1;
+
+/// Kinds of defects, and how the words that name each begin.
+const KINDS: &[&[&str]] = &[
+    &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
+    &["password", "passwd", "credential", "secret", "hardcoded", "hard-coded", "token", "apikey"],
+    &["sql"],
+    &["shell", "subprocess", "os.system", "command"],
+    &["eval", "exec"],
+    &["pickle", "deseriali", "unmarshal", "yaml.load"],
+    &["traversal", "symlink", "zip-slip"],
+    &["xss", "escap", "cross-site"],
+    &["csrf"],
+    &["ssrf"],
+    &["redirect"],
+    &["tls", "ssl", "certificate"],
+    &["cipher", "encrypt", "decrypt", "aes", "nonce", "salt"],
+    &["random", "entropy", "seed"],
+    &["timing", "constant-time"],
+    &["authenti", "authoriz", "authoris", "permission", "privilege"],
+    &["race", "racing", "deadlock", "lock", "mutex", "thread", "concurren", "atomic", "toctou"],
+    &["leak", "unclosed", "close", "closed", "handle"],
+    &["null", "none", "nil", "undefined", "npe", "nullpointer"],
+    &["overflow", "underflow", "truncat"],
+    &["off-by-one", "bound", "index", "indexerror", "out-of-range"],
+    &["zero", "zerodivision", "division", "divide"],
+    &["timeout", "hang", "unbounded", "infinite"],
+    &["retry", "retries", "backoff"],
+    &["encoding", "utf", "unicode", "charset"],
+    &["timezone", "utc", "dst", "naive"],
+    &["performance", "quadratic", "slow", "n+1"],
+    &["mutable", "default-argument"],
+    &["iterating", "iteration"],
+    &["swallow", "except", "exception", "catch"],
+    &["garbage", "garbage-collected", "dangling"],
+    &["logging", "logged", "logs"],
+    &["test", "untested", "coverage"],
+    &["rename", "naming", "typo", "misspel", "docstring", "comment", "documentation"],
+    &["float", "rounding", "precision"],
+    &["unused", "dead", "unreachable"],
+    &["cache", "cached", "lru_cache", "memoiz"],
+];
+
+/// The cosine from which on two texts say the same but for a negation that only one of them has.
+const BUT_FOR_A_NEGATION: f32 = 0.95;
+const NEGATIONS: &[&str] =
+    &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
+
+/// Words that ask to take something away, and words that say it is missing.
+const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous", "remove", "drop", "overkill"];
+const TOO_LITTLE: &[&str] =
+    &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
+
+/// Words of code that texts use as plain English.
+const PLAIN: &[&str] = &[
+    "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from", "with", "use",
+    "new", "this", "self", "try", "while", "none", "null", "true", "false", "the", "get", "set", "public",
+    "private", "static", "void", "async", "await", "function", "func", "match", "case", "break", "continue",
+    "raise", "throw", "except", "catch", "finally", "pass", "yield", "string", "int", "str", "float", "bool",
+    "open", "close", "read", "write", "data", "value", "type", "print", "list", "dict",
+];
+
+/// The names of code in a title, sorted: those that `code` has as identifiers of their own.
+pub fn names(title: &str, code: &str) -> Vec<String> {
+    let known: BTreeSet<&str> = identifiers(code).collect();
+    names_among(title, |word| known.contains(word))
+}
+
+/// The identifiers of some code, as often as they occur.
+pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !is_part(c)).filter(|word| word.len() >= 3)
+}
+
+/// The names of code in a title, sorted, of which `is_known` tells what the code has.
+pub fn names_among(title: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
+    let named = title.split(|c: char| !is_part(c)).filter(|word| is_known(word));
+    let named: BTreeSet<&str> = named.filter(|word| !PLAIN.contains(&word.to_lowercase().as_str())).collect();
+    named.into_iter().filter(|word| !word.chars().all(|c| c.is_ascii_digit())).map(str::to_owned).collect()
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Findings and rulings about one file, read once for any number of comparisons. A word that many of them have says less
+/// than one that few have.
+pub struct Wordings<'a> {
+    profiles: Vec<Profile<'a>>,
+    vectors: Vectors,
+}
+
+/// An anchor with what its words say.
+struct Profile<'a> {
+    anchor: &'a Anchor,
+    /// The kinds of defects that it names, one bit each.
+    kinds: u64,
+    asks_for_less: bool,
+    asks_for_more: bool,
+    negates: bool,
+}
+
+impl<'a> Wordings<'a> {
+    pub fn of(anchors: impl IntoIterator<Item = &'a Anchor>) -> Self {
+        let profiles: Vec<Profile<'a>> = anchors.into_iter().map(Profile::of).collect();
+        let texts: Vec<[&str; 2]> = profiles.iter().map(|profile| [profile.anchor.text.as_str(), ""]).collect();
+        Self { vectors: Vectors::of(&texts), profiles }
+    }
+
+    /// Whether the anchors with two indexes mean the same problem. `distance` is that between their lines, if both are
+    /// known.
+    pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
+        let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
+        if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
+            return Likeness::Different;
+        }
+        let (rule, other_rule) = (specific(ours.anchor), specific(theirs.anchor));
+        if ours.anchor.text == theirs.anchor.text && !ours.anchor.text.is_empty() {
+            // Equal words at two lines are two places of one kind of defect.
+            let same_place = distance.is_none_or(|distance| distance <= if rule.is_some() { 0 } else { NEAR });
+            return if same_place { Likeness::Same(1.0) } else { Likeness::Different };
+        }
+        if distance.is_some_and(|distance| distance > NEAR) {
+            return Likeness::Different;
+        }
+        let same_rule = rule.is_some() && rule == other_rule && distance == Some(0);
+        let is_long = [a, b].iter().all(|text| self.vectors.terms(*text).len() >= LONG);
+        let cosine = self.vectors.cosine(a, b);
+        if ours.negates != theirs.negates && cosine >= BUT_FOR_A_NEGATION {
+            return Likeness::Different;
+        }
+        match ours.demanded(theirs, is_long, same_rule) {
+            Some(demanded) if cosine >= demanded => Likeness::Same(cosine.min(0.999)),
+            Some(_) if cosine >= UNSURE => Likeness::Unsure(cosine),
+            Some(_) | None => Likeness::Different,
+        }
+    }
+
+    /// How much the words of two anchors in different code are alike, 0 to 1; `None` where they ask for opposites or name
+    /// other rules.
+    pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
+        let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
+        let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
+        (!contradict).then(|| self.vectors.cosine(a, b))
+    }
+}
+
+impl<'a> Profile<'a> {
+    fn of(anchor: &'a Anchor) -> Self {
+        let says = |words: &[&str]| anchor.text.split(' ').any(|word| words.contains(&word));
+        let (asks_for_less, asks_for_more) = (says(TOO_MUCH), says(TOO_LITTLE));
+        Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
+    }
+
+    /// The cosine from which on two texts mean the same; `None` where nothing that they have in common is enough.
+    fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
+        let (ours, theirs) = (self.kinds, other.kinds);
+        let (names, other_names) = (&self.anchor.names, &other.anchor.names);
+        let contradictions = [
+            (ours & !theirs != 0 && theirs & !ours != 0, APART),
+            (ours != 0 && theirs != 0 && ours & theirs == 0, DISJOINT),
+            (
+                !names.is_empty()
+                    && !other_names.is_empty()
+                    && names.iter().all(|name| !other_names.contains(name)),
+                OTHER_NAMES,
+            ),
+        ];
+        let contradictions = contradictions.into_iter().filter_map(|(holds, demanded)| holds.then_some(demanded));
+        let least = if is_long || same_rule || ours & theirs != 0 { SAME } else { SHORT };
+        let demanded = contradictions.clone().fold(least, f32::max);
+        (is_long || contradictions.count() == 0).then_some(demanded)
+    }
+
+    fn asks_the_opposite(&self, other: &Self) -> bool {
+        let is_more = |profile: &Self| profile.asks_for_more && !profile.asks_for_less;
+        let is_less = |profile: &Self| profile.asks_for_less && !profile.asks_for_more;
+        is_less(self) && is_more(other) || is_less(other) && is_more(self)
+    }
+
+    fn names_another_rule(&self, other: &Self) -> bool {
+        matches!((specific(self.anchor), specific(other.anchor)), (Some(a), Some(b)) if a != b)
+    }
+}
+
+/// The rule of a finding, where it is an identifier and not a word such as `security`.
+fn specific(anchor: &Anchor) -> Option<&str> {
+    let is_identifier =
+        |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));
+    anchor.rule.as_deref().filter(|rule| is_identifier(rule))
+}
+
+/// The kinds of defects that a title names, one bit each.
+fn kinds(title: &str) -> u64 {
+    let lower = title.to_lowercase();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<&str> = lower.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    let begins = |stem: &str| {
+        let mut parts = stem.split(['-', '.', '+']);
+        let first = parts.next().unwrap_or_default();
+        let rest: Vec<&str> = parts.collect();
+        words.iter().enumerate().any(|(at, word)| {
+            let whole = stem.len() <= 4 && !rest.is_empty() || first.len() <= 3;
+            let starts = if whole { *word == first } else { word.starts_with(first) };
+            let next = &words[at + 1..];
+            starts && rest.iter().enumerate().all(|(index, part)| next.get(index) == Some(part))
+        })
+    };
+    let named = KINDS.iter().enumerate().filter(|(_, stems)| stems.iter().any(|stem| begins(stem)));
+    named.fold(0, |kinds, (kind, _)| kinds | (1 << kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As within a file where nothing else was found.
+    fn likeness(a: &Anchor, b: &Anchor) -> Option<f32> {
+        let distance = a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b));
+        Wordings::of([a, b]).compare(0, 1, distance).same().filter(|_| a.file == b.file && a.block == b.block)
+    }
+
+    const CODE: &str = "def login(user, password):\n    digest = md5(password + ADMIN_KEY)\n    rows = db.run(query(user))\n    \
+                        token = cache[user]\n    return rows[0].digest == digest\n";
+
+    fn anchor(offset: u32, rule: Option<&str>, title: &str) -> Anchor {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let words: Vec<String> =
+            title.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        Anchor {
+            file: "a.py".into(),
+            block: "b".into(),
+            category: "security".into(),
+            text: words.join(" "),
+            offset: Some(offset),
+            rule: rule.map(str::to_owned),
+            names: names(title, CODE),
+        }
+    }
+
+    #[test]
+    fn other_words_for_one_problem_match() {
+        let rows = [
+            ("Weak hash used for the key", "Use a strong hash for the key"),
+            ("Replace the weak hash", "Weak MD5 hash"),
+            ("MD5 is a weak hash", "Weak hash: md5 is broken"),
+            ("SQL injection through `user`", "Possible SQL injection: `user` is not escaped"),
+            ("Deleting from `cache` while iterating it", "`cache` is modified while iterating"),
+            ("The digest comparison is not constant-time", "Timing attack: digest comparison is not constant-time"),
+            ("`rows[0]` fails for an empty result", "`rows[0]` on an empty result raises IndexError"),
+            ("Unbounded cache grows without limit", "The cache grows without an upper limit"),
+        ];
+        let mut missed = Vec::new();
+        for (a, b) in rows {
+            for (a, b) in [(a, b), (b, a), (a, a)] {
+                if likeness(&anchor(1, None, a), &anchor(2, None, b)).is_none() {
+                    missed.push((a, b));
+                }
+            }
+        }
+        assert!(missed.is_empty(), "{missed:#?}");
+    }
+
+    #[test]
+    fn another_problem_of_the_same_function_and_category_does_not() {
+        let rows = [
+            ("Weak hash used for the key", "Hardcoded admin password lets anybody in"),
+            ("Weak hash used for the key", "Weak password used for the key"),
+            ("SQL injection in the query for user", "Command injection in the query for user"),
+            ("SQL injection through `user`", "SQL injection through `password`"),
+            ("SQL injection through user", "SQL injection through token"),
+            ("The digest comparison is not constant-time", "The digest is not salted"),
+            ("Remove the redundant lock around the cache", "Add the missing lock around the cache"),
+            ("Token is never checked for expiry", "Token is written to the log"),
+            ("Replace the weak hash", "Handle the empty result"),
+            ("No limit on login attempts", "No check of login attempts' origin"),
+            ("The index is not validated", "The certificate is not validated"),
+            ("Security issue", "Another security matter altogether"),
+            ("", "Weak hash"),
+        ];
+        let mut wrong = Vec::new();
+        for (a, b) in rows {
+            for rule in [None, Some("security")] {
+                let (a, b) = (anchor(1, rule, a), anchor(1, rule, b));
+                wrong.extend(likeness(&a, &b).or(likeness(&b, &a)).map(|likeness| (a.text, b.text, likeness)));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn place_rule_and_block_count() {
+        let a = anchor(1, Some("py/weak-hash"), "Weak hash");
+        assert_eq!(likeness(&a, &a), Some(1.0));
+        let rows = [
+            ("the same rule at another line", anchor(2, Some("py/weak-hash"), "Weak hash"), false),
+            ("another rule", anchor(1, Some("py/weak-digest"), "Weak hash"), false),
+            ("no rule", anchor(1, None, "Weak hash"), true),
+            ("no rule, near", anchor(2, None, "A weak hash is used"), true),
+            ("no rule, far", anchor(9, None, "A weak hash is used"), false),
+            ("another block", Anchor { block: "c".into(), ..a.clone() }, false),
+            ("another file", Anchor { file: "b.py".into(), ..a.clone() }, false),
+            ("recorded without an offset", Anchor { offset: None, rule: None, names: vec![], ..a.clone() }, true),
+            ("the rule with a title of another kind", anchor(1, Some("py/weak-hash"), "Hardcoded password"), false),
+        ];
+        for (what, b, expected) in rows {
+            assert_eq!(likeness(&a, &b).is_some(), expected, "{what}");
+            assert_eq!(likeness(&b, &a).is_some(), expected, "{what}");
+        }
+    }
+}

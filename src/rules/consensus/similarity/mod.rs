@@ -1,0 +1,6 @@
+//! Which findings mean the same: vectors over their words, phrases, groups, identity.
+
+pub(crate) mod groups;
+pub mod identity;
+pub(crate) mod phrases;
+pub(crate) mod vectors;

@@ -1,0 +1,52 @@
+//! Finding any of many phrases in a text in one pass, in whatever letter case.
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
+
+/// Phrases to look for, written in lower case.
+pub(crate) struct Phrases(AhoCorasick);
+
+impl Phrases {
+    /// Phrases with commas between them.
+    pub(crate) fn of(phrases: &str) -> Self {
+        let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases.split(", "));
+        Self(built.expect("a few short phrases"))
+    }
+
+    /// Whether any of them stands anywhere in the text.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// Whether any of them is a whole word of the text.
+    pub(crate) fn are_words_of(&self, text: &str) -> bool {
+        let goes_on = |at: usize| text[at..].starts_with(|c: char| c.is_alphanumeric());
+        self.beginnings(text).any(|found| !goes_on(found.end()))
+    }
+
+    /// Whether any of them begins a word of the text.
+    pub(crate) fn begin_a_word(&self, text: &str) -> bool {
+        self.beginnings(text).next().is_some()
+    }
+
+    /// Where they stand at the beginning of a word.
+    fn beginnings<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match> + 'a {
+        let is_inside = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric());
+        self.0.find_overlapping_iter(text).filter(move |found| !is_inside(found.start()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_list_that_begins_a_word() {
+        let begins = |text| ["secur", "injection", "test"].map(|phrase| Phrases::of(phrase).begin_a_word(text));
+        assert_eq!(begins("A Test of SECURITY"), [true, false, true]);
+        assert_eq!(begins("insecure: latest injection"), [false, true, false]);
+        let phrases = Phrases::of("secur, injection, test");
+        assert!(!phrases.begin_a_word("latest"));
+        assert!(phrases.are_in("latest"));
+        assert!(phrases.are_words_of("a test.") && !phrases.are_words_of("tests, security"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Findings that ask to undo what an earlier round asked for.
+//!
+//! A reversal is never handed to the coder: both sides are right by their own lights, so it is decided as a dispute.
+
+use std::collections::BTreeSet;
+
+/// Words that ask to take something back.
+const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessary, redundant, needless, overkill, \
+                          instead of, go back, switch back, change back, put back, should not, shouldn't, do not, \
+                          don't";
+
+/// What the coder changed for an earlier finding at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineEdit {
+    pub file: String,
+    pub removed: Vec<String>,
+    /// The lines put in, with their numbers in the file after the edit.
+    pub added: Vec<(u32, String)>,
+}
+
+/// Whether a finding at `file:line`, saying `text` (title, body and suggestion), asks to undo `edit`.
+///
+/// Two signs count: its text carries a line of code that the edit took out; or it stands on a line that the edit put
+/// in, names something that only the new code has, and uses a word of taking back.
+pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
+    if file != edit.file {
+        return false;
+    }
+    let near = |(first, last): (u32, u32)| {
+        edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))
+    };
+    if !lines.is_some_and(near) {
+        return false;
+    }
+    let folded = fold(text);
+    let puts_back = edit.removed.iter().map(|line| fold(line)).any(|line| {
+        identifiers(&line).len() >= 2
+            && folded.contains(&line)
+            && !edit.added.iter().any(|(_, new)| fold(new) == line)
+    });
+    if puts_back {
+        return true;
+    }
+    let lower = folded.to_lowercase();
+    if !UNDO_WORDS.split(", ").any(|word| lower.contains(word)) {
+        return false;
+    }
+    let old: BTreeSet<String> = edit.removed.iter().flat_map(|line| identifiers(line)).collect();
+    let new: BTreeSet<String> = edit.added.iter().flat_map(|(_, line)| identifiers(line)).collect();
+    let named = identifiers(text);
+    new.difference(&old).any(|word| named.contains(word))
+}
+
+fn fold(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The identifiers of a text, three characters or more.
+fn identifiers(text: &str) -> BTreeSet<String> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.chars().count() >= 3 && !word.chars().all(|c| c.is_ascii_digit()))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit() -> LineEdit {
+        LineEdit {
+            file: "a.py".into(),
+            removed: vec!["    digest = hashlib.md5(data)".into()],
+            added: vec![(12, "    digest = hashlib.sha256(data)".into())],
+        }
+    }
+
+    #[test]
+    fn the_table_of_reversals() {
+        let rows = [
+            ("a.py", Some((12, 12)), "Use `digest = hashlib.md5(data)`: the cache key need not be long", true),
+            ("a.py", Some((12, 12)), "Remove sha256, it is too slow here", true),
+            ("a.py", Some((12, 12)), "Remove the trailing blank", false),
+            ("a.py", Some((12, 12)), "sha256 output is not compared in constant time", false),
+            ("a.py", Some((40, 41)), "Remove sha256, it is too slow here", false),
+            ("b.py", Some((12, 12)), "Remove sha256, it is too slow here", false),
+            ("a.py", None, "Remove sha256, it is too slow here", false),
+        ];
+        for (file, lines, text, expected) in rows {
+            assert_eq!(reverses(file, lines, text, &edit()), expected, "{file} {lines:?} {text}");
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The four rules by which three voters decide: majority, tie, the three-way split, and MERGE counted as KEEP.
+//!
+//! Source: the arbiter's selection rules, both versions. A decision depends on nothing but the three votes, the type of
+//! the conflict and the lists in [`VoteLists`]; a missing vote counts as KEEP, but is never a voice to protect.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::words;
+
+words!(VoteAction, FlagReason, Voter);
+
+/// What a voter wants done with a tuple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum VoteAction {
+    /// Leave it as it is.
+    Keep,
+    Drop,
+    Flip,
+    /// Leave it, marked as uncertain.
+    Flag,
+    /// Unite it with another one: counts as KEEP, and is never an outcome.
+    Merge,
+}
+
+impl VoteAction {
+    /// The action it counts as (rule 4).
+    fn adopted(self) -> Self {
+        if self == Self::Merge { Self::Keep } else { self }
+    }
+}
+
+/// One of the three voters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Voter {
+    A,
+    B,
+    /// The third: the one who sees overlaps, whom the default priority protects.
+    C,
+}
+
+impl Voter {
+    /// All three, in the order in which they are read.
+    pub const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
+}
+
+/// A vote that was cast; `V` is what a FLIP would set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vote<'a, V> {
+    pub action: VoteAction,
+    /// Why, as one of the known codes or any other word.
+    pub reason: Option<Cow<'a, str>>,
+    /// The value that a FLIP sets; FLIPs to two values are two wishes.
+    pub new_value: Option<V>,
+}
+
+/// The version of the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Version {
+    /// No protected minority, no justified DROP, one reason for every flag.
+    V1,
+    #[default]
+    V2,
+}
+
+/// Why the rules themselves flag a tuple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FlagReason {
+    /// The one vote outside the majority is of the voter whom the conflict's type concerns.
+    FacetMinoritySignal,
+    /// No two agree, and one of them is uncertain already.
+    PolarityUncertain,
+    /// FLIP, DROP and KEEP without a reason that decides.
+    TieUnresolved,
+    /// Either of the last two, where two tuples overlap.
+    RedundantRefUncertain,
+}
+
+/// The type of conflict in which one finding's place contains another's.
+pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VoteLists {
+    /// `_FACET_PRIORITY`: for a type of conflict, the voters whose lone voice is not outvoted.
+    pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
+    /// `_STRUCTURAL_REASON_CODES`: reasons for which a FLIP wins a three-way split. Upper case.
+    pub structural: BTreeSet<String>,
+    /// `_DROP_JUSTIFIED`: reasons for which a DROP wins one without such a FLIP. Upper case.
+    pub drop_justified: BTreeSet<String>,
+}
+
+impl Default for VoteLists {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            facet_priority: [GRANULARITY_OVERLAP, "REDUNDANT_UPPER_REF"]
+                .map(|conflict| (conflict.to_owned(), BTreeSet::from([Voter::C])))
+                .into(),
+            structural: words(&["NEGATION_SCOPE", "CONTRAST_CLAUSE", "STRUCTURAL_INCONSISTENT"]),
+            drop_justified: words(&["WEAK_EVIDENCE", "REDUNDANT_UPPER_REF"]),
+        }
+    }
+}
+
+/// What the votes come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VoteDecision<'a, V> {
+    /// KEEP, DROP, FLIP or FLAG.
+    pub action: VoteAction,
+    /// Why the rules flag it; nothing where the voters did, by majority.
+    pub reason: Option<FlagReason>,
+    /// What a FLIP sets: the value of those who won, from the first who gave one.
+    pub new_value: Option<&'a V>,
+    /// The reason code that decided a three-way split, as written.
+    pub deciding_code: Option<&'a str>,
+    /// The number of the rule that decided: 1, 2 or 3.
+    pub rule: u8,
+}
+
+/// Decides a tuple by the votes of A, B and C.
+pub fn decide<'a, V: PartialEq>(
+    votes: [Option<&'a Vote<'_, V>>; 3],
+    conflict: Option<&str>,
+    version: Version,
+    lists: &VoteLists,
+) -> VoteDecision<'a, V> {
+    let wishes = wishes(votes);
+    let is_given = |code: &str, codes: &BTreeSet<String>| codes.contains(&code.trim().to_uppercase());
+    let code_of = |action: VoteAction, codes: &BTreeSet<String>| {
+        let own = votes.into_iter().flatten().filter(|vote| vote.action == action);
+        own.filter_map(|vote| vote.reason.as_deref()).find(|code| is_given(code, codes))
+    };
+    let flagged = |reason, rule| (VoteAction::Flag, Some(reason), None, rule);
+    let (action, reason, deciding_code, rule) = match majority(wishes) {
+        Some(((action, _), outvoted)) => {
+            let protected = version == Version::V2
+                && outvoted
+                    .is_some_and(|lone| votes[lone].is_some() && is_preferred(Voter::ALL[lone], conflict, lists));
+            if protected { flagged(FlagReason::FacetMinoritySignal, 1) } else { (action, None, None, 1) }
+        }
+        None if !is_split(wishes) => flagged(flag(FlagReason::PolarityUncertain, conflict, version), 2),
+        None => {
+            if let Some(code) = code_of(VoteAction::Flip, &lists.structural) {
+                (VoteAction::Flip, None, Some(code), 3)
+            } else if version == Version::V2
+                && let Some(code) = code_of(VoteAction::Drop, &lists.drop_justified)
+            {
+                (VoteAction::Drop, None, Some(code), 3)
+            } else {
+                flagged(flag(FlagReason::TieUnresolved, conflict, version), 3)
+            }
+        }
+    };
+    let new_value = match majority(wishes) {
+        _ if action != VoteAction::Flip => None,
+        Some(((_, Some(value)), _)) => Some(value),
+        _ => {
+            let mut flips = votes.into_iter().flatten().filter(|vote| vote.action == VoteAction::Flip);
+            flips.find_map(|vote| vote.new_value.as_ref())
+        }
+    };
+    VoteDecision { action, reason, new_value, deciding_code, rule }
+}
+
+/// What a vote comes to: the action it counts as and, where FLIPs name more than one value, the value.
+type Wish<'a, V> = (VoteAction, Option<&'a V>);
+
+/// The wishes of three votes. A FLIP without a value agrees with any one, but settles nothing between two.
+fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
+    let value = |vote: Option<&'a Vote<'_, V>>| {
+        vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())
+    };
+    let mut values = votes.into_iter().filter_map(value);
+    let first = values.next();
+    let differ = values.any(|value| Some(value) != first);
+    votes.map(|vote| {
+        let action = vote.map_or(VoteAction::Keep, |vote| vote.action.adopted());
+        (action, if differ { value(vote) } else { None })
+    })
+}
+
+/// Whether the three are one FLIP, one DROP and one KEEP.
+fn is_split<V>(wishes: [Wish<'_, V>; 3]) -> bool {
+    [VoteAction::Flip, VoteAction::Drop, VoteAction::Keep]
+        .iter()
+        .all(|action| wishes.iter().any(|(wish, _)| wish == action))
+}
+
+/// The wish of two or three, and the index of the one vote outside it.
+fn majority<'a, V: PartialEq>([a, b, c]: [Wish<'a, V>; 3]) -> Option<(Wish<'a, V>, Option<usize>)> {
+    if a == b {
+        Some((a, (c != a).then_some(2)))
+    } else if a == c {
+        Some((a, Some(1)))
+    } else if b == c {
+        Some((b, Some(0)))
+    } else {
+        None
+    }
+}
+
+fn is_preferred(voter: Voter, conflict: Option<&str>, lists: &VoteLists) -> bool {
+    conflict.and_then(|conflict| lists.facet_priority.get(conflict)).is_some_and(|set| set.contains(&voter))
+}
+
+fn flag(otherwise: FlagReason, conflict: Option<&str>, version: Version) -> FlagReason {
+    match version {
+        Version::V1 => FlagReason::PolarityUncertain,
+        Version::V2 if conflict == Some(GRANULARITY_OVERLAP) => FlagReason::RedundantRefUncertain,
+        Version::V2 => otherwise,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads `KEEP`, `FLIP:REASON`, `FLIP:=value`; `-` is a missing vote.
+    fn vote(text: &str) -> Option<Vote<'_, String>> {
+        let (action, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (reason, value) = rest.split_once('=').unwrap_or((rest, ""));
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        (text != "-").then(|| Vote {
+            action: VoteAction::parse(action).expect("an action"),
+            reason: given(reason).map(Cow::Owned),
+            new_value: given(value),
+        })
+    }
+
+    fn shown(votes: &str, conflict: Option<&str>, version: Version) -> String {
+        let votes: Vec<_> = votes.split_whitespace().map(vote).collect();
+        let [a, b, c] = votes.as_slice() else { panic!("three votes: {votes:?}") };
+        let decision = decide([a.as_ref(), b.as_ref(), c.as_ref()], conflict, version, &VoteLists::default());
+        let mut text = format!("{} by {}", decision.action.as_str(), decision.rule);
+        if let Some(reason) = decision.reason {
+            text = format!("{text} {reason}");
+        }
+        if let Some(value) = decision.new_value {
+            text = format!("{text} ={value}");
+        }
+        text
+    }
+
+    const OVERLAP: Option<&str> = Some(GRANULARITY_OVERLAP);
+    const UPPER: Option<&str> = Some("REDUNDANT_UPPER_REF");
+
+    #[test]
+    fn the_tables_of_the_specification() {
+        let rows = [
+            // Rule 1
+            ("DROP DROP KEEP", None, "DROP by 1", "DROP by 1"),
+            ("KEEP KEEP KEEP", OVERLAP, "KEEP by 1", "KEEP by 1"),
+            ("FLIP FLIP KEEP", None, "FLIP by 1", "FLIP by 1"),
+            ("DROP DROP FLIP", None, "DROP by 1", "DROP by 1"),
+            ("DROP DROP KEEP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "DROP by 1"),
+            ("DROP DROP KEEP", UPPER, "FLAG by 1 FACET_MINORITY_SIGNAL", "DROP by 1"),
+            ("DROP KEEP DROP", OVERLAP, "DROP by 1", "DROP by 1"),
+            ("KEEP DROP DROP", OVERLAP, "DROP by 1", "DROP by 1"),
+            ("DROP DROP KEEP", Some("redundant_upper_ref"), "DROP by 1", "DROP by 1"),
+            ("FLAG FLAG DROP", None, "FLAG by 1", "FLAG by 1"),
+            ("FLAG FLAG DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLAG by 1"),
+            // A missing vote is KEEP, but no voice
+            ("DROP DROP -", OVERLAP, "DROP by 1", "DROP by 1"),
+            ("DROP - -", OVERLAP, "KEEP by 1", "KEEP by 1"),
+            ("- - DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "KEEP by 1"),
+            ("- - -", None, "KEEP by 1", "KEEP by 1"),
+            ("FLIP:NEGATION_SCOPE DROP -", None, "FLIP by 3", "FLIP by 3"),
+            // Rule 2
+            ("FLAG DROP KEEP", None, "FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
+            ("FLIP DROP FLAG", OVERLAP, "FLAG by 2 REDUNDANT_REF_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
+            ("FLIP FLAG KEEP", UPPER, "FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
+            // Rule 3
+            ("FLIP DROP KEEP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("FLIP DROP KEEP", OVERLAP, "FLAG by 3 REDUNDANT_REF_UNCERTAIN", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("FLIP:CONTRAST_CLAUSE DROP:WEAK_EVIDENCE KEEP", None, "FLIP by 3", "FLIP by 3"),
+            ("FLIP:STRUCTURAL_INCONSISTENT DROP KEEP", OVERLAP, "FLIP by 3", "FLIP by 3"),
+            ("FLIP:other DROP:WEAK_EVIDENCE KEEP", None, "DROP by 3", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("DROP:redundant_upper_ref FLIP KEEP", None, "DROP by 3", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("DROP:NEGATION_SCOPE FLIP KEEP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            ("KEEP:WEAK_EVIDENCE FLIP DROP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            // Rule 4
+            ("MERGE MERGE DROP", None, "KEEP by 1", "KEEP by 1"),
+            ("MERGE KEEP DROP", None, "KEEP by 1", "KEEP by 1"),
+            ("FLIP DROP MERGE", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            // What a FLIP sets
+            ("FLIP FLIP:=b KEEP", None, "FLIP by 1 =b", "FLIP by 1 =b"),
+            ("DROP FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
+            ("DROP DROP FLIP:=c", None, "DROP by 1", "DROP by 1"),
+        ];
+        for (votes, conflict, v2, v1) in rows {
+            assert_eq!(shown(votes, conflict, Version::V2), v2, "{votes} {conflict:?} v2");
+            assert_eq!(shown(votes, conflict, Version::V1), v1, "{votes} {conflict:?} v1");
+        }
+    }
+
+    #[test]
+    fn spec_10_flips_to_different_values_do_not_agree() {
+        let (polarity, v1) = ("FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN");
+        let rows = [
+            ("KEEP:=a FLIP:=b FLIP:=c", None, polarity, v1),
+            ("FLIP:=b FLIP:=c DROP", OVERLAP, "FLAG by 2 REDUNDANT_REF_UNCERTAIN", v1),
+            ("FLIP:=a FLIP:=b FLIP:=c", None, polarity, v1),
+            ("FLIP:=a FLIP FLIP:=c", None, polarity, v1),
+            ("FLIP:NEGATION_SCOPE=a FLIP:=b KEEP", None, polarity, v1),
+            ("FLIP:=a FLIP:=b FLIP:=a", None, "FLIP by 1 =a", "FLIP by 1 =a"),
+            ("FLIP:=a FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
+            ("FLIP:=a FLIP:=a FLIP:=b", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLIP by 1 =a"),
+            ("FLIP:=a FLIP KEEP", None, "FLIP by 1 =a", "FLIP by 1 =a"),
+        ];
+        for (votes, conflict, v2, v1) in rows {
+            assert_eq!(shown(votes, conflict, Version::V2), v2, "{votes} {conflict:?} v2");
+            assert_eq!(shown(votes, conflict, Version::V1), v1, "{votes} {conflict:?} v1");
+        }
+    }
+
+    /// The rules once more, written as the specification's sentences rather than as the code above.
+    fn by_the_letter(
+        votes: [Option<(VoteAction, &str)>; 3],
+        conflict: &str,
+        v2: bool,
+    ) -> (VoteAction, &'static str, u8) {
+        let counted: Vec<VoteAction> = votes
+            .iter()
+            .map(|vote| match vote {
+                None | Some((VoteAction::Merge, _)) => VoteAction::Keep,
+                Some((action, _)) => *action,
+            })
+            .collect();
+        let count = |action| counted.iter().filter(|counted| **counted == action).count();
+        for action in [VoteAction::Keep, VoteAction::Drop, VoteAction::Flip, VoteAction::Flag] {
+            if count(action) < 2 {
+                continue;
+            }
+            let c_is_alone = count(action) == 2 && counted[2] != action && votes[2].is_some();
+            let c_is_protected = ["granularity_overlap_candidate", "REDUNDANT_UPPER_REF"].contains(&conflict);
+            return if v2 && c_is_alone && c_is_protected {
+                (VoteAction::Flag, "FACET_MINORITY_SIGNAL", 1)
+            } else {
+                (action, "", 1)
+            };
+        }
+        let reason = |tie| match (v2, conflict) {
+            (false, _) => "POLARITY_UNCERTAIN",
+            (true, "granularity_overlap_candidate") => "REDUNDANT_REF_UNCERTAIN",
+            (true, _) => tie,
+        };
+        if count(VoteAction::Flag) == 1 {
+            return (VoteAction::Flag, reason("POLARITY_UNCERTAIN"), 2);
+        }
+        let said = |wanted, codes: &[&str]| {
+            votes.iter().flatten().any(|(action, code)| *action == wanted && codes.contains(code))
+        };
+        if said(VoteAction::Flip, &["NEGATION_SCOPE", "CONTRAST_CLAUSE", "STRUCTURAL_INCONSISTENT"]) {
+            (VoteAction::Flip, "", 3)
+        } else if v2 && said(VoteAction::Drop, &["WEAK_EVIDENCE", "REDUNDANT_UPPER_REF"]) {
+            (VoteAction::Drop, "", 3)
+        } else {
+            (VoteAction::Flag, reason("TIE_UNRESOLVED"), 3)
+        }
+    }
+
+    #[test]
+    fn every_combination_in_both_versions() {
+        let codes = [
+            "NEGATION_SCOPE",
+            "CONTRAST_CLAUSE",
+            "STRUCTURAL_INCONSISTENT",
+            "WEAK_EVIDENCE",
+            "REDUNDANT_UPPER_REF",
+            "OTHER",
+            "",
+        ];
+        let mut single: Vec<Option<(VoteAction, &str)>> = vec![None];
+        for action in [VoteAction::Keep, VoteAction::Drop, VoteAction::Flip, VoteAction::Flag, VoteAction::Merge] {
+            single.extend(codes.iter().map(|code| Some((action, *code))));
+        }
+        let lists = VoteLists::default();
+        let made = |vote: Option<(VoteAction, &'static str)>| {
+            vote.map(|(action, code)| Vote::<()> { action, reason: Some(code.into()), new_value: None })
+        };
+        let mut cases = 0;
+        for a in &single {
+            for b in &single {
+                for c in &single {
+                    let votes = [made(*a), made(*b), made(*c)];
+                    for conflict in [GRANULARITY_OVERLAP, "REDUNDANT_UPPER_REF", "polarity_mismatch", ""] {
+                        for version in [Version::V1, Version::V2] {
+                            let got = decide(votes.each_ref().map(Option::as_ref), Some(conflict), version, &lists);
+                            let want = by_the_letter([*a, *b, *c], conflict, version == Version::V2);
+                            let reason = got.reason.map_or("", FlagReason::as_str);
+                            assert_eq!((got.action, reason, got.rule), want, "{a:?} {b:?} {c:?} {conflict}");
+                            cases += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(cases, 36 * 36 * 36 * 4 * 2);
+    }
+}

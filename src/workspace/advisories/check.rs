@@ -1,0 +1,313 @@
+//! Phase 6: security findings that name a package or an advisory, checked against the lock files around them and a
+//! database of advisories: a folder or a zip archive of OSV's JSON, or an API like OSV's.
+//!
+//! Nothing is read while no finding asks for it, and nothing leaves the machine unless an API is configured.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use aho_corasick::AhoCorasick;
+
+use super::osv;
+use crate::config::settings::Advisories;
+use crate::domain::Advice;
+use crate::rules::advisories::{Advisory, AdvisoryMatch, Locked};
+use crate::rules::consensus::claim::Claim;
+use crate::rules::consensus::{Advised, Category, category};
+use crate::system::files;
+use crate::workspace::advisories::lockfiles;
+use crate::workspace::root::Workspace;
+use crate::workspace::select::walk;
+
+const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
+
+/// Words that make a name beside them the name of a package.
+const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
+
+/// An advisory larger than this is none.
+const LARGEST: u64 = 4 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum AdvisoryError {
+    #[error("failed to read the advisories in `{}`", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("failed to ask `{url}` for advisories: {why}")]
+    Ask { url: String, why: String },
+}
+
+impl Advice for AdvisoryError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Read { .. } => {
+                "`advisories.path` names a folder or a zip archive of OSV's JSON; \
+                 `glee config unset advisories.path` goes without"
+            }
+            Self::Ask { .. } => {
+                "`advisories.url` names the root of an API like https://api.osv.dev; \
+                 `glee config unset advisories.url` goes without"
+            }
+        };
+        Some(hint.to_owned())
+    }
+}
+
+struct Question {
+    claim: usize,
+    ids: Vec<String>,
+    /// The locked packages that the claim's text names.
+    named: Vec<Locked>,
+    /// All that is locked around it, for an advisory named by its id.
+    around: BTreeSet<Locked>,
+}
+
+/// Fills in what the configured databases say of claims; relative paths are in the tree. Fails when a database cannot
+/// be asked; one file of it that is no advisory is passed over.
+pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
+    if databases.path.is_empty() && databases.url.is_none() {
+        return Ok(());
+    }
+    let mut locked: BTreeMap<String, BTreeSet<Locked>> = BTreeMap::new();
+    let questions: Vec<Question> = claims
+        .iter()
+        .enumerate()
+        .filter(|(_, claim)| is_security(claim))
+        .filter_map(|(index, claim)| question(index, claim, &around(claim, workspace, &mut locked)))
+        .collect();
+    if questions.is_empty() {
+        return Ok(());
+    }
+    let ids: BTreeSet<&str> = questions.iter().flat_map(|question| &question.ids).map(String::as_str).collect();
+    // Who names an advisory asks about that one.
+    let packages: BTreeSet<&Locked> =
+        questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
+    let mut advisories = Vec::new();
+    if !databases.path.is_empty() {
+        let names = packages.iter().map(|package| package.name.as_str());
+        let wanted: BTreeSet<&str> = ids.iter().copied().chain(names).collect();
+        for path in &databases.path {
+            let path = workspace.root().join(path);
+            let found = matching(&path, &wanted).map_err(|source| AdvisoryError::Read { path, source })?;
+            advisories.extend(found);
+        }
+    }
+    if let Some(url) = &databases.url {
+        let found = osv::ask(url, &ids, &packages);
+        advisories.extend(found.map_err(|why| AdvisoryError::Ask { url: url.clone(), why })?);
+    }
+    advisories.retain(Advisory::stands);
+    advisories.sort_by(|a, b| a.id.cmp(&b.id));
+    for question in questions {
+        claims[question.claim].checked.advisory = question.answer(&advisories);
+    }
+    Ok(())
+}
+
+fn is_security(claim: &Claim) -> bool {
+    category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title) == Category::Security
+        || ids(&claim.title).next().is_some()
+}
+
+fn question(index: usize, claim: &Claim, around: &BTreeSet<Locked>) -> Option<Question> {
+    let text = format!("{}\n{}", claim.title, claim.description);
+    let ids: Vec<String> = ids(&text).map(str::to_owned).collect();
+    let named: Vec<Locked> = around.iter().filter(|package| names(&text, &package.name)).cloned().collect();
+    let asks = !ids.is_empty() || !named.is_empty();
+    asks.then(|| Question { claim: index, ids, named, around: around.clone() })
+}
+
+fn ids(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    words.map(|word| word.trim_matches('-')).filter(|word| {
+        IDS.iter().any(|start| {
+            word.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+                && word.len() > start.len() + 3
+        })
+    })
+}
+
+/// Whether a text names a package: between back quotes, or as a word that is no other word, or beside one that says so.
+fn names(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
+    let is_telling = name.contains(|c: char| !c.is_ascii_alphabetic());
+    let (lower, name) = (text.to_lowercase(), name.to_lowercase());
+    lower.match_indices(&name).any(|(at, _)| {
+        let (before, after) = (&lower[..at], &lower[at + name.len()..]);
+        if before.ends_with(is_part) && !before.ends_with('@')
+            || after.starts_with(|c: char| is_part(c) && c != '@')
+        {
+            return false;
+        }
+        let quoted = before.ends_with(['`', '"', '\'']) && after.starts_with(['`', '"', '\'', '@', ' ']);
+        let neighbours = [before.split_whitespace().next_back(), after.split_whitespace().next()];
+        let is_kind = |word: &str| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            KINDS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
+        };
+        is_telling || quoted || after.starts_with('@') || neighbours.into_iter().flatten().any(is_kind)
+    })
+}
+
+/// What the lock files in the nearest folder above a claim's file hold that has any.
+fn around(
+    claim: &Claim,
+    workspace: &Workspace,
+    known: &mut BTreeMap<String, BTreeSet<Locked>>,
+) -> BTreeSet<Locked> {
+    let file = claim.file.as_deref().unwrap_or_default().trim_start_matches("./");
+    let mut folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    loop {
+        let here = known.entry(folder.to_owned()).or_insert_with(|| in_folder(folder, workspace));
+        if folder.is_empty() || !here.is_empty() {
+            return here.clone();
+        }
+        folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
+    }
+}
+
+fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
+    let mut found = BTreeSet::new();
+    for name in lockfiles::NAMES {
+        let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        // go.sum also holds versions that were not chosen.
+        if name == "go.sum" && found.iter().any(|package: &Locked| package.version.starts_with('v')) {
+            continue;
+        }
+        if let Some(text) = workspace.read(&path) {
+            found.extend(lockfiles::packages(name, &text));
+        }
+    }
+    found
+}
+
+/// The advisories of the database that hold any of these words.
+fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
+    let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
+    let mut found = Vec::new();
+    let mut take = |bytes: &[u8]| {
+        if wanted.is_match(bytes) {
+            found.extend(serde_json::from_slice::<Advisory>(bytes).ok());
+        }
+    };
+    if path.is_dir() {
+        for entry in walk::everything(path) {
+            let entry = entry?;
+            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            if is_file && entry.path().extension().is_some_and(|end| end == "json") {
+                let mut bytes = Vec::new();
+                files::regular(entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
+                take(&bytes);
+            }
+        }
+    } else {
+        let mut archive =
+            zip::ZipArchive::new(io::BufReader::new(files::regular(path)?)).map_err(io::Error::other)?;
+        for index in 0..archive.len() {
+            let file = archive.by_index(index).map_err(io::Error::other)?;
+            if file.is_file() && file.name().ends_with(".json") {
+                let mut bytes = Vec::new();
+                file.take(LARGEST).read_to_end(&mut bytes)?;
+                take(&bytes);
+            }
+        }
+    }
+    Ok(found)
+}
+
+impl Question {
+    /// An affected version confirms; one after the fix says so; anything else says nothing.
+    fn answer(&self, advisories: &[Advisory]) -> Advised {
+        let mut patched = None;
+        for advisory in advisories {
+            let by_id = self.ids.iter().any(|id| advisory.is_called(id));
+            let packages: Vec<&Locked> =
+                if by_id { self.around.iter().collect() } else { self.named.iter().collect() };
+            // Who names an advisory asks about that one.
+            if !by_id && !self.ids.is_empty() {
+                continue;
+            }
+            for package in packages {
+                let version = format!("{} {}", package.name, package.version);
+                match advisory.standing(package) {
+                    Some(AdvisoryMatch::Affected) => {
+                        return Advised::Confirmed { id: advisory.id.clone(), version };
+                    }
+                    Some(AdvisoryMatch::Patched { fixed }) => {
+                        patched.get_or_insert(Advised::Patched { id: advisory.id.clone(), version, fixed });
+                    }
+                    None => {}
+                }
+            }
+        }
+        patched.unwrap_or(Advised::Nothing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::fs;
+    use std::io::Write as _;
+
+    use super::*;
+
+    const TIME: &str = r#"{"id": "RUSTSEC-2020-0071", "aliases": ["CVE-2020-26235"], "affected": [{
+        "package": {"ecosystem": "crates.io", "name": "time"},
+        "ranges": [{"type": "SEMVER", "events": [{"introduced": "0.1.0"}, {"fixed": "0.2.23"}]}]}]}"#;
+
+    fn security(file: &str, title: &str) -> Claim {
+        let (file, title) = (Some(file.to_owned()), title.to_owned());
+        Claim { file, title, category: Some("security".into()), ..Claim::default() }
+    }
+
+    #[test]
+    fn the_lock_files_above_a_finding_decide_what_an_advisory_says_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = |version: &str| format!("[[package]]\nname = \"time\"\nversion = \"{version}\"\n");
+        fs::create_dir_all(folder.path().join("tree/old")).unwrap();
+        fs::write(folder.path().join("tree/Cargo.lock"), lock("0.3.36")).unwrap();
+        fs::create_dir_all(folder.path().join("tree/old/src")).unwrap();
+        fs::create_dir_all(folder.path().join("tree/new/src")).unwrap();
+        fs::write(folder.path().join("tree/old/Cargo.lock"), lock("0.1.43")).unwrap();
+        fs::create_dir_all(folder.path().join("osv/crates.io")).unwrap();
+        fs::write(folder.path().join("osv/crates.io/RUSTSEC-2020-0071.json"), TIME).unwrap();
+        fs::write(folder.path().join("osv/broken.json"), "time {").unwrap();
+        let archive = folder.path().join("all.zip");
+        let mut zip = zip::ZipWriter::new(fs::File::create(&archive).unwrap());
+        zip.start_file("RUSTSEC-2020-0071.json", zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(TIME.as_bytes()).unwrap();
+        zip.finish().unwrap();
+        let workspace = Workspace::discover(&folder.path().join("tree")).unwrap();
+        let confirmed = |id: &str| Advised::Confirmed { id: id.into(), version: "time 0.1.43".into() };
+        let patched = || Advised::Patched {
+            id: "RUSTSEC-2020-0071".into(),
+            version: "time 0.3.36".into(),
+            fixed: "0.2.23".into(),
+        };
+        let rows = [
+            (security("old/src/a.rs", "`time` has a segfault"), confirmed("RUSTSEC-2020-0071")),
+            (security("old/src/a.rs", "The crate time may crash"), confirmed("RUSTSEC-2020-0071")),
+            (security("old/src/a.rs", "Affected by cve-2020-26235"), confirmed("RUSTSEC-2020-0071")),
+            (security("new/src/a.rs", "`time` has a segfault (CVE-2020-26235)"), patched()),
+            (security("old/src/a.rs", "CVE-2099-99999 in `time`"), Advised::Nothing),
+            (security("old/src/a.rs", "Takes a long time"), Advised::Unasked),
+            (
+                Claim { category: Some("bug".into()), ..security("old/src/a.rs", "`time` crashes") },
+                Advised::Unasked,
+            ),
+        ];
+        for database in [folder.path().join("osv"), archive] {
+            let mut claims: Vec<Claim> = rows.iter().map(|(claim, _)| claim.clone()).collect();
+            let databases = Advisories { path: vec![database.to_string_lossy().into_owned()], url: None };
+            check(&mut claims, &workspace, &databases).unwrap();
+            for (claim, (_, expected)) in claims.iter().zip(&rows) {
+                assert_eq!(claim.checked.advisory, *expected, "{} in {:?}", claim.title, claim.file);
+            }
+        }
+        let mut claims = vec![rows[0].0.clone()];
+        let missing = Advisories { path: vec!["none".to_owned()], url: None };
+        let missing = check(&mut claims, &workspace, &missing);
+        assert!(missing.unwrap_err().to_string().contains("none"));
+    }
+}

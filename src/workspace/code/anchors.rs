@@ -1,0 +1,586 @@
+//! Blocks of code: what a finding is anchored to, so that it is known again until that code changes.
+//!
+//! A block is the innermost function or method around a line; outside of functions, the member of a class or the
+//! item of the file; in a language without a grammar, the paragraph. Its hash folds white space, and nothing outside
+//! of it takes part: edits elsewhere in the file leave it as it is.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use crate::domain::{Anchor, RawFinding};
+use crate::rules::consensus::similarity::identity;
+
+const NO_CATEGORY: &str = "bug";
+
+/// A block that a grammar knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    lines: RangeInclusive<u32>,
+    /// The lines that belong to it: its own, and those of the comments and attributes right before it.
+    reach: RangeInclusive<u32>,
+}
+
+/// Lines without an empty one between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Paragraph {
+    lines: RangeInclusive<u32>,
+    /// How far its first line is indented, in bytes.
+    first: usize,
+    /// How far its outermost line is.
+    outermost: usize,
+}
+
+/// What is known of a text's blocks; independent of the text itself, so that it can be kept.
+#[derive(Debug, PartialEq, Eq)]
+struct Index {
+    known: Vec<Known>,
+    /// The first known block that reaches each line, as its number in `known` plus one; 0 is none.
+    at: Vec<u32>,
+    paragraphs: Vec<Paragraph>,
+}
+
+impl Index {
+    fn from(mut known: Vec<Known>, lines: &[&str]) -> Self {
+        known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
+        let mut at = vec![0; lines.len().max(1)];
+        for (number, block) in (1..).zip(&known) {
+            let (first, end) = (*block.reach.start() as usize - 1, *block.reach.end() as usize);
+            let reached = at.iter_mut().take(end).skip(first);
+            reached.filter(|line| **line == 0).for_each(|line| *line = number);
+        }
+        Self { known, at, paragraphs: paragraphs(lines) }
+    }
+
+    /// What it takes to keep it, in entries.
+    fn size(&self) -> usize {
+        6 * self.known.len() + self.at.len() + 4 * self.paragraphs.len()
+    }
+}
+
+/// The indexes of the texts that were asked about last, so that a text is parsed once in a process.
+mod kept {
+    use std::collections::VecDeque;
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use super::Index;
+
+    /// All that is kept, in entries of four bytes.
+    const MOST: usize = 1 << 20;
+
+    type Key = (String, blake3::Hash);
+
+    static KEPT: Mutex<VecDeque<(Key, Arc<Index>)>> = Mutex::new(VecDeque::new());
+
+    pub(crate) fn index(path: &str, text: &str, make: impl FnOnce() -> Index) -> Arc<Index> {
+        let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = blake3::hash(text.as_bytes());
+        let found =
+            lock().iter().find(|((of, is), _)| *is == hash && of == path).map(|(_, index)| Arc::clone(index));
+        found.unwrap_or_else(|| {
+            let index = Arc::new(make());
+            let mut kept = lock();
+            kept.push_back(((path.to_owned(), hash), Arc::clone(&index)));
+            let mut size: usize = kept.iter().map(|(_, index)| index.size()).sum();
+            while size > MOST || kept.len() > 64 {
+                let Some((_, oldest)) = kept.pop_front() else { break };
+                size -= oldest.size();
+            }
+            index
+        })
+    }
+}
+
+/// The blocks of one file; parses it once for any number of questions.
+#[derive(Clone, Debug)]
+pub struct Blocks<'a> {
+    path: &'a str,
+    lines: Vec<&'a str>,
+    index: Arc<Index>,
+    /// The lines of all blocks, by their hashes.
+    all: OnceCell<HashMap<String, RangeInclusive<u32>>>,
+    /// The identifiers of the blocks that something was said about.
+    identifiers: RefCell<HashMap<(u32, u32), HashSet<&'a str>>>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Reads a file's blocks; the language is told by the path.
+    pub fn of(path: &'a str, text: &'a str) -> Self {
+        let lines: Vec<&str> = text.lines().collect();
+        let index = kept::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
+        Self { path, lines, index, all: OnceCell::new(), identifiers: RefCell::default() }
+    }
+
+    pub fn lines(&self) -> &[&'a str] {
+        &self.lines
+    }
+
+    fn innermost(&self, line: u32) -> Option<&Known> {
+        let number = *self.index.at.get((line as usize).checked_sub(1)?)?;
+        self.index.known.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The lines, counted from 1, of the block around a line, or right below it if the line is a comment or an
+    /// attribute; the nearest line of the file counts.
+    pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
+        let line = line.clamp(1, self.last());
+        if let Some(block) = self.innermost(line) {
+            return block.lines.clone();
+        }
+        let found = self.index.paragraphs.partition_point(|paragraph| *paragraph.lines.end() < line);
+        match self.index.paragraphs.get(found) {
+            Some(paragraph) if paragraph.lines.contains(&line) => self.around(found),
+            _ => line..=line,
+        }
+    }
+
+    /// Where a finding is anchored: at the block around its line, or at the whole file without one. A finding about a
+    /// comment or an attribute holds these and the block below.
+    pub fn anchor(&self, finding: &RawFinding) -> Anchor {
+        let reach = |line: u32| self.innermost(line);
+        let block = match finding.line {
+            Some(line) => match reach(line) {
+                Some(block) if !block.lines.contains(&line) => block.reach.clone(),
+                _ => self.enclosing(line),
+            },
+            None => 1..=self.last(),
+        };
+        let title = finding.title.as_written();
+        Anchor {
+            file: self.path.to_owned(),
+            block: self.hash(&block),
+            category: category(finding.rule.as_deref(), finding.category.as_deref()),
+            text: words(title),
+            offset: finding.line.map(|line| line.saturating_sub(*block.start())),
+            rule: finding.rule.as_ref().map(|rule| rule.to_lowercase()),
+            names: self.names(title, &block),
+        }
+    }
+
+    /// The lines of the block that an anchor names, wherever it has moved to in this text; `None` if it is not there.
+    pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
+        let all = self.all.get_or_init(|| {
+            let whole = std::iter::once(1..=self.last());
+            let known = self.index.known.iter().flat_map(|block| [block.lines.clone(), block.reach.clone()]);
+            let rest = (0..self.index.paragraphs.len()).map(|index| self.around(index));
+            let mut all = HashMap::new();
+            for block in whole.chain(known).chain(rest) {
+                all.entry(self.hash(&block)).or_insert(block);
+            }
+            all
+        });
+        all.get(&anchor.block).cloned()
+    }
+
+    fn last(&self) -> u32 {
+        u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The identifiers of a block that a title names, sorted. Those of the block are gathered once.
+    fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
+        let key = (*block.start(), *block.end());
+        let mut known = self.identifiers.borrow_mut();
+        let known = known
+            .entry(key)
+            .or_insert_with(|| self.slice(block).iter().flat_map(|line| identity::identifiers(line)).collect());
+        identity::names_among(title, |word| known.contains(word))
+    }
+
+    fn slice(&self, block: &RangeInclusive<u32>) -> &[&'a str] {
+        let (first, last) = (*block.start() as usize - 1, *block.end() as usize);
+        self.lines.get(first..last.min(self.lines.len())).unwrap_or_default()
+    }
+
+    /// Some lines as text, each with its line end.
+    pub fn text(&self, block: &RangeInclusive<u32>) -> String {
+        self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
+    }
+
+    /// The BLAKE3 hash (hex) of some lines, white space folded.
+    fn hash(&self, block: &RangeInclusive<u32>) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
+            hasher.update(word.as_bytes()).update(b" ");
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// A paragraph with the one it was opened in, if it closes more than it opens, and the deeper ones below.
+    fn around(&self, index: usize) -> RangeInclusive<u32> {
+        let paragraphs = &self.index.paragraphs;
+        let outermost = paragraphs[index].outermost;
+        let top = (0..=index).rev().find(|above| paragraphs[*above].first <= outermost).unwrap_or(index);
+        let depth = paragraphs[top].first;
+        let deeper = paragraphs[index + 1..].iter().take_while(|below| below.first > depth).count();
+        *paragraphs[top].lines.start()..=*paragraphs[index + deeper].lines.end()
+    }
+}
+
+/// The defect class of an anchor: the rule, else the category that the reviewer named, in lower case.
+pub fn category(rule: Option<&str>, category: Option<&str>) -> String {
+    rule.or(category).unwrap_or(NO_CATEGORY).to_lowercase()
+}
+
+fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
+    let mut paragraphs: Vec<Paragraph> = Vec::new();
+    for (number, line) in (1_u32..).zip(lines) {
+        let text = line.trim_start();
+        if text.is_empty() {
+            continue;
+        }
+        let depth = line.len() - text.len();
+        match paragraphs.last_mut() {
+            Some(last) if *last.lines.end() + 1 == number => {
+                last.lines = *last.lines.start()..=number;
+                last.outermost = last.outermost.min(depth);
+            }
+            _ => paragraphs.push(Paragraph { lines: number..=number, first: depth, outermost: depth }),
+        }
+    }
+    paragraphs
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineRange {
+    /// The number of the first line of `text`, counted from 1.
+    pub first_line: u32,
+    /// Whole lines, each with its line end.
+    pub text: String,
+    /// The lines of the place itself, both included; within the excerpt.
+    pub lines: (u32, u32),
+}
+
+/// The lines of a place with `around` lines before and after it; `None` if the file ends before it.
+pub fn excerpt(text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<LineRange> {
+    let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
+    let from = line.saturating_sub(around).max(1);
+    // The number of the last line that was seen, where the first wanted one begins, and where the last one ends.
+    let (mut last, mut start, mut end) = (0, 0, 0);
+    for whole in text.split_inclusive('\n').take(wanted as usize) {
+        last += 1;
+        if last == from {
+            start = end;
+        }
+        end += whole.len();
+    }
+    if line == 0 || line > last {
+        return None;
+    }
+    let lines = (line, end_line.unwrap_or(line).clamp(line, last));
+    Some(LineRange { first_line: from, text: text[start..end].to_owned(), lines })
+}
+
+/// A title as lower-case words and single blanks.
+pub fn words(title: &str) -> String {
+    let words = title.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+thread_local! {
+    pub(crate) static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(feature = "astgrep")]
+pub(crate) use grammar::BUILT_IN;
+
+#[cfg(feature = "astgrep")]
+mod grammar {
+    use ast_grep_core::Language as _;
+    use ast_grep_core::Node;
+    use ast_grep_core::source::Doc;
+    use ast_grep_core::tree_sitter::LanguageExt as _;
+    use ast_grep_language::SupportLang;
+
+    use super::Known;
+    use crate::workspace::code::comments;
+
+    /// The languages whose grammars are built in; ast-grep panics when it is asked for another one.
+    pub(crate) const BUILT_IN: [SupportLang; 7] = [
+        SupportLang::Rust,
+        SupportLang::Python,
+        SupportLang::JavaScript,
+        SupportLang::TypeScript,
+        SupportLang::Tsx,
+        SupportLang::Go,
+        SupportLang::Java,
+    ];
+    /// Nodes that are a block wherever they stand.
+    const FUNCTIONS: [&str; 13] = [
+        "function_item",
+        "function_signature_item",
+        "function_definition",
+        "function_declaration",
+        "generator_function_declaration",
+        "method_definition",
+        "method_declaration",
+        "constructor_declaration",
+        "compact_constructor_declaration",
+        "static_initializer",
+        "class_static_block",
+        "abstract_method_signature",
+        "method_signature",
+    ];
+    /// Functions without a name of their own, which are a block if they are of some size.
+    const ANONYMOUS: [&str; 4] = ["arrow_function", "function_expression", "generator_function", "func_literal"];
+    /// From this many lines on.
+    const SOME_SIZE: u32 = 4;
+    /// Nodes whose children are members.
+    const BODIES: [&str; 8] = [
+        "declaration_list",
+        "class_body",
+        "interface_body",
+        "enum_body",
+        "enum_body_declarations",
+        "object_type",
+        "annotation_type_body",
+        "field_declaration_list",
+    ];
+
+    pub(crate) fn blocks(path: &str, text: &str) -> Vec<Known> {
+        let Some(language) = SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language)) else {
+            return Vec::new();
+        };
+        #[cfg(test)]
+        super::PARSED.set(super::PARSED.get() + 1);
+        let tree = language.ast_grep(comments::shortened(path, text));
+        let mut blocks = Vec::new();
+        // A stack, not recursion: how deep code is nested is up to its author.
+        let mut waiting = vec![(tree.root(), true)];
+        while let Some((node, has_members)) = waiting.pop() {
+            let is_class = node.kind() == "class_definition";
+            // Where the comments and attributes right before the next child begin, and where they end.
+            let mut leading: Option<(u32, u32)> = None;
+            for child in node.children() {
+                let kind = child.kind();
+                let (first, last) = lines(&child);
+                if kind.contains("comment") || kind == "attribute_item" {
+                    let start = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
+                    leading = Some((start, last));
+                    continue;
+                }
+                let is_function = FUNCTIONS.contains(&&*kind);
+                let is_large = ANONYMOUS.contains(&&*kind) && last - first + 1 >= SOME_SIZE;
+                if is_function || is_large || (has_members && child.is_named()) {
+                    let before = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
+                    blocks.push(Known { lines: first..=last, reach: before..=last });
+                }
+                leading = None;
+                let has_members = BODIES.contains(&&*kind) || (is_class && kind == "block");
+                waiting.push((child.clone(), has_members));
+            }
+        }
+        blocks
+    }
+
+    /// The first and the last line of a node, counted from 1.
+    fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
+        let (start, end) = (node.start_pos().line(), node.end_pos());
+        // A node that ends with its line break ends on that line.
+        let at_start = end.byte_point().1 == 0 && end.line() > start;
+        let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
+        (number(start), number(end.line() - usize::from(at_start)))
+    }
+}
+
+/// Without grammars every language is read by its paragraphs.
+#[cfg(not(feature = "astgrep"))]
+mod grammar {
+    pub(crate) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::{Severity, Tag};
+
+    use super::*;
+
+    fn enclosing(path: &str, text: &str, line: u32) -> RangeInclusive<u32> {
+        Blocks::of(path, text).enclosing(line)
+    }
+
+    fn anchor(finding: &RawFinding, path: &str, text: &str) -> Anchor {
+        Blocks::of(path, text).anchor(finding)
+    }
+
+    fn finding(title: &str, line: Option<u32>) -> RawFinding {
+        RawFinding {
+            severity: Severity::known(Tag::Must),
+            title: title.into(),
+            body: "".into(),
+            file: None,
+            line,
+            ..RawFinding::default()
+        }
+    }
+
+    #[cfg(feature = "astgrep")]
+    mod grammars {
+        use super::*;
+
+        /// The block around each line, in order, as `first-last`.
+        fn blocks(path: &str, text: &str) -> Vec<String> {
+            let blocks = Blocks::of(path, text);
+            let block = |line| {
+                let block = blocks.enclosing(line);
+                format!("{}-{}", block.start(), block.end())
+            };
+            (1..=u32::try_from(text.lines().count()).unwrap_or(1)).map(block).collect()
+        }
+
+        #[test]
+        fn rust() {
+            let text = "use a;\n\
+                /// Says.\n#[inline]\nfn f() {\n    let g = || {\n        1\n    };\n}\n\
+                struct S {\n    a: u8,\n}\n\
+                impl S {\n    fn m(&self) {\n    }\n    const N: u8 = 1;\n}\n\
+                mod t {\n    fn n() {}\n}\n";
+            let expected = [
+                "1-1", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "9-11", "10-10", "9-11", "12-16", "13-14",
+                "13-14", "15-15", "12-16", "17-19", "18-18", "17-19",
+            ];
+            assert_eq!(blocks("a.rs", text), expected);
+        }
+
+        #[test]
+        fn python() {
+            let text = "import a\n\n@wrap\ndef f():\n    if x:\n        y\n\nclass C:\n    z = 1\n    # why\n    def m(self):\n        pass\n\nprint(1)\n";
+            let expected = [
+                "1-1", "2-2", "3-6", "4-6", "4-6", "4-6", "7-7", "8-12", "9-9", "11-12", "11-12", "11-12", "13-13",
+                "14-14",
+            ];
+            assert_eq!(blocks("a.py", text), expected);
+        }
+
+        #[test]
+        fn javascript_and_typescript() {
+            let text = "const a = 1;\nexport class C {\n  x = 1;\n  m() {\n    return 1;\n  }\n}\n\
+                it('does', () => {\n  a();\n  list.map((x) => {\n    return x;\n  });\n  it('more', () => {\n    b();\n    c();\n  });\n});\n";
+            let expected = [
+                "1-1", "2-7", "3-3", "4-6", "4-6", "4-6", "2-7", "8-17", "8-17", "8-17", "8-17", "8-17", "13-16",
+                "13-16", "13-16", "13-16", "8-17",
+            ];
+            for path in ["a.js", "a.ts", "a.tsx"] {
+                assert_eq!(blocks(path, text), expected, "{path}");
+            }
+        }
+
+        #[test]
+        fn go_and_java() {
+            let go = "package a\n\n// F does.\nfunc F() {\n\tx()\n}\n\nfunc (s *S) M() {\n}\n";
+            assert_eq!(blocks("a.go", go), ["1-1", "2-2", "4-6", "4-6", "4-6", "4-6", "7-7", "8-9", "8-9"]);
+            let java = "class A {\n  int x;\n  A() {\n  }\n  void m() {\n    x = 1;\n  }\n}\n";
+            assert_eq!(blocks("A.java", java), ["1-8", "2-2", "3-4", "3-4", "5-7", "5-7", "5-7", "1-8"]);
+        }
+    }
+
+    #[test]
+    fn paragraphs_where_there_is_no_grammar() {
+        let text = "int f() {\n  a;\n\n  b;\n}\n\nint g() {\n}\n\nclass C {\n  int x;\n\n  void m() {\n    a;\n\n    b;\n  }\n\n  void n() {\n  }\n}\n";
+        let at = |line| enclosing("a.cc", text, line);
+        assert_eq!((at(1), at(2), at(5)), (1..=5, 1..=5, 1..=5));
+        assert_eq!((at(7), at(8), at(6)), (7..=8, 7..=8, 6..=6));
+        assert_eq!((at(13), at(16), at(17)), (13..=17, 13..=17, 13..=17));
+        assert_eq!(at(0), 1..=5);
+        assert_eq!(at(99), at(21));
+        assert_eq!(enclosing("a.cc", "", 5), 1..=1);
+    }
+
+    #[test]
+    fn an_anchor_survives_edits_elsewhere_and_moves_not_edits_of_its_block() {
+        let text = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n";
+        let moved = "// glee-allow: x -- why\nfn a() {\n    changed();\n}\n\nfn b()\n{\n\ttwo();\n}\n";
+        let edited = "fn a() {\n    one();\n}\n\nfn b() {\n    three();\n}\n";
+        for path in ["x.rs", "x.unknown"] {
+            let anchor = anchor(&finding("Use  `three`, now!", Some(6)), path, text);
+            assert_eq!((anchor.category.as_str(), anchor.text.as_str()), ("bug", "use three now"));
+            assert!(Blocks::of(path, moved).place(&anchor).is_some(), "{path}");
+            assert!(Blocks::of(path, edited).place(&anchor).is_none(), "{path}");
+            assert_eq!(self::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
+        }
+        let whole = anchor(&finding("all of it", None), "x.rs", text);
+        assert!(
+            Blocks::of("x.rs", text).place(&whole).is_some() && Blocks::of("x.rs", edited).place(&whole).is_none()
+        );
+    }
+
+    #[cfg(feature = "astgrep")]
+    #[test]
+    fn a_finding_about_a_comment_notices_that_it_is_gone() {
+        let text = "# TODO one\nx = 1\n# TODO two\n";
+        let comment = anchor(&finding("Resolve this", Some(1)), "a.py", text);
+        assert!(Blocks::of("a.py", text).place(&comment).is_some());
+        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").place(&comment).is_none());
+        let below = anchor(&finding("Name it", Some(2)), "a.py", text);
+        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").place(&below).is_some(), "the comment is not its matter");
+    }
+
+    proptest::proptest! {
+        /// The index by lines names the block that a walk through all blocks finds first.
+        #[test]
+        fn the_index_agrees_with_a_walk(
+            blocks in proptest::collection::vec((1..30_u32, 0..12_u32, 0..3_u32), 0..20), count in 1..35_usize,
+        ) {
+            let mut known: Vec<Known> = blocks
+                .into_iter()
+                .map(|(first, more, before)| Known {
+                    lines: first..=first + more,
+                    reach: first.saturating_sub(before).max(1)..=first + more,
+                })
+                .collect();
+            let text = "x\n".repeat(count);
+            let lines: Vec<&str> = text.lines().collect();
+            let index = Index::from(known.clone(), &lines);
+            known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
+            for line in 1..=u32::try_from(count).unwrap_or(1) {
+                let walked = known.iter().find(|block| block.reach.contains(&line));
+                let found = (index.at[line as usize - 1] as usize).checked_sub(1).map(|number| &index.known[number]);
+                proptest::prop_assert_eq!(found, walked);
+            }
+        }
+
+        /// An excerpt that walks to its end equals one cut from all lines.
+        #[test]
+        fn an_excerpt_equals_one_cut_from_all_lines(
+            text in "[ab\n]{0,12}", line in 0..9_u32, end in proptest::option::of(0..9_u32), around in 0..4_u32,
+        ) {
+            let cut = || {
+                let all: Vec<&str> = text.split_inclusive('\n').collect();
+                let last = u32::try_from(all.len()).ok()?;
+                if line == 0 || line > last {
+                    return None;
+                }
+                let end = end.unwrap_or(line).clamp(line, last);
+                let (from, to) = (line.saturating_sub(around).max(1), end.saturating_add(around).min(last));
+                let text = all.get(from as usize - 1..to as usize)?.concat();
+                Some(LineRange { first_line: from, text, lines: (line, end) })
+            };
+            proptest::prop_assert_eq!(excerpt(&text, line, end, around), cut());
+        }
+    }
+
+    #[test]
+    fn a_text_is_parsed_once_and_its_blocks_follow_the_text() {
+        let text = "fn a() {\n    1\n}\n";
+        let before = PARSED.get();
+        for _ in 0..5 {
+            assert_eq!(enclosing("once.rs", text, 2), 1..=3);
+        }
+        assert_eq!(PARSED.get() - before, usize::from(cfg!(feature = "astgrep")));
+        assert_eq!(enclosing("once.rs", "\n\nfn a() {\n    1\n}\n", 4), 3..=5);
+    }
+
+    #[test]
+    fn an_excerpt_has_whole_lines_and_stays_in_the_file() {
+        let text = "1\n2\n3\n4\n5";
+        let lines = |first_line, text: &str, lines| Some(LineRange { first_line, text: text.to_owned(), lines });
+        assert_eq!(excerpt(text, 3, None, 1), lines(2, "2\n3\n4\n", (3, 3)));
+        assert_eq!(excerpt(text, 4, Some(99), 2), lines(2, "2\n3\n4\n5", (4, 5)));
+        assert_eq!(excerpt(text, 2, Some(1), 0), lines(2, "2\n", (2, 2)));
+        assert_eq!(excerpt(text, 6, None, 1), None);
+        assert_eq!(excerpt(text, 0, None, 1), None);
+    }
+}

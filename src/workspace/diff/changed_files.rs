@@ -1,0 +1,382 @@
+//! Targets that are changes: which files differ, and what both sides of each are.
+//!
+//! Lists come from git's trees and index, never from its look at the work tree; contents are compared here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::SkipReason;
+use crate::protocol::request::SourceFile;
+use crate::system::files;
+use crate::workspace::code::text_files;
+use crate::workspace::diff::metadata_changes::{self, FACTOR, MetadataEdit};
+use crate::workspace::diff::unified;
+use crate::workspace::git::path_bytes;
+use crate::workspace::git::plumbing::{Objects, Repository};
+use crate::workspace::git::worktree_scan::{LINK, Lstat, SUBMODULE, Scan, is_executable};
+use crate::workspace::root::Workspace;
+use crate::workspace::select::attributes::Attributes;
+use crate::workspace::select::filter;
+use crate::workspace::select::ignores::Ignores;
+use crate::workspace::select::selection::{SelectOptions, Selection};
+use crate::workspace::select::walk::{self, Hidden, Met};
+use crate::workspace::{Result, WorkspaceError};
+
+/// The form of a list of differences that [`deltas`] reads.
+const RAW: [&str; 7] = ["--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) path: Vec<u8>,
+    /// The path and object before; `None` for a new file.
+    pub(crate) old: Option<(Vec<u8>, String)>,
+    pub(crate) new: New,
+    /// What git calls the modes of both sides; 0 where there is nothing or nobody knows.
+    pub(crate) modes: (u32, u32),
+}
+
+/// The new side of a changed file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum New {
+    Worktree,
+    Blob(String),
+    Gone,
+    /// A link in the work tree, or an object with its target.
+    Link(Option<String>),
+    Submodule(String),
+    /// A folder, a FIFO or a device.
+    NotAFile,
+    /// It has several versions, or none that could be read.
+    Unreadable,
+}
+
+impl Repository {
+    /// The files of the work tree that may differ from a commit; from nothing before the first commit.
+    pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
+        let (scan, deltas) = (self.scan()?, self.index_against(base)?);
+        let mut files: BTreeMap<Vec<u8>, Changed> =
+            deltas.into_iter().map(|delta| (delta.path.clone(), delta)).collect();
+        let mut lstat = Lstat::below(&self.top);
+        let has_modes = self.has_modes()?;
+        for entry in &scan.entries {
+            let meta = lstat.get(&entry.path);
+            let is_listed = files.contains_key(&entry.path);
+            let (new, mode) = match &meta {
+                None if entry.may_be_missing() || entry.mode == SUBMODULE => continue,
+                None => (New::Gone, 0),
+                Some(meta) if entry.mode == SUBMODULE && meta.is_dir() => {
+                    let now = self.commit_in(&lstat.full(&entry.path)).unwrap_or_else(|| entry.id.clone());
+                    if now == entry.id && !is_listed {
+                        continue;
+                    }
+                    (New::Submodule(now), SUBMODULE)
+                }
+                Some(meta) if scan.is_clean(entry, meta) && !is_listed => continue,
+                Some(meta) => of_worktree(meta, entry.mode, has_modes),
+            };
+            let as_indexed = || Some((entry.path.clone(), entry.id.clone()));
+            // During a merge, the second version is the one of `HEAD`.
+            let old = match (base, entry.stage) {
+                (None, _) | (_, 1 | 3) => None,
+                _ if entry.is_intent() => None,
+                _ => as_indexed(),
+            };
+            match files.get_mut(&entry.path) {
+                Some(known) => {
+                    known.new = new;
+                    known.modes.1 = mode;
+                    if entry.stage == 2 {
+                        known.old = old;
+                    }
+                }
+                None => {
+                    let modes = (old.as_ref().map_or(0, |_| entry.mode), mode);
+                    files.insert(entry.path.clone(), Changed { path: entry.path.clone(), old, new, modes });
+                }
+            }
+        }
+        for path in self.untracked(&scan) {
+            // Taken out of the index, but still there: it changed, it was not added.
+            let known = files.remove(&path);
+            let before = known.as_ref().map_or(0, |known| known.modes.0);
+            let meta = lstat.get(&path);
+            let (new, mode) = meta.map_or((New::NotAFile, 0), |meta| of_worktree(&meta, before, has_modes));
+            let old = known.and_then(|known| known.old);
+            files.insert(path.clone(), Changed { path, old, new, modes: (before, mode) });
+        }
+        Ok(files.into_values().collect())
+    }
+
+    /// Whether the executable bit of files counts (`core.fileMode`).
+    fn has_modes(&self) -> Result<bool> {
+        let set = self.call(["config", "--type=bool", "--get", "core.fileMode"]).answer()?;
+        Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
+    }
+
+    /// The untracked files, with those of repositories that lie inside this one.
+    pub(crate) fn untracked(&self, scan: &Scan) -> BTreeSet<Vec<u8>> {
+        let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
+        for folder in &scan.repositories {
+            let mut ignores = Ignores::git(&self.top, None);
+            for met in walk::walk(&self.top, folder, &mut ignores, Hidden::Met).unwrap_or_default() {
+                match met {
+                    Met::File(path) | Met::Link(path) | Met::Other(path) => drop(paths.insert(path)),
+                    Met::Unreadable(_) => {}
+                }
+            }
+        }
+        paths
+    }
+
+    /// The differences between a commit's tree and the index; everything in the index without a commit.
+    fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
+        let base = base.unwrap_or(self.empty_tree);
+        let output = self.call(["diff-index", "--cached"].into_iter().chain(RAW).chain([base])).output()?;
+        Ok(deltas(&output))
+    }
+
+    /// The id of the tree that a commit of the index would have; `None` during a merge.
+    fn index_tree(&self) -> Result<Option<String>> {
+        let failed = WorkspaceError::Start;
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let index = folder.path().join("index");
+        if self.index.exists() {
+            std::fs::copy(&self.index, &index).map_err(failed)?;
+        }
+        self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).id()
+    }
+
+    fn tree_against(&self, old: &str, new: &str) -> Result<Vec<Changed>> {
+        let output = self.call(["diff-tree"].into_iter().chain(RAW).chain([old, new])).output()?;
+        Ok(deltas(&output))
+    }
+
+    fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String)> {
+        let output = self.call(["rev-parse", &format!("{commit}^@"), &format!("{commit}^{{tree}}")]).output()?;
+        let mut ids: Vec<String> = path_bytes::shown(&output).lines().map(str::to_owned).collect();
+        let tree = ids.pop().ok_or_else(|| WorkspaceError::Gone(commit.to_owned()))?;
+        if ids.is_empty() {
+            let cut = files::read_to_string(&self.common.join("shallow")).unwrap_or_default();
+            if cut.lines().any(|line| line == commit) {
+                return Err(WorkspaceError::Shallow(commit.to_owned()));
+            }
+        }
+        Ok((ids.into_iter().next(), tree))
+    }
+}
+
+impl Workspace {
+    pub(crate) fn select_staged(&self, git: &Repository, options: &SelectOptions) -> Result<Selection> {
+        let base = git.head.as_deref();
+        let selection = self.select_changes(git, &git.index_against(base)?, base, options)?;
+        Ok(Selection { tree: git.index_tree()?, ..selection })
+    }
+
+    pub(crate) fn select_commit(
+        &self,
+        git: &Repository,
+        revision: &str,
+        options: &SelectOptions,
+    ) -> Result<Selection> {
+        let commit = git.commit(revision)?;
+        let (parent, tree) = git.parent_and_tree(&commit)?;
+        let changes = git.tree_against(parent.as_deref().unwrap_or(git.empty_tree), &commit)?;
+        let selection = self.select_changes(git, &changes, parent.as_deref(), options)?;
+        Ok(Selection { commit: Some(commit), tree: Some(tree), ..selection })
+    }
+
+    pub(crate) fn select_range(&self, git: &Repository, range: &str, options: &SelectOptions) -> Result<Selection> {
+        let (from, to) = git.range(range)?;
+        let selection = self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
+        let (_, tree) = git.parent_and_tree(&to)?;
+        Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
+    }
+
+    /// Reads both sides of changed files and keeps what is text and really differs from `base`, a commit.
+    pub(crate) fn select_changes(
+        &self,
+        git: &Repository,
+        changes: &[Changed],
+        base: Option<&str>,
+        options: &SelectOptions,
+    ) -> Result<Selection> {
+        let mut ignores = Ignores::glee(&self.root, self.steered_by.as_ref());
+        let mut selection = Selection::default();
+        let (ignored, changes): (Vec<&Changed>, Vec<&Changed>) =
+            changes.iter().partition(|change| ignores.is_ignored(&change.path));
+        ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
+        let marks = git.attributes(changes.iter().map(|change| &change.path))?;
+        // A change may add an attribute; only what was there before it counts.
+        let marked: Vec<&Vec<u8>> =
+            changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
+        let before = match base.filter(|_| !marked.is_empty()) {
+            Some(base) => git.attributes_at(base, marked.into_iter())?,
+            None => Attributes::default(),
+        };
+        let mut sides = Sides { marks, before, objects: git.objects(None)?, autocrlf: git.autocrlf()? };
+        for change in changes {
+            match self.read_change(change, &mut sides, options)? {
+                Ok(Some(file)) => selection.add(file, options.max_file),
+                Ok(None) => {}
+                Err(reason) => selection.skip(&change.path, reason),
+            }
+        }
+        Ok(selection)
+    }
+
+    /// One changed file; `Ok(Ok(None))` if both sides are the same after all.
+    fn read_change(
+        &self,
+        change: &Changed,
+        sides: &mut Sides,
+        options: &SelectOptions,
+    ) -> Result<Result<Option<SourceFile>, SkipReason>> {
+        let cap = options.max_file.saturating_mul(FACTOR);
+        let bytes = match &change.new {
+            New::Gone => {
+                let old = sides.old(change, cap)?;
+                let deleted = || metadata_changes::deleted(&change.path, change.modes.0, old.as_deref());
+                return Ok(Ok(change.old.is_some().then(deleted)));
+            }
+            New::Link(_) | New::Submodule(_) => {
+                return self.read_other(change, sides, cap);
+            }
+            New::NotAFile => return Ok(Err(SkipReason::NotAFile)),
+            New::Unreadable => return Ok(Err(SkipReason::Unreadable)),
+            New::Worktree => self.bytes_now(&change.path, cap),
+            New::Blob(id) => sides.objects.read(id, cap)?.bytes(),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let old = sides.old(change, cap)?;
+        let modes = metadata_changes::modes(&change.path, change.modes.0, change.modes.1);
+        let mut compared = None;
+        if let (Some((old_path, _)), Some(old)) = (&change.old, &old) {
+            let mut same = *old == bytes;
+            let converted = !same && change.new == New::Worktree && ends_in_cr(&bytes) && !ends_in_cr(old);
+            if converted && sides.marks.converts_line_ends(&change.path).unwrap_or(sides.autocrlf) {
+                let unix = without_cr(&bytes);
+                same = *old == unix;
+                compared = Some(unix);
+            }
+            if same && *old_path == change.path {
+                let path = filter::path_text(&change.path);
+                let text = if filter::is_text(&path, &bytes) { text_files::lossy(bytes) } else { String::new() };
+                return Ok(Ok(modes.map(|diff| SourceFile { path, text, changed: Vec::new(), diff: Some(diff) })));
+            }
+        }
+        let edit = MetadataEdit {
+            path: &change.path,
+            old: change.old.as_ref().map(|(path, _)| (path.as_slice(), old)),
+            generated: (sides.marks.generated(&change.path), sides.before.generated(&change.path)),
+            modes,
+        };
+        Ok(edit.file(bytes, compared).map(Some))
+    }
+
+    /// A link, by its target, or a submodule, by its commit.
+    fn read_other(
+        &self,
+        change: &Changed,
+        sides: &mut Sides,
+        cap: u64,
+    ) -> Result<Result<Option<SourceFile>, SkipReason>> {
+        let bytes = match &change.new {
+            New::Submodule(commit) => Some(metadata_changes::submodule(commit)),
+            New::Link(None) => {
+                let target = std::fs::read_link(self.root.join(path_bytes::path(&change.path)));
+                target.ok().map(|target| path_bytes::bytes(&target))
+            }
+            New::Link(Some(id)) => sides.objects.read(id, cap)?.bytes().ok(),
+            New::Worktree | New::Blob(_) | New::Gone | New::NotAFile | New::Unreadable => None,
+        };
+        let Some(bytes) = bytes else { return Ok(Err(SkipReason::Unreadable)) };
+        let old = sides.old(change, cap)?;
+        let modes = metadata_changes::modes(&change.path, change.modes.0, change.modes.1);
+        let old = change.old.as_ref().zip(old).map(|((path, _), old)| (path, old));
+        if modes.is_none() && old.as_ref().is_some_and(|(path, old)| **path == change.path && *old == bytes) {
+            return Ok(Ok(None));
+        }
+        let text = text_files::lossy(bytes);
+        let (path, before) =
+            old.map_or((None, String::new()), |(path, old)| (Some(path.as_slice()), text_files::lossy(old)));
+        let found = unified::between((path, &before), (Some(&change.path), &text));
+        let diff = modes.unwrap_or_default() + &found.text;
+        let path = filter::path_text(&change.path);
+        Ok(Ok(Some(SourceFile { path, text, changed: found.changed, diff: Some(diff) })))
+    }
+}
+
+struct Sides {
+    marks: Attributes,
+    /// The attributes at the base, of the files that are marked as generated now.
+    before: Attributes,
+    objects: Objects,
+    autocrlf: bool,
+}
+
+impl Sides {
+    /// The bytes of the old side, as far as they are known.
+    fn old(&mut self, change: &Changed, cap: u64) -> Result<Option<Vec<u8>>> {
+        let Some((_, id)) = &change.old else { return Ok(None) };
+        match change.modes.0 {
+            SUBMODULE => Ok(Some(metadata_changes::submodule(id))),
+            _ => Ok(self.objects.read(id, cap)?.bytes().ok()),
+        }
+    }
+}
+
+/// Reads `--raw -z`: `:mode mode id id status`, a path, and a second path for a rename.
+fn deltas(output: &[u8]) -> Vec<Changed> {
+    let mut fields = output.split(|byte| *byte == 0);
+    let mut deltas = Vec::new();
+    while let (Some(record), Some(path)) = (fields.next(), fields.next()) {
+        let record = path_bytes::shown(record);
+        let words: Vec<&str> = record.trim_start_matches(':').split(' ').collect();
+        let [old_mode, new_mode, old_id, new_id, status] = words.as_slice() else { continue };
+        let mode = |mode: &str| u32::from_str_radix(mode, 8).unwrap_or(0);
+        let modes = (mode(old_mode), mode(new_mode));
+        let is_rename = status.starts_with(['R', 'C']);
+        let (old_path, path) = match is_rename.then(|| fields.next()).flatten() {
+            Some(renamed) => (path, renamed),
+            None => (path, path),
+        };
+        let old = (modes.0 != 0).then(|| (old_path.to_vec(), (*old_id).to_owned()));
+        let new = match modes.1 {
+            _ if status.starts_with('U') => New::Unreadable,
+            LINK => New::Link(Some((*new_id).to_owned())),
+            SUBMODULE => New::Submodule((*new_id).to_owned()),
+            _ if status.starts_with('D') => New::Gone,
+            _ => New::Blob((*new_id).to_owned()),
+        };
+        deltas.push(Changed { path: path.to_vec(), old, new, modes });
+    }
+    deltas
+}
+
+/// What a path of the work tree is, with its mode; the executable bit is that `before` where files have none.
+fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
+    if meta.is_symlink() {
+        return (New::Link(None), LINK);
+    }
+    if !meta.is_file() {
+        return (New::NotAFile, 0);
+    }
+    let mode = match is_executable(meta) {
+        _ if !has_modes && metadata_changes::is_regular(before) => before,
+        true if has_modes => 0o100_755,
+        _ => 0o100_644,
+    };
+    (New::Worktree, mode)
+}
+
+fn ends_in_cr(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair == b"\r\n")
+}
+
+/// The same with LF for CR LF.
+pub(crate) fn without_cr(bytes: &[u8]) -> Vec<u8> {
+    let is_kept = |index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n'));
+    (0..bytes.len()).filter(is_kept).map(|index| bytes[index]).collect()
+}

@@ -1,0 +1,474 @@
+//! What has changed in a file since a reviewer read it, as the lines to ask about and where the others went.
+//!
+//! Of the earlier text only a keyed hash of each line is known, and which lines were under review. A changed line is asked
+//! about with its block, because what it does is decided there. Where that would be a large part of everything, because
+//! blocks are long or the change is scattered, a smaller extent leaves only lines near the changed ones, with those of
+//! earlier findings in the same blocks. Who reviews can read the rest in the tree.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use similar::{Algorithm, DiffOp};
+
+use crate::domain::{FileReview, RawFinding};
+use crate::protocol::request::SourceFile;
+use crate::workspace::code::anchors::Blocks;
+use crate::workspace::diff::parse::{self, DiffMark, Side};
+use crate::workspace::diff::unified::{self, PATIENCE};
+
+/// How many lines of its block are asked about before and after a changed line, and how many lines are shown around these;
+/// from much to little.
+const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
+
+type Lines = (u32, u32);
+
+/// What is to be asked about a file that changed, and what stays known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delta {
+    /// The lines under review that are not known, with their blocks; none where everything is known.
+    pub ask: Vec<Lines>,
+    /// The lines that are shown.
+    pub shown: Vec<Lines>,
+    /// The lines that are read again, under review or not: nothing that was said about them is carried over.
+    touched: Vec<Lines>,
+    /// Where the lines of the earlier text are now; the first is at index 0.
+    moved: Vec<Option<u32>>,
+    /// The lines of the earlier text that were under review and are not any more.
+    left: BTreeSet<u32>,
+}
+
+/// A keyed hash of each line of a text, as [`FileReview::lines`] holds them. `salt` is unknown to who writes the text, so
+/// that no line can be made to pass for another.
+pub fn line_hashes(salt: &str, text: &str) -> String {
+    let key = blake3::hash(salt.as_bytes());
+    let mut hashes = String::new();
+    for line in text.lines() {
+        let hash = blake3::keyed_hash(key.as_bytes(), line.as_bytes());
+        hashes.push_str(&hash.to_hex()[..FileReview::DIGITS]);
+    }
+    hashes
+}
+
+/// The side of a file before its change, as a hash, with the headers of the diff: two reviews are compared line by line
+/// only where both are the same. A file without text, which the change deletes, has nothing to compare.
+pub fn frame(file: &SourceFile) -> String {
+    let mut hasher = blake3::Hasher::new();
+    match &file.diff {
+        None => drop(hasher.update(b"no change")),
+        Some(diff) if file.text.is_empty() => drop(hasher.update(diff.as_bytes())),
+        Some(diff) => {
+            for line in diff.lines().take_while(|line| !line.starts_with("@@ ")) {
+                hasher.update(line.as_bytes()).update(b"\n");
+            }
+            for patch in parse::parse(diff.as_bytes()).patches {
+                hasher.update(patch.replaced(&file.text, Side::New).as_bytes());
+            }
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+impl Delta {
+    /// The number of extents.
+    pub const LEVELS: usize = EXTENTS.len();
+
+    /// The bytes of the lines that are shown; none where nothing is asked.
+    pub fn shown_bytes(&self, file: &SourceFile) -> usize {
+        let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
+        let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
+        lines.map(|(line, _)| line.len() + 1).sum()
+    }
+
+    /// Compares a file with what was read of it earlier: the hashes of its lines, made with `salt`, and the lines that were
+    /// under review. `extent` says how much is asked about around a changed line: 0 is the most, below [`Self::LEVELS`].
+    /// `None` where the hashes are not of that form.
+    pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
+        let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
+        if hashes.len() % FileReview::DIGITS != 0 {
+            return None;
+        }
+        let digits = |hashes: &str| -> Vec<String> {
+            hashes
+                .as_bytes()
+                .chunks(FileReview::DIGITS)
+                .map(|hash| String::from_utf8_lossy(hash).into_owned())
+                .collect()
+        };
+        let (old, new) = (digits(hashes), digits(&line_hashes(salt, &file.text)));
+        let (known, under) = (Set(&earlier.ranges), Set(&file.changed));
+        let last = number(new.len());
+        let (mut moved, mut left) = (vec![None; old.len()], BTreeSet::new());
+        let mut marks: BTreeSet<u32> = BTreeSet::new();
+        let deadline = Instant::now() + PATIENCE;
+        for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline)) {
+            match op {
+                DiffOp::Equal { old_index, new_index, len } => {
+                    for at in 0..len {
+                        let (before, now) = (number(old_index + at) + 1, number(new_index + at) + 1);
+                        moved[old_index + at] = Some(now);
+                        match (known.holds(before), under.holds(now)) {
+                            (false, true) => drop(marks.insert(now)),
+                            (true, false) => drop(left.insert(before)),
+                            (true, true) | (false, false) => {}
+                        }
+                    }
+                }
+                // What is gone changes what its neighbours do.
+                DiffOp::Delete { new_index, .. } => {
+                    let before = number(new_index);
+                    marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));
+                }
+                DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
+                    marks.extend(number(new_index) + 1..=number(new_index + new_len));
+                }
+            }
+        }
+        let blocks = Blocks::of(&file.path, &file.text);
+        let mut delta = Self { moved, left, ..Self::default() };
+        let has_changed = |lines: &Lines| {
+            let around = |line: u32| {
+                let block = blocks.enclosing(line);
+                marks.range(*block.start().min(&line)..=*block.end().max(&line)).next().is_some()
+            };
+            around(lines.0) || around(lines.1)
+        };
+        // Where a finding does not stand as it was, what is left of its lines is read again.
+        let read_again = |finding: &RawFinding| match delta.place(finding) {
+            Some(lines) => Some(lines).filter(has_changed),
+            None => delta.rest(finding),
+        };
+        let findings: Vec<Lines> = earlier.findings.iter().filter_map(read_again).collect();
+        let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
+        let near = marks.iter().map(|line| near(&blocks, *line, around, last));
+        delta.touched = joined(near.chain(findings));
+        let wider = |(first, end): &Lines| (first.saturating_sub(context).max(1), (end + context).min(last));
+        delta.shown = joined(delta.touched.iter().map(wider));
+        delta.ask = delta.touched.iter().flat_map(|range| under.within(*range)).collect();
+        Some(delta)
+    }
+
+    /// Where the lines of an earlier finding are now, if they stand there as they were.
+    fn place(&self, finding: &RawFinding) -> Option<Lines> {
+        let (first, end) = self.lines_of(finding)?;
+        let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
+        let start = now(first)?;
+        let is_whole = (first..=end).zip(start..).all(|(line, expected)| now(line) == Some(expected));
+        is_whole.then_some((start, start + (end - first)))
+    }
+
+    /// The lines of a finding in the earlier text, as far as it has them.
+    fn lines_of(&self, finding: &RawFinding) -> Option<Lines> {
+        let first = finding.line?;
+        Some((first, finding.end_line.unwrap_or(first).min(number(self.moved.len())).max(first)))
+    }
+
+    /// The first and the last of the lines of a finding that are still there.
+    fn rest(&self, finding: &RawFinding) -> Option<Lines> {
+        let (first, end) = self.lines_of(finding)?;
+        let (first, end) = (usize::try_from(first).ok()?.checked_sub(1)?, usize::try_from(end).ok()?);
+        let left = || self.moved.get(first..end).unwrap_or_default().iter().flatten();
+        Some((*left().min()?, *left().max()?))
+    }
+
+    /// A finding of the earlier text at the lines where its code is now; `None` where it, or the block around it, is not as
+    /// it was. A finding without a line is about the whole file, which is not as it was.
+    pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
+        let (start, end) = self.place(finding)?;
+        let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
+        (!is_touched).then(|| RawFinding {
+            line: Some(start),
+            end_line: finding.end_line.map(|_| end),
+            ..finding.clone()
+        })
+    }
+
+    /// Whether a finding is about a line that is not under review any more.
+    pub fn has_left(&self, finding: &RawFinding) -> bool {
+        finding.line.is_some_and(|line| self.left.contains(&line))
+    }
+
+    /// A finding that is not carried over, at the line where its code was: that of the next line which is still there.
+    pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
+        let first =
+            finding.line.and_then(|line| usize::try_from(line).ok()).map_or(0, |line| line.saturating_sub(1));
+        let mut below = self.moved.iter().skip(first).flatten();
+        let mut above = self.moved.iter().take(first).rev().flatten();
+        let line = below.next().or_else(|| above.next()).copied();
+        RawFinding { line, end_line: None, ..finding.clone() }
+    }
+
+    /// Whether a line of the earlier text exists.
+    pub fn had_line(&self, line: u32) -> bool {
+        usize::try_from(line).is_ok_and(|line| (1..=self.moved.len()).contains(&line))
+    }
+}
+
+/// The lines of the block around a line, as far as they are near it.
+fn near(blocks: &Blocks<'_>, line: u32, around: u32, last: u32) -> Lines {
+    let block = blocks.enclosing(line);
+    let first = (*block.start()).max(line.saturating_sub(around)).max(1).min(line);
+    let end = (*block.end()).min(line.saturating_add(around)).min(last).max(line);
+    (first, end)
+}
+
+/// Ranges in their order, those that touch joined.
+fn joined(ranges: impl Iterator<Item = Lines>) -> Vec<Lines> {
+    let mut ranges: Vec<Lines> = ranges.collect();
+    ranges.sort_unstable();
+    let mut joined = Vec::new();
+    ranges.into_iter().for_each(|range| unified::push(&mut joined, range));
+    joined
+}
+
+/// A file as it is shown to who is asked about some of its lines: the lines `shown`, all others left empty at their numbers,
+/// and of the change what it removes there.
+pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
+    let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
+    let mut text = String::new();
+    for (line, at) in file.text.lines().zip(1..) {
+        text.push_str(if is_shown(at) { line } else { "" });
+        text.push('\n');
+    }
+    let diff = file.diff.as_deref().and_then(|diff| removed_near(diff, shown));
+    SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
+}
+
+/// The lines that a diff removes near some lines of the new side; what it keeps and adds is in the text itself.
+fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
+    let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
+    let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
+    let is_near = |line: u32| shown.iter().any(|(first, last)| (*first..=last.saturating_add(1)).contains(&line));
+    let mut body = String::new();
+    for hunk in parse::parse(diff.as_bytes()).patches.iter().flat_map(|patch| &patch.hunks) {
+        // The number of the next line of each side.
+        let (mut old, mut new) = (hunk.old_start.max(1), hunk.new_start.max(1));
+        for same in hunk.lines.chunk_by(|(a, _), (b, _)| a == b) {
+            let (mark, count) = (same[0].0, u32::try_from(same.len()).unwrap_or(u32::MAX));
+            if mark == DiffMark::Removed && is_near(new) {
+                let _ = writeln!(body, "@@ -{old},{count} +{new},0 @@");
+                for (_, line) in same {
+                    let _ = writeln!(body, "-{line}");
+                }
+            }
+            old += if mark == DiffMark::Added { 0 } else { count };
+            new += if mark == DiffMark::Removed { 0 } else { count };
+        }
+    }
+    (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
+}
+
+/// Ranges of lines; none of them means all lines.
+struct Set<'a>(&'a [Lines]);
+
+impl Set<'_> {
+    fn holds(&self, line: u32) -> bool {
+        self.0.is_empty() || self.0.iter().any(|(first, last)| (*first..=*last).contains(&line))
+    }
+
+    fn within(&self, (from, to): Lines) -> Vec<Lines> {
+        if self.0.is_empty() {
+            return vec![(from, to)];
+        }
+        let cut = self.0.iter().map(|(first, last)| ((*first).max(from), (*last).min(to)));
+        cut.filter(|(first, last)| first <= last).collect()
+    }
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::workspace::diff::unified::between;
+
+    const SALT: &str = "salt";
+
+    fn file(base: Option<&str>, text: &str) -> SourceFile {
+        let (changed, diff) = match base {
+            None => (Vec::new(), None),
+            Some(base) => {
+                let found = between((Some(b"a.py"), base), (Some(b"a.py"), text));
+                (found.changed, Some(found.text))
+            }
+        };
+        SourceFile { path: "a.py".to_owned(), text: text.to_owned(), changed, diff }
+    }
+
+    /// What a reviewer says that raises every line under review with a `BUG` in it.
+    fn read(file: &SourceFile) -> Vec<RawFinding> {
+        let under = Set(&file.changed);
+        let lines = file.text.lines().zip(1..).filter(|(line, at)| line.contains("BUG") && under.holds(*at));
+        let finding = |(line, at): (&str, u32)| RawFinding {
+            title: line.trim().into(),
+            file: Some(file.path.clone()),
+            line: Some(at),
+            ..RawFinding::default()
+        };
+        lines.map(finding).collect()
+    }
+
+    fn reviewed(file: &SourceFile) -> FileReview {
+        FileReview {
+            file: file.path.clone(),
+            lines: Some(line_hashes(SALT, &file.text)),
+            ranges: file.changed.clone(),
+            findings: read(file),
+            ..FileReview::default()
+        }
+    }
+
+    /// What is carried over, and what is asked and answered.
+    fn delta_review(old: &SourceFile, new: &SourceFile, extent: usize) -> (Delta, Vec<RawFinding>) {
+        let earlier = reviewed(old);
+        let delta = Delta::since(&earlier, SALT, new, extent).unwrap();
+        let kept = earlier.findings.iter().filter(|finding| !delta.has_left(finding));
+        let mut findings: Vec<RawFinding> = kept.filter_map(|finding| delta.carried(finding)).collect();
+        if !delta.ask.is_empty() {
+            let part = part(new, &delta.ask, &delta.shown);
+            assert_eq!(part.text.lines().count(), new.text.lines().count());
+            findings.extend(read(&part));
+        }
+        findings.sort_by_key(|finding| finding.line);
+        (delta, findings)
+    }
+
+    fn function(name: &str, body: &[&str]) -> String {
+        let body: String = body.iter().map(|line| format!("    {line}\n")).collect();
+        format!("def {name}():\n{body}\n\n")
+    }
+
+    #[test]
+    fn a_changed_line_is_asked_about_with_its_block_and_the_rest_is_carried_to_its_new_lines() {
+        let filler: String = (0..40).map(|n| function(&format!("f{n}"), &["a = 1", "return a"])).collect();
+        let old =
+            function("one", &["x = 1", "return x"]) + &function("two", &["y = 1  # BUG1", "return y"]) + &filler;
+        let new = format!("import os\n{}", old.replace("x = 1", "x = 2  # BUG2"));
+        let (delta, findings) = delta_review(&file(None, &old), &file(None, &new), 0);
+        assert_eq!(delta.ask, [(1, 4)]);
+        assert_eq!(findings, read(&file(None, &new)));
+        let shown = part(&file(None, &new), &delta.ask, &delta.shown);
+        assert_eq!(shown.text.lines().filter(|line| !line.is_empty()).count(), 5, "{}", shown.text);
+        assert_eq!(shown.changed, [(1, 4)]);
+    }
+
+    #[test]
+    fn a_finding_in_a_block_that_changed_is_left_to_who_reads_it_again() {
+        let old = function("one", &["x = 1  # BUG1", "check(x)", "return x"]);
+        let new = old.replace("check(x)", "checked(x)");
+        let (old, new) = (file(None, &old), file(None, &new));
+        let earlier = reviewed(&old);
+        let delta = Delta::since(&earlier, SALT, &new, 0).unwrap();
+        assert_eq!(delta.carried(&earlier.findings[0]), None);
+        assert_eq!(delta.ask, [(1, 4)]);
+        let unsalted = Delta::since(&earlier, "another", &new, 0).unwrap();
+        assert_eq!(unsalted.carried(&earlier.findings[0]), None, "no line is known under another salt");
+    }
+
+    #[test]
+    fn a_finding_over_several_lines_of_which_one_changed_is_read_again_as_a_whole() {
+        let lines: String = (0..80).map(|n| format!("line {n}\n")).collect();
+        let (old, new) = (file(None, &lines), file(None, &lines.replace("line 40\n", "line forty\n")));
+        let mut earlier = reviewed(&old);
+        let finding =
+            |line, end_line| RawFinding { line: Some(line), end_line: Some(end_line), ..RawFinding::default() };
+        earlier.findings = vec![finding(10, 41), finding(60, 9_999), finding(2, 4)];
+        let delta = Delta::since(&earlier, SALT, &new, 0).unwrap();
+        let carried: Vec<_> = earlier.findings.iter().map(|finding| delta.carried(finding)).collect();
+        assert_eq!(carried[0], None);
+        assert!(Set(&delta.ask).holds(10) && Set(&delta.ask).holds(41), "{:?}", delta.ask);
+        // Lines without a grammar are one block, so all findings in it are read again: none is lost.
+        for (finding, carried) in earlier.findings.iter().zip(carried) {
+            assert!(carried.is_some() || finding.line.is_some_and(|line| Set(&delta.ask).holds(line)));
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_gone_lets_its_neighbours_be_asked_about() {
+        let old = function("one", &["lock()", "work()", "unlock()"]);
+        let new = old.replace("    lock()\n", "");
+        let delta = Delta::since(&reviewed(&file(None, &old)), SALT, &file(None, &new), 0).unwrap();
+        assert_eq!(delta.ask, [(1, 3)]);
+    }
+
+    #[test]
+    fn of_a_change_only_what_is_under_review_is_asked_about() {
+        let base = function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
+        let first = base.replace("y = 1", "y = 2");
+        let second = first.replace("return x", "return 2 * x");
+        let (old, new) = (file(Some(&base), &first), file(Some(&base), &second));
+        assert_eq!(frame(&old), frame(&new), "the side before the change is the same");
+        let delta = Delta::since(&reviewed(&old), SALT, &new, 0).unwrap();
+        assert_eq!(delta.ask, [(3, 3)]);
+        let shown = part(&new, &delta.ask, &delta.shown);
+        assert!(shown.diff.unwrap().contains("-    return x\n"));
+        assert_ne!(frame(&old), frame(&file(Some(&first), &second)), "another base is another frame");
+    }
+
+    #[test]
+    fn a_change_that_is_taken_back_leaves_nothing_to_ask() {
+        let base = function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
+        let changed = base.replace("y = 1", "y = 2").replace("x = 1", "x = 2");
+        let back = base.replace("y = 1", "y = 2");
+        let delta =
+            Delta::since(&reviewed(&file(Some(&base), &changed)), SALT, &file(Some(&base), &back), 0).unwrap();
+        assert_eq!(delta.ask, []);
+    }
+
+    #[test]
+    fn damaged_hashes_are_not_compared() {
+        let text = file(None, "a\n");
+        for lines in [None, Some("12345"), Some("é"), Some("ééé123456")] {
+            let review = FileReview { lines: lines.map(str::to_owned), ..reviewed(&text) };
+            assert_eq!(Delta::since(&review, SALT, &text, 0), None);
+        }
+    }
+
+    proptest! {
+        /// Whatever changes, the findings are those of a review of everything.
+        #[test]
+        fn a_review_of_the_delta_finds_what_a_full_one_does(
+            base in proptest::collection::vec(0_u8..8, 0..60),
+            first in proptest::collection::vec((0_usize..60, 0_u8..3, 0_u8..8), 0..12),
+            second in proptest::collection::vec((0_usize..60, 0_u8..3, 0_u8..8), 0..12),
+            is_change: bool,
+            extent in 0..Delta::LEVELS,
+        ) {
+            let edited = |lines: &[u8], edits: &[(usize, u8, u8)]| {
+                let mut lines = lines.to_vec();
+                for (at, what, word) in edits {
+                    let at = at % (lines.len() + 1);
+                    match what {
+                        0 => lines.insert(at, *word),
+                        1 if at < lines.len() => lines[at] = *word,
+                        _ if at < lines.len() => drop(lines.remove(at)),
+                        _ => {}
+                    }
+                }
+                lines
+            };
+            let text = |lines: &[u8]| -> String {
+                let words = ["x = 1", "y = 2  # BUG1", "def f():", "    z = 3", "    w = 4  # BUG2", "", "# BUG3", "pass"];
+                lines.iter().map(|word| format!("{}\n", words[usize::from(*word)])).collect()
+            };
+            let old = edited(&base, &first);
+            let new = edited(&old, &second);
+            let base = text(&base);
+            let base = is_change.then_some(base.as_str());
+            let (old, new) = (file(base, &text(&old)), file(base, &text(&new)));
+            // A change that leaves nothing to review is no target.
+            prop_assume!(base.is_none() || !old.changed.is_empty() && !new.changed.is_empty());
+            let (_, found) = delta_review(&old, &new, extent);
+            let whole = read(&new);
+            let lines = |findings: &[RawFinding]| -> Vec<(Option<u32>, String)> {
+                findings.iter().map(|f| (f.line, f.title.as_written().to_owned())).collect()
+            };
+            prop_assert_eq!(lines(&found), lines(&whole));
+        }
+    }
+}

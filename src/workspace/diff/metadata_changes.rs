@@ -1,0 +1,178 @@
+//! What a change does besides editing lines: deletions, modes, links and the commits of submodules.
+//!
+//! Each is shown to reviewers as a file with a diff in git's words, so that none is passed over.
+
+use crate::domain::SkipReason;
+use crate::protocol::request::SourceFile;
+use crate::workspace::Result;
+use crate::workspace::code::text_files;
+use crate::workspace::diff::unified;
+use crate::workspace::git::path_bytes;
+use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
+use crate::workspace::select::filter::{self, Before, Chosen};
+
+/// The bytes of the diffs of deleted files that are shown of one target.
+pub(crate) const SHOWN: usize = 512 << 10;
+
+/// What stands for the content of a submodule.
+pub(crate) fn submodule(commit: &str) -> Vec<u8> {
+    format!("Subproject commit {commit}\n").into_bytes()
+}
+
+pub(crate) fn is_regular(mode: u32) -> bool {
+    !matches!(mode, 0 | LINK | SUBMODULE)
+}
+
+/// The lines that say how the mode of a file changed; none where it did not, or where one side is missing.
+pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
+    if old == new || old == 0 || new == 0 {
+        return None;
+    }
+    let name = |side: &str| path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()));
+    Some(format!("diff --git {} {}\nold mode {old:06o}\nnew mode {new:06o}\n", name("a/"), name("b/")))
+}
+
+/// What is known of a changed file besides its new bytes.
+pub(crate) struct MetadataEdit<'a> {
+    pub(crate) path: &'a [u8],
+    /// The path and the bytes before, where these are known; `None` for a new file.
+    pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
+    /// What `.gitattributes` says on `linguist-generated` now, and what it said before.
+    pub(crate) generated: (Option<bool>, Option<bool>),
+    /// The lines that say how the mode changed.
+    pub(crate) modes: Option<String>,
+}
+
+impl MetadataEdit<'_> {
+    /// The file as it is reviewed. `compared` stands for its bytes where the old side has other line ends.
+    pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
+        let Self { path, old, generated, modes } = self;
+        let before = match &old {
+            Some((old_path, Some(old))) if *old_path == path => Before::Was(old),
+            _ => Before::Unknown,
+        };
+        let is_renamed = old.as_ref().is_some_and(|(old, _)| *old != path);
+        let name = filter::path_text(path);
+        let text = filter::text(&name, bytes, Chosen::Met, generated, before)?;
+        let compared = compared.map(text_files::lossy);
+        let new = (Some(path), compared.as_deref().unwrap_or(&text));
+        let found = match old {
+            None => Some(unified::between((None, ""), new)),
+            Some((path, Some(old))) if filter::is_text(&filter::path_text(path), &old) => {
+                Some(unified::between((Some(path), &text_files::lossy(old)), new))
+            }
+            Some(_) => None,
+        };
+        let (changed, diff) = match found {
+            // Where only the mode changed, the whole file is shown with it.
+            Some(found) if modes.is_some() && !is_renamed && found.added + found.removed == 0 => {
+                (found.changed, modes)
+            }
+            Some(found) => (found.changed, Some(modes.unwrap_or_default() + &found.text)),
+            None => (Vec::new(), modes),
+        };
+        Ok(SourceFile { path: name, text, changed, diff })
+    }
+}
+
+/// A file that the change deletes, with the bytes it had where these are known.
+pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile {
+    let name = filter::path_text(path);
+    let mode = if mode == 0 { String::new() } else { format!(" mode {mode:06o}") };
+    let text = old.filter(|old| filter::is_text(&name, old)).map(|old| text_files::lossy(old.to_vec()));
+    let shown = unified::between((Some(path), text.as_deref().unwrap_or_default()), (None, ""));
+    let content = match (&text, old) {
+        (Some(_), _) => String::new(),
+        (None, Some(old)) => format!(", {} bytes, not text", old.len()),
+        (None, None) => ", its content could not be read".to_owned(),
+    };
+    let diff = format!("deleted file{mode}{content}\n{}", shown.text);
+    SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
+}
+
+/// The same without its lines, of which it says how many there were.
+pub(crate) fn named(file: SourceFile) -> SourceFile {
+    let lines = file.deleted_lines();
+    let diff = file.diff.as_deref().unwrap_or_default();
+    let mut head = diff.lines().take_while(|line| !line.starts_with("@@ "));
+    let first = head.next().unwrap_or_default();
+    let rest: String = head.map(|line| format!("{line}\n")).collect();
+    let diff = format!("{first}, {lines} lines, not shown: they are too many\n{rest}");
+    SourceFile { diff: Some(diff), ..file }
+}
+
+/// Files over the bound are read up to this many times the bound, and reviewed where they changed.
+pub(crate) const FACTOR: u64 = 16;
+
+/// The lines shown before and after a changed line of a file over the bound.
+pub(crate) const AROUND: u32 = 20;
+
+/// What is reviewed of a file over the bound: its changed lines and those around them, at their numbers, up to the bound.
+/// Also says whether changed lines are missing.
+pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
+    let last = text_files::lines(&file.text);
+    let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };
+    let around = |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
+    let mut ranges = changed.iter().map(around).peekable();
+    let (mut text, mut shown) = (String::new(), 0);
+    for (line, number) in file.text.lines().zip(1..) {
+        while ranges.next_if(|(_, last)| *last < number).is_some() {}
+        let is_shown = ranges.peek().is_some_and(|(first, _)| *first <= number);
+        let size = if is_shown { line.len() } else { 0 };
+        if (text.len() + size) as u64 >= max_file {
+            break;
+        }
+        text.push_str(if is_shown { line } else { "" });
+        text.push('\n');
+        shown = number;
+    }
+    let is_cut = changed.iter().any(|(_, last)| *last > shown);
+    let cut = |(first, last): &(u32, u32)| (*first <= shown).then_some((*first, (*last).min(shown)));
+    let changed: Vec<(u32, u32)> = changed.iter().filter_map(cut).collect();
+    if changed.is_empty() {
+        return Err(SkipReason::Oversized);
+    }
+    let diff = file.diff.filter(|diff| diff.len() as u64 <= max_file);
+    Ok((SourceFile { path: file.path, text, changed, diff }, is_cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(file: &SourceFile) -> &str {
+        file.diff.as_deref().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_deleted_file_is_shown_or_named() {
+        let file = deleted(b"a/check.py", 0o100_644, Some(b"one\ntwo\n"));
+        assert!(file.is_deleted());
+        assert_eq!(file.deleted_lines(), 2);
+        assert_eq!(
+            diff(&file),
+            "deleted file mode 100644\n--- a/a/check.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n"
+        );
+        let named = named(file);
+        assert!(named.is_deleted());
+        assert_eq!(
+            diff(&named),
+            "deleted file mode 100644, 2 lines, not shown: they are too many\n--- a/a/check.py\n+++ /dev/null\n"
+        );
+        let binary = deleted(b"logo.png", 0o100_644, Some(b"\0\x01"));
+        assert_eq!(diff(&binary), "deleted file mode 100644, 2 bytes, not text\n--- a/logo.png\n+++ /dev/null\n");
+        assert!(diff(&deleted(b"x", 0, None)).starts_with("deleted file, its content could not be read\n"));
+        assert!(deleted(b"empty.py", 0o100_755, Some(b"")).is_deleted());
+    }
+
+    #[test]
+    fn modes_are_told_where_both_are_known() {
+        assert_eq!(modes(b"x", 0o100_644, 0o100_644), None);
+        assert_eq!(modes(b"x", 0, 0o100_644), None);
+        let told = modes(b"a b\n", 0o100_644, 0o120_000);
+        assert_eq!(
+            told.as_deref(),
+            Some("diff --git \"a/a b\\n\" \"b/a b\\n\"\nold mode 100644\nnew mode 120000\n")
+        );
+    }
+}

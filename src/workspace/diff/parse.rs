@@ -1,0 +1,602 @@
+//! Reads unified diffs: those of git under any of its settings, of `diff -u` and `diff -r`, of Subversion and Mercurial.
+//!
+//! A diff that is cut off, that has a hunk with other lines than it announces, or that combines several parents is
+//! refused: what could not be read would not be reviewed.
+
+use std::borrow::Cow;
+use std::iter::Peekable;
+
+use console::strip_ansi_codes;
+
+use crate::workspace::code::text_files;
+use crate::workspace::diff::unified;
+use crate::workspace::git::path_bytes;
+
+/// One hunk: its lines, without their line ends.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    /// The first line of each side, counted from 1; 0 for an empty side.
+    pub(crate) old_start: u32,
+    pub(crate) new_start: u32,
+    pub(crate) lines: Vec<(DiffMark, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DiffMark {
+    Kept,
+    Removed,
+    Added,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Old,
+    New,
+}
+
+impl Hunk {
+    fn start(&self, side: Side) -> u32 {
+        match side {
+            Side::Old => self.old_start,
+            Side::New => self.new_start,
+        }
+    }
+
+    pub(crate) fn side(&self, side: Side) -> impl Iterator<Item = &str> {
+        let other = match side {
+            Side::Old => DiffMark::Added,
+            Side::New => DiffMark::Removed,
+        };
+        self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
+    }
+
+    /// The lines of the new side under review, counted from the hunk's first line; what was removed without anything in
+    /// its place marks its neighbours.
+    pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
+        let (mut marked, mut at) = (Vec::new(), 0_u32);
+        for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
+            let first = at.saturating_add(1);
+            let count = group.iter().filter(|(mark, _)| *mark != DiffMark::Removed).count();
+            at = at.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            match group.last() {
+                Some((DiffMark::Kept, _)) | None => {}
+                Some((DiffMark::Removed, _)) => {
+                    unified::push(&mut marked, (first.min(at).max(1), at.saturating_add(1)))
+                }
+                Some((DiffMark::Added, _)) => unified::push(&mut marked, (first, at)),
+            }
+        }
+        marked
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Patch {
+    /// The path before, without a prefix; `None` for a new file.
+    pub(crate) old: Option<Vec<u8>>,
+    /// The path after; `None` for a deleted file.
+    pub(crate) new: Option<Vec<u8>>,
+    /// Both names as they are written.
+    pub(crate) written: Vec<Vec<u8>>,
+    pub(crate) is_binary: bool,
+    pub(crate) hunks: Vec<Hunk>,
+    /// Its part of the diff.
+    pub(crate) text: String,
+    /// Whether a side has the time that `diff -N` gives a missing file.
+    is_epoch: [bool; 2],
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Diff {
+    pub(crate) patches: Vec<Patch>,
+    /// Files of which it says only that they differ.
+    pub(crate) untold: Vec<Vec<u8>>,
+    pub(crate) broken: Option<Broken>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// It shows a merge against several parents.
+    Combined,
+    /// A hunk does not hold what its first line announces; with the number of the line.
+    Hunk(usize),
+}
+
+impl Patch {
+    /// Whether every hunk's lines of one side stand in a text at their place.
+    pub(crate) fn stands_in(&self, text: &str, side: Side) -> bool {
+        let lines: Vec<&str> = text.lines().collect();
+        self.hunks.iter().all(|hunk| {
+            let start = hunk.start(side).saturating_sub(1) as usize;
+            let wanted: Vec<&str> = hunk.side(side).collect();
+            wanted.is_empty()
+                || lines
+                    .get(start..start.saturating_add(wanted.len()))
+                    .is_some_and(|found| found == wanted.as_slice())
+        })
+    }
+
+    /// Whether there is a line on one side, so that finding it in a text means something.
+    pub(crate) fn shows(&self, side: Side) -> bool {
+        self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
+    }
+
+    /// The text with every hunk's lines of one side, which stand in it, replaced by those of the other.
+    pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
+        let mut lines = text.lines();
+        let (mut result, mut at) = (String::new(), 1_u32);
+        let mut push = |line: &str| {
+            result.push_str(line);
+            result.push('\n');
+        };
+        for hunk in &self.hunks {
+            let to = if from == Side::Old { Side::New } else { Side::Old };
+            let (start, length) = (hunk.start(from), hunk.side(from).count());
+            // An empty side stands after the line it names.
+            let start = if length == 0 { start.saturating_add(1) } else { start };
+            while at < start {
+                let Some(line) = lines.next() else { break };
+                push(line);
+                at += 1;
+            }
+            for _ in 0..length {
+                lines.next();
+                at = at.saturating_add(1);
+            }
+            hunk.side(to).for_each(&mut push);
+        }
+        lines.for_each(push);
+        result
+    }
+
+    /// What the diff alone tells of the new side: its lines at their numbers, and empty lines between them; `None` if
+    /// that is more than `max_file` bytes.
+    pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
+        let mut text = String::new();
+        let mut line = 1_u32;
+        for hunk in &self.hunks {
+            let missing = hunk.new_start.saturating_sub(line);
+            if text.len() as u64 + u64::from(missing) > max_file {
+                return None;
+            }
+            text.extend(std::iter::repeat_n('\n', missing as usize));
+            line += missing;
+            for known in hunk.side(Side::New) {
+                text.push_str(known);
+                text.push('\n');
+                line = line.saturating_add(1);
+            }
+        }
+        Some(text)
+    }
+}
+
+/// Reads the files of a unified diff; text around them is passed over. Of what is broken as much as can be read.
+pub(crate) fn parse(bytes: &[u8]) -> Diff {
+    let text = text_files::lossy(bytes.to_vec());
+    let text = without_colours(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    let mut reader = Reader { diff: Diff::default(), header: None };
+    let mut lines = text.split_inclusive('\n').zip(1..).peekable();
+    while let Some((line, number)) = lines.next() {
+        if let Err(broken) = reader.line(line, number, &mut lines) {
+            reader.diff.broken.get_or_insert(broken);
+        }
+    }
+    reader.end_header();
+    let mut diff = reader.diff;
+    for patch in &mut diff.patches {
+        let [is_new, is_deleted] = patch.is_epoch;
+        if is_new && !patch.shows(Side::Old) {
+            patch.old = None;
+        } else if is_deleted && !patch.shows(Side::New) {
+            patch.new = None;
+        }
+    }
+    diff
+}
+
+/// The lines between `diff --git` and the first hunk.
+#[derive(Debug, Default)]
+struct Header {
+    /// The names of the first line, as they are written.
+    names: Option<(Vec<u8>, Vec<u8>)>,
+    is_new: bool,
+    is_deleted: bool,
+    /// The names of a rename or copy, which have no prefix.
+    from: Option<Vec<u8>>,
+    to: Option<Vec<u8>>,
+    is_binary: bool,
+    text: String,
+}
+
+struct Reader {
+    diff: Diff,
+    /// The header that waits for its `---` line, or for the next file.
+    header: Option<Header>,
+}
+
+impl Reader {
+    fn line<'a>(
+        &mut self,
+        line: &'a str,
+        number: usize,
+        lines: &mut Peekable<impl Iterator<Item = (&'a str, usize)>>,
+    ) -> Result<(), Broken> {
+        let bare = line.trim_end_matches(['\n', '\r']);
+        if bare.starts_with("diff --cc ") || bare.starts_with("diff --combined ") || bare.starts_with("@@@ -") {
+            return Err(Broken::Combined);
+        }
+        if let Some(rest) = bare.strip_prefix("diff --git ") {
+            self.end_header();
+            self.header = Some(Header { names: header_names(rest), text: line.to_owned(), ..Header::default() });
+            return Ok(());
+        }
+        let next_is_plus = lines.peek().is_some_and(|(next, _)| next.starts_with("+++ "));
+        if let (Some(old), true) = (bare.strip_prefix("--- "), next_is_plus) {
+            let plus = lines.next().map_or("", |(plus, _)| plus);
+            let new = plus.trim_end_matches(['\n', '\r']).strip_prefix("+++ ").unwrap_or_default();
+            if self.header.as_ref().is_some_and(|header| !header.names_sides(old, new)) {
+                self.end_header();
+            }
+            let header = self.header.take().unwrap_or_default();
+            let mut patch = header.patch(Some((old, new)));
+            patch.text.extend([line, plus]);
+            self.diff.patches.push(patch);
+            return Ok(());
+        }
+        if bare.starts_with("@@ -") && self.header.is_none() {
+            let Some(patch) = self.diff.patches.last_mut() else { return Ok(()) };
+            let header = hunk_header(&bare["@@ -".len()..]).ok_or(Broken::Hunk(number))?;
+            patch.text.push_str(line);
+            let [old_start, old_left, new_start, new_left] = header;
+            patch.hunks.push(Hunk { old_start, new_start, lines: Vec::new() });
+            let read =
+                patch.hunks.last_mut().and_then(|hunk| hunk.read(old_left, new_left, lines, &mut patch.text));
+            return read.ok_or(Broken::Hunk(number));
+        }
+        match &mut self.header {
+            Some(header) => header.line(bare, line),
+            None => self.diff.untold.extend(untold(bare)),
+        }
+        Ok(())
+    }
+
+    /// Ends a header that no hunk followed: a rename, a change of the mode, a binary or an empty file.
+    fn end_header(&mut self) {
+        if let Some(header) = self.header.take() {
+            self.diff.patches.push(header.patch(None));
+        }
+    }
+}
+
+impl Header {
+    fn line(&mut self, bare: &str, line: &str) {
+        self.text.push_str(line);
+        match bare.split_once(' ') {
+            Some(("new", rest)) if rest.starts_with("file") => self.is_new = true,
+            Some(("deleted", rest)) if rest.starts_with("file") => self.is_deleted = true,
+            Some(("rename" | "copy", rest)) => {
+                if let Some(to) = rest.strip_prefix("to ") {
+                    self.to = path_bytes::unquoted(to.as_bytes());
+                } else if let Some(from) = rest.strip_prefix("from ") {
+                    self.from = path_bytes::unquoted(from.as_bytes());
+                }
+            }
+            Some(("Binary" | "GIT", _)) => self.is_binary = true,
+            _ => {}
+        }
+    }
+
+    /// Whether `---` and `+++` lines are those of this header.
+    fn names_sides(&self, old: &str, new: &str) -> bool {
+        let ((old, _), (new, _)) = (side_name(old), side_name(new));
+        let is_moved = |side: &Option<Vec<u8>>, header: &Option<Vec<u8>>| matches!((side, header), (Some(side), Some(header)) if side.ends_with(header));
+        let is_named =
+            |(first, second): &(Vec<u8>, Vec<u8>)| old.as_ref() == Some(first) || new.as_ref() == Some(second);
+        self.names.as_ref().is_none_or(is_named) || is_moved(&old, &self.from) || is_moved(&new, &self.to)
+    }
+
+    /// The file, with the names of its `---` and `+++` lines where it has them.
+    fn patch(self, sides: Option<(&str, &str)>) -> Patch {
+        let (mut is_new, mut is_deleted) = (self.is_new, self.is_deleted);
+        let (mut pair, mut epochs) = (self.names.clone(), [false; 2]);
+        if let Some((old, new)) = sides {
+            let ((old, old_time), (new, new_time)) = (side_name(old), side_name(new));
+            is_new |= old.as_deref() == Some(NONE);
+            is_deleted |= new.as_deref() == Some(NONE);
+            epochs = [is_epoch(old_time), is_epoch(new_time)];
+            let old = old.filter(|name| name != NONE);
+            let new = new.filter(|name| name != NONE);
+            pair = match (old, new) {
+                (Some(old), Some(new)) => Some((old, new)),
+                (Some(one), None) | (None, Some(one)) => pair.or_else(|| {
+                    let one = known(&one);
+                    Some((one.clone(), one))
+                }),
+                (None, None) => pair,
+            };
+        }
+        let written: Vec<Vec<u8>> = pair.iter().flat_map(|(old, new)| [new.clone(), old.clone()]).collect();
+        let (old, new) = match pair {
+            Some((old, new)) => {
+                let (old, new) = stripped(&old, &new);
+                (Some(old), Some(new))
+            }
+            None => (None, None),
+        };
+        // The names of a rename are those of the header, less the prefix.
+        let (old, new) = (self.from.or(old), self.to.or(new));
+        Patch {
+            old: old.filter(|_| !is_new),
+            new: new.filter(|_| !is_deleted || is_new),
+            written,
+            is_binary: self.is_binary,
+            hunks: Vec::new(),
+            text: self.text,
+            is_epoch: epochs,
+        }
+    }
+}
+
+/// The name of a side that has no file.
+const NONE: &[u8] = b"/dev/null";
+
+/// Folders that git puts before names: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
+const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
+
+/// The name of a `---` or `+++` line, unquoted, and the time behind it.
+fn side_name(text: &str) -> (Option<Vec<u8>>, &str) {
+    let (name, time) = match text.split_once('\t') {
+        Some((name, time)) => (name, time.trim()),
+        None => (text, ""),
+    };
+    (path_bytes::unquoted(name.as_bytes()), time)
+}
+
+/// Whether a time is the one that `diff -N` gives a missing file, in any time zone.
+fn is_epoch(time: &str) -> bool {
+    time.starts_with("1970-01-01 ")
+        || time.starts_with("1969-12-31 ")
+        || time.starts_with("Thu Jan 01 00:00:00 1970")
+}
+
+/// The two names less what stands before the part they share: `a/x` and `b/x`, `old/x` and `new/x`, `x` and `x`. Of
+/// names that share nothing a prefix of git's is taken.
+fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    if old == new {
+        return (old.to_vec(), new.to_vec());
+    }
+    let parts = |name: &[u8]| name.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (olds, news) = (parts(old), parts(new));
+    let shared = olds.iter().rev().zip(news.iter().rev()).take_while(|(old, new)| old == new).count();
+    if shared == 0 {
+        return (known(old), known(new));
+    }
+    let path = news[news.len() - shared..].join(&b'/');
+    (path.clone(), path)
+}
+
+/// A name without the prefix that git may have put before it.
+fn known(name: &[u8]) -> Vec<u8> {
+    let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
+    prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
+}
+
+/// The two names of `diff --git a/x b/x` as they are written, quoted or with blanks in them.
+fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+    let unquoted = |text: &str| path_bytes::unquoted(text.as_bytes());
+    if let Some(inner) = rest.strip_prefix('"') {
+        let mut escaped = false;
+        let end = inner.char_indices().find_map(|(at, c)| match c {
+            _ if std::mem::take(&mut escaped) => None,
+            '\\' => {
+                escaped = true;
+                None
+            }
+            '"' => Some(at),
+            _ => None,
+        })?;
+        return Some((unquoted(&rest[..end + 2])?, unquoted(inner[end + 1..].trim_start())?));
+    }
+    if let Some((one, other)) = rest.split_once(" \"") {
+        return Some((one.as_bytes().to_vec(), unquoted(&format!("\"{other}"))?));
+    }
+    let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
+    let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
+    // With one folder before each, or without any.
+    let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
+    let same = same.or_else(|| splits().find(|(one, other)| one == other));
+    let (one, other) = same.or_else(|| splits().next())?;
+    Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
+}
+
+/// The file that a line is about which says only that it differs.
+fn untold(line: &str) -> Option<Vec<u8>> {
+    if let Some((folder, name)) = line.strip_prefix("Only in ").and_then(|rest| rest.split_once(": ")) {
+        let path = format!("{folder}/{name}");
+        return Some(path.split_once('/').map_or(path.as_str(), |(_, path)| path).as_bytes().to_vec());
+    }
+    let pair = |rest: &str| {
+        let (one, other) = rest.strip_suffix(" differ")?.split_once(" and ")?;
+        Some(stripped(one.as_bytes(), other.as_bytes()).1)
+    };
+    let named = |rest: &str| Some(rest.strip_suffix(" has changed")?.as_bytes().to_vec());
+    match line.split_once(' ')? {
+        ("Binary", rest) => {
+            let rest = rest.strip_prefix("files ").or_else(|| rest.strip_prefix("file "))?;
+            pair(rest).or_else(|| named(rest))
+        }
+        ("Files", rest) => pair(rest),
+        _ => None,
+    }
+}
+
+/// Reads `1,5 +1,7 @@ ...` as the start and length of both sides.
+fn hunk_header(text: &str) -> Option<[u32; 4]> {
+    let (sides, _) = text.split_once(" @@")?;
+    let (old, new) = sides.split_once(" +")?;
+    let pair = |side: &str| {
+        let (start, length) = side.split_once(',').unwrap_or((side, "1"));
+        Some((start.parse().ok()?, length.parse().ok()?))
+    };
+    let ((old_start, old_length), (new_start, new_length)) = (pair(old)?, pair(new)?);
+    Some([old_start, old_length, new_start, new_length])
+}
+
+impl Hunk {
+    /// Reads as many lines as the header announces, and added lines beyond; `None` if there are fewer.
+    fn read<'a>(
+        &mut self,
+        mut old_left: u32,
+        mut new_left: u32,
+        lines: &mut Peekable<impl Iterator<Item = (&'a str, usize)>>,
+        text: &mut String,
+    ) -> Option<()> {
+        loop {
+            let is_open = old_left > 0 || new_left > 0;
+            let goes_on = |line: &str| line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ");
+            let line = match lines.peek() {
+                Some((line, _)) if is_open || goes_on(line) => *line,
+                _ => return (!is_open).then_some(()),
+            };
+            let bare = line.strip_suffix('\n').unwrap_or(line);
+            let bare = bare.strip_suffix('\r').unwrap_or(bare);
+            let mark = match bare.bytes().next() {
+                Some(b' ') | None => Some(DiffMark::Kept),
+                Some(b'-') => Some(DiffMark::Removed),
+                Some(b'+') => Some(DiffMark::Added),
+                Some(b'\\') => None,
+                Some(_) => return None,
+            };
+            if let Some(mark) = mark {
+                old_left = if mark == DiffMark::Added { old_left } else { old_left.checked_sub(1)? };
+                // Lines that were added by hand count, though they are not announced.
+                new_left = match mark {
+                    DiffMark::Kept => new_left.checked_sub(1)?,
+                    DiffMark::Removed => new_left,
+                    DiffMark::Added => new_left.saturating_sub(1),
+                };
+                self.lines.push((mark, bare.get(1..).unwrap_or_default().to_owned()));
+            }
+            text.push_str(line);
+            lines.next();
+        }
+    }
+}
+
+/// The text without the colours that `color.ui=always` puts into a diff; as it is, if its header lines have none.
+fn without_colours(text: &str) -> Cow<'_, str> {
+    let heads = ["diff --", "--- ", "+++ ", "@@ -"];
+    let is_coloured =
+        |line: &str| line.starts_with("\x1b[") && heads.iter().any(|head| strip_ansi_codes(line).starts_with(head));
+    if text.lines().any(is_coloured) { strip_ansi_codes(text) } else { Cow::Borrowed(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_of(text: &str) -> Vec<(Option<String>, Option<String>)> {
+        let shown = |name: &Option<Vec<u8>>| name.as_deref().map(path_bytes::shown);
+        parse(text.as_bytes()).patches.iter().map(|patch| (shown(&patch.old), shown(&patch.new))).collect()
+    }
+
+    #[test]
+    fn the_table_of_names() {
+        let rows: &[(&str, Option<&str>, Option<&str>)] = &[
+            ("diff --git a/src/x b/src/x\n--- a/src/x\n+++ b/src/x\n", Some("src/x"), Some("src/x")),
+            ("diff --git i/src/x w/src/x\n--- i/src/x\n+++ w/src/x\n", Some("src/x"), Some("src/x")),
+            ("diff --git c/a/x o/a/x\n--- c/a/x\n+++ o/a/x\n", Some("a/x"), Some("a/x")),
+            ("diff --git 1/src/x 2/src/x\n--- 1/src/x\n+++ 2/src/x\n", Some("src/x"), Some("src/x")),
+            ("diff --git a/x a/x\n--- a/x\n+++ a/x\n", Some("a/x"), Some("a/x")),
+            ("diff --git src/x src/x\nold mode 100644\nnew mode 100755\n", Some("src/x"), Some("src/x")),
+            ("diff --git old/x new/x\n--- old/x\n+++ new/x\n", Some("x"), Some("x")),
+            ("diff --git i/new w/new\nnew file mode 100644\n--- /dev/null\n+++ w/new\n", None, Some("new")),
+            ("diff --git w/gone i/gone\ndeleted file mode 100644\n--- w/gone\n+++ /dev/null\n", Some("gone"), None),
+            ("diff --git new new\nnew file mode 100644\n--- /dev/null\n+++ new\n", None, Some("new")),
+            ("diff --git a/my dir/a b b/my dir/a b\nindex 1..2\n", Some("my dir/a b"), Some("my dir/a b")),
+            ("diff --git \"a/gr\\303\\266\" \"b/gr\\303\\266\"\nindex 1..2\n", Some("grö"), Some("grö")),
+            ("diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n", Some("x"), Some("y")),
+            (
+                "diff --git x y\nsimilarity index 90%\nrename from x\nrename to y\n--- x\n+++ y\n",
+                Some("x"),
+                Some("y"),
+            ),
+            ("diff --git a/x b/y\ncopy from x\ncopy to y\n", Some("x"), Some("y")),
+            (
+                "--- a/src/x\t2024-01-01 10:00:00.1 +0100\n+++ b/src/x\t2024-01-01 10:00:00.1 +0100\n",
+                Some("src/x"),
+                Some("src/x"),
+            ),
+            (
+                "diff -ruN v1/src/x v2/src/x\n--- v1/src/x\t1970-01-01 01:00:00.0 +0100\n+++ v2/src/x\t2024-01-01\n",
+                None,
+                Some("src/x"),
+            ),
+            ("--- v1/x\t2024-01-01\n+++ v2/x\t1970-01-01 00:00:00.0 +0000\n", Some("x"), None),
+            (
+                "Index: src/x\n=====\n--- src/x\t(revision 1)\n+++ src/x\t(working copy)\n",
+                Some("src/x"),
+                Some("src/x"),
+            ),
+            (
+                "diff -r 1234 src/x\n--- a/src/x\tThu Jan 01 00:00:01 2024 +0000\n+++ b/src/x\tFri\n",
+                Some("src/x"),
+                Some("src/x"),
+            ),
+            ("--- /dev/null\tThu Jan 01 00:00:00 1970 +0000\n+++ b/new\tFri\n", None, Some("new")),
+            ("--- x.orig\n+++ x\n", Some("x.orig"), Some("x")),
+            ("diff --git a/x b/x\r\n--- a/x\r\n+++ b/x\r\n", Some("x"), Some("x")),
+        ];
+        for (text, old, new) in rows {
+            let expected = vec![(old.map(str::to_owned), new.map(str::to_owned))];
+            assert_eq!(names_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        let head = "--- a/x\n+++ b/x\n";
+        let rows = [
+            ("@@ -1,2 +1,2 @@\n-a\n+b\n", Broken::Hunk(3)),
+            ("@@ -1 +1 @@\n-a\n", Broken::Hunk(3)),
+            ("@@ -1 +1\n-a\n+b\n", Broken::Hunk(3)),
+            ("@@ -1,2 +1,2 @@\n-a\n+b\ndiff --git a/y b/y\n", Broken::Hunk(3)),
+            ("@@ -1 +1 @@\n[-a-]{+b+}\n", Broken::Hunk(3)),
+            ("@@@ -1,1 -1,1 +1,1 @@@\n--a\n++b\n", Broken::Combined),
+        ];
+        for (hunk, expected) in rows {
+            assert_eq!(parse(format!("{head}{hunk}").as_bytes()).broken, Some(expected), "{hunk}");
+        }
+        assert_eq!(parse(b"diff --cc x\nindex 1,2..3\n").broken, Some(Broken::Combined));
+    }
+
+    #[test]
+    fn lines_beyond_the_announced_ones_are_read() {
+        let diff = parse(b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+evil\n-- \n2.47\n");
+        assert_eq!(diff.broken, None);
+        assert!(diff.patches[0].hunks[0].side(Side::New).eq(["b", "evil"]));
+    }
+
+    #[test]
+    fn colours_and_other_encodings_are_no_obstacle() {
+        let plain = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+        let coloured = "\x1b[1mdiff --git a/x b/x\x1b[m\n\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\
+            \x1b[36m@@ -1 +1 @@\x1b[m\n\x1b[31m-a\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n";
+        let expected = parse(plain.as_bytes());
+        assert_eq!(parse(coloured.as_bytes()), expected);
+        let utf16: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(parse(&[b"\xff\xfe", utf16.as_slice()].concat()), expected);
+        assert_eq!(parse(&[b"\xef\xbb\xbf", plain.as_bytes()].concat()), expected);
+    }
+
+    #[test]
+    fn files_of_which_nothing_is_shown_are_named() {
+        let text = "Only in b/src: evil.py\nBinary files a/p.png and b/p.png differ\nBinary file q.png has changed\n\
+            Files a/x and b/x differ\ndiff --git a/r b/r\nBinary files a/r and b/r differ\n";
+        let diff = parse(text.as_bytes());
+        let untold: Vec<String> = diff.untold.iter().map(|name| path_bytes::shown(name)).collect();
+        assert_eq!(untold, ["src/evil.py", "p.png", "q.png", "x"]);
+        assert!(diff.patches[0].is_binary);
+    }
+}

@@ -1,0 +1,208 @@
+//! A unified diff as a target: read, laid over the tree in memory, never written.
+//!
+//! The diff comes from somebody: its paths name files only inside the tree, its line numbers cost no more memory than a
+//! file may have, and what it says of itself (marks of generated code, `.gleeignore`, attributes) does not hide it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::SkipReason;
+use crate::protocol::request::SourceFile;
+use crate::workspace::code::text_files;
+use crate::workspace::diff::parse::{self, Broken, Patch, Side};
+use crate::workspace::diff::{metadata_changes, unified};
+use crate::workspace::git::path_bytes;
+use crate::workspace::root::Workspace;
+use crate::workspace::select::filter::{self, Before, Chosen};
+use crate::workspace::select::ignores::{self, Ignores};
+use crate::workspace::select::selection::{SelectOptions, Selection};
+use crate::workspace::{Result, WorkspaceError};
+
+struct Bound {
+    path: String,
+    text: String,
+    /// The text that the diff is laid over, where it is known.
+    before: Option<String>,
+}
+
+impl Workspace {
+    pub(crate) fn select_diff(&self, name: &str, text: &[u8], options: &SelectOptions) -> Result<Selection> {
+        let name = || name.to_owned();
+        let diff = parse::parse(text);
+        match diff.broken {
+            Some(Broken::Combined) => return Err(WorkspaceError::CombinedDiff(name())),
+            Some(Broken::Hunk(line)) => return Err(WorkspaceError::BrokenDiff { name: name(), line }),
+            None => {}
+        }
+        if diff.patches.is_empty() && diff.untold.is_empty() {
+            return Err(WorkspaceError::NotADiff(name()));
+        }
+        let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
+        let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
+        // Where the diff brings such a file itself, nobody knows what stood there before.
+        let mut ignores = (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.steered_by.as_ref()));
+        let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
+        let counts = !edits(".gitattributes");
+        let mut selection = Selection::default();
+        diff.untold.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
+        let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
+        // Several parts of a diff may change the same file one after the other.
+        let mut texts: BTreeMap<String, String> = BTreeMap::new();
+        for patch in &diff.patches {
+            let Some(path) = patch.new.as_ref() else {
+                let path = patch.old.as_deref().unwrap_or_default();
+                match self.clean(&filter::path_text(path)) {
+                    // A later part may put something else in its place.
+                    Some(path) => drop(files.insert(path.clone(), deleted(patch, path))),
+                    None => selection.skip(path, SkipReason::Deleted),
+                }
+                continue;
+            };
+            if ignores.as_mut().is_some_and(|ignores| ignores.is_ignored(path)) {
+                selection.skip(path, SkipReason::Ignored);
+                continue;
+            }
+            let now = marks.generated(path);
+            let then = if counts { now } else { None };
+            match self.patched(patch, path, (now, then), &mut texts, options) {
+                Ok(file) => match files.get_mut(&file.path) {
+                    Some(known) => add(known, file),
+                    None => drop(files.insert(file.path.clone(), file)),
+                },
+                Err(reason) => selection.skip(path, reason),
+            }
+        }
+        files.into_values().for_each(|file| selection.add(file, options.max_file));
+        Ok(selection)
+    }
+
+    fn patched(
+        &self,
+        patch: &Patch,
+        path: &[u8],
+        generated: (Option<bool>, Option<bool>),
+        texts: &mut BTreeMap<String, String>,
+        options: &SelectOptions,
+    ) -> Result<SourceFile, SkipReason> {
+        if patch.is_binary {
+            return Err(SkipReason::Binary);
+        }
+        let Bound { path, text, before } = self.bind(patch, path, texts, options)?;
+        let is_same = patch.old == patch.new;
+        let before = match &before {
+            Some(before) if is_same => Before::Was(before.as_bytes()),
+            Some(_) | None => Before::Unknown,
+        };
+        let text = filter::text(&path, text.into_bytes(), Chosen::Met, generated, before)?;
+        texts.insert(path.clone(), text.clone());
+        let last = text_files::lines(&text);
+        let mut changed = Vec::new();
+        for hunk in &patch.hunks {
+            let start = hunk.new_start.max(1);
+            for (first, end) in hunk.marked() {
+                let shifted = |line: u32| start.saturating_add(line).saturating_sub(1).clamp(1, last.max(1));
+                unified::push(&mut changed, (shifted(first), shifted(end)));
+            }
+        }
+        Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
+    }
+
+    /// Finds the file that a part of the diff is about, and its text as the diff leaves it.
+    ///
+    /// A diff may be made in another folder or with another prefix: where the tree has no file by the name of the diff
+    /// in which the lines of a hunk stand, a file counts whose name is the end of it, if they stand there.
+    fn bind(
+        &self,
+        patch: &Patch,
+        path: &[u8],
+        texts: &BTreeMap<String, String>,
+        options: &SelectOptions,
+    ) -> Result<Bound, SkipReason> {
+        // A path that leads out of the tree, or into `.git`, names nothing.
+        let primary = self.clean(&filter::path_text(path)).ok_or(SkipReason::Unreadable)?;
+        let in_tree = |path: &str| -> Result<String, SkipReason> {
+            let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
+            let bytes =
+                self.bytes_now(path.as_bytes(), options.max_file.saturating_mul(metadata_changes::FACTOR))?;
+            if filter::is_text(&path, &bytes) { Ok(text_files::lossy(bytes)) } else { Err(SkipReason::Binary) }
+        };
+        let read = |path: &str| texts.get(path).map_or_else(|| in_tree(path), |text| Ok(text.clone()));
+        let bound = |path: &str, text: String| -> Option<Bound> {
+            let path = path.to_owned();
+            if patch.stands_in(&text, Side::New) {
+                let before = patch.old.is_some().then(|| patch.replaced(&text, Side::New));
+                return Some(Bound { path, text, before });
+            }
+            let stands = patch.stands_in(&text, Side::Old) && patch.old.is_some();
+            stands.then(|| Bound { path, text: patch.replaced(&text, Side::Old), before: Some(text) })
+        };
+        match read(&primary) {
+            Ok(text) => {
+                if let Some(bound) = bound(&primary, text) {
+                    return Ok(bound);
+                }
+            }
+            Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
+            Err(_) => {}
+        }
+        // A rename that is not done yet is laid over the file by its old name.
+        let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
+        let old = old.and_then(|old| self.clean(&filter::path_text(old)));
+        if let Some(old) = &old {
+            // A copy is made of the file as it was, whatever the diff does to it before.
+            let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
+            if let Some(text) = { sources }.find(|text| patch.stands_in(text, Side::Old)) {
+                let replaced = patch.replaced(&text, Side::Old);
+                return Ok(Bound { path: primary, text: replaced, before: Some(text) });
+            }
+        }
+        let is_other = |other: &String| *other != primary && old.as_ref() != Some(other);
+        for other in self.others(patch, path).into_iter().filter(is_other) {
+            if let Some(found) = read(&other).ok().and_then(|text| bound(&other, text)) {
+                return Ok(found);
+            }
+        }
+        if patch.hunks.is_empty() && patch.old.is_some() {
+            // It shows nothing, and the tree has no such file.
+            return Err(SkipReason::Unreadable);
+        }
+        let sketch = patch.sketch(options.max_file).ok_or(SkipReason::Oversized)?;
+        Ok(Bound { path: primary, text: sketch, before: None })
+    }
+
+    /// The other names a file of a diff may have in the tree: below the folder where the user stands, as it is written,
+    /// and with fewer folders before it.
+    fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
+        let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
+        let mut all: Vec<Vec<u8>> = Vec::new();
+        if !here.is_empty() {
+            all.push([&here, b"/".as_slice(), path].concat());
+        }
+        // Of a new file there is nothing in the tree that would tell.
+        let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
+        for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
+            let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);
+            all.extend(std::iter::once(name).chain(ends).map(<[u8]>::to_vec));
+        }
+        let mut known = BTreeSet::new();
+        let clean = all.iter().filter_map(|name| self.clean(&filter::path_text(name)));
+        clean.filter(|name| known.insert(name.clone())).collect()
+    }
+}
+
+fn deleted(patch: &Patch, path: String) -> SourceFile {
+    let ends = patch.text.lines().any(|line| line == "+++ /dev/null");
+    let diff = if ends { patch.text.clone() } else { format!("{}+++ /dev/null\n", patch.text) };
+    SourceFile { path, text: String::new(), changed: Vec::new(), diff: Some(diff) }
+}
+
+/// Adds what a later part of the diff says of the same file.
+fn add(known: &mut SourceFile, later: SourceFile) {
+    let mut ranges = std::mem::take(&mut known.changed);
+    ranges.extend(later.changed);
+    ranges.sort_unstable();
+    ranges.into_iter().for_each(|range| unified::push(&mut known.changed, range));
+    known.text = later.text;
+    if let (Some(diff), Some(more)) = (&mut known.diff, later.diff) {
+        diff.push_str(&more);
+    }
+}

@@ -1,0 +1,9 @@
+//! Git as plumbing: the one place that runs it, what it knows of a work tree, identity and exchange of histories.
+
+pub(crate) mod exchange;
+pub(crate) mod identity;
+pub(crate) mod path_bytes;
+pub(crate) mod plumbing;
+pub(crate) mod remote_address;
+pub(crate) mod shared_rulings;
+pub(crate) mod worktree_scan;

@@ -1,0 +1,110 @@
+//! Names of files as bytes: what git prints, what the file system takes, what people read.
+//!
+//! A path from git is bytes without NUL, with `/` between components; it round-trips through here unchanged on Unix.
+
+use std::path::{Path, PathBuf};
+
+pub(crate) fn bytes(path: &Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt as _;
+    path.as_os_str().as_bytes().to_vec()
+}
+
+pub(crate) fn path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// The path as text, invalid UTF-8 replaced.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Whether a path begins with a drive letter (`C:`), or is a UNC path.
+pub(crate) fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) || path.starts_with("\\\\")
+}
+
+/// The folder of a path, without the slash; empty at the top.
+pub(crate) fn folder(path: &[u8]) -> &[u8] {
+    path.iter().rposition(|byte| *byte == b'/').map_or(&[], |slash| &path[..slash])
+}
+
+/// The folders that a path lies in, the top left out.
+pub(crate) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memchr_iter(b'/', path).map(|end| &path[..end])
+}
+
+/// A path between double quotes with git's escapes, if it needs them to stand in one line; otherwise as it is.
+pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
+    let plain = |byte: &u8| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\');
+    if path.iter().all(plain) && std::str::from_utf8(path).is_ok() {
+        return path.to_vec();
+    }
+    let mut text = vec![b'"'];
+    for byte in path {
+        match byte {
+            b'"' | b'\\' => text.extend([b'\\', *byte]),
+            b'\n' => text.extend(b"\\n"),
+            b'\t' => text.extend(b"\\t"),
+            b'\r' => text.extend(b"\\r"),
+            0x20..=0x7e => text.push(*byte),
+            other => text.extend(format!("\\{other:03o}").bytes()),
+        }
+    }
+    text.push(b'"');
+    text
+}
+
+/// Reads what [`quoted`] or git wrote; `None` for broken quoting.
+pub(crate) fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
+    let Some(inner) = text.strip_prefix(b"\"") else { return Some(text.to_vec()) };
+    let inner = inner.strip_suffix(b"\"")?;
+    let mut path = Vec::with_capacity(inner.len());
+    let mut rest = inner.iter().copied();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            path.push(byte);
+            continue;
+        }
+        path.push(match rest.next()? {
+            b'a' => 7,
+            b'b' => 8,
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'v' => 11,
+            b'f' => 12,
+            b'r' => b'\r',
+            first @ b'0'..=b'3' => {
+                let digit = |byte: u8| byte.checked_sub(b'0').filter(|digit| *digit < 8);
+                let (second, third) = (digit(rest.next()?)?, digit(rest.next()?)?);
+                (first - b'0') * 64 + second * 8 + third
+            }
+            other @ (b'"' | b'\\') => other,
+            _ => return None,
+        });
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoting_round_trips_every_byte() {
+        let every: Vec<u8> = (1..=255).collect();
+        let text = quoted(&every);
+        assert!(!text.contains(&b'\n'));
+        assert_eq!(unquoted(&text), Some(every));
+        assert_eq!(quoted("src/größe 1.rs".as_bytes()), "src/größe 1.rs".as_bytes());
+        assert_eq!(unquoted(b"\"a\\"), None);
+        assert_eq!(unquoted(b"\"a\\q\""), None);
+    }
+
+    #[test]
+    fn knows_drives_and_folders() {
+        assert!(has_drive("C:\\a") && has_drive("\\\\host\\share") && !has_drive("src/c:x"));
+        assert_eq!(folder(b"a/b/c"), b"a/b");
+        assert_eq!(folder(b"c"), b"");
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether a place belongs to a tree: what Glee keeps of a run must not lie where the run's coder writes.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use crate::workspace::root::Workspace;
+
+/// Links that are followed at most, as the system does.
+const LINKS: usize = 40;
+
+impl Workspace {
+    /// Whether what is written to a path lands in the tree or in its repository, or gets there through a link that lies
+    /// in one of them. Nothing of the path need exist; a relative one counts from the process's folder.
+    pub fn holds(&self, path: &Path) -> bool {
+        let folders = self.folders();
+        // Without a working folder nobody can say where it leads.
+        let Ok(absolute) = std::path::absolute(path) else { return true };
+        passed(&absolute)
+            .is_none_or(|places| places.iter().any(|place| folders.iter().any(|folder| place.starts_with(folder))))
+    }
+}
+
+/// The links on the way of an absolute path, and where it ends; `None` if the links go in circles.
+fn passed(path: &Path) -> Option<Vec<PathBuf>> {
+    let own = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<Vec<OsString>>();
+    let mut places = Vec::new();
+    let mut here = PathBuf::new();
+    let mut rest: VecDeque<OsString> = own(path).into();
+    let mut left = LINKS;
+    while let Some(part) = rest.pop_front() {
+        match Path::new(&part).components().next() {
+            Some(Component::Normal(name)) => {
+                here.push(name);
+                let Ok(target) = std::fs::read_link(&here) else { continue };
+                left = left.checked_sub(1)?;
+                places.push(here.clone());
+                here.pop();
+                own(&target).into_iter().rev().for_each(|part| rest.push_front(part));
+            }
+            Some(Component::ParentDir) => drop(here.pop()),
+            Some(Component::CurDir) | None => {}
+            Some(root @ (Component::RootDir | Component::Prefix(_))) => here.push(root),
+        }
+    }
+    places.push(here);
+    Some(places)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn every_way_into_a_tree_is_seen() {
+        let base = tempfile::tempdir().unwrap();
+        let base = base.path().canonicalize().unwrap();
+        let root = base.join("tree");
+        for folder in ["tree/sub", "tree/.glee", "out/deep", "tree-of-another"] {
+            std::fs::create_dir_all(base.join(folder)).unwrap();
+        }
+        symlink("../tree/sub", base.join("out/in")).unwrap();
+        symlink("../tree/none", base.join("out/dangling")).unwrap();
+        symlink("../../out", root.join("sub/away")).unwrap();
+        symlink("loop", base.join("out/loop")).unwrap();
+        symlink(&base, base.join("out/up")).unwrap();
+        let tree = Workspace::discover(&root).unwrap();
+        for inside in [
+            "tree",
+            "tree/h.db",
+            "tree/none/deep/h.db",
+            "tree/sub/../h.db",
+            "tree/none/../h.db",
+            "none/../tree/h.db",
+            "out/../tree/h.db",
+            "out/in/h.db",
+            "out/in/../h.db",
+            "out/dangling",
+            "out/dangling/h.db",
+            "out/up/tree/h.db",
+            "tree/sub/away/h.db",
+            "out/loop/h.db",
+            "tree/../out/in/h.db",
+        ] {
+            assert!(tree.holds(&base.join(inside)), "{inside}");
+        }
+        for outside in
+            ["h.db", "tree/../h.db", "out/h.db", "out/up/h.db", "tree-of-another/h.db", "tree.db", "none/tree/h.db"]
+        {
+            assert!(!tree.holds(&base.join(outside)), "{outside}");
+        }
+    }
+}

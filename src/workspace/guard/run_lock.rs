@@ -1,0 +1,88 @@
+//! One writer a work tree: a lock that the kernel holds for the process's life.
+//!
+//! The lock file is never removed and its content never decides: it only names the holder to whoever has to wait.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use nix::fcntl::OFlag;
+
+use crate::domain::RunId;
+use crate::workspace::git::path_bytes;
+use crate::workspace::root::Workspace;
+use crate::workspace::{Result, WorkspaceError};
+
+/// The lock of a work tree; dropped or with the process's end it is free.
+#[derive(Debug)]
+pub struct TreeLock {
+    _file: File,
+}
+
+impl Workspace {
+    /// Takes the lock of this work tree for a run that may edit it.
+    ///
+    /// The file lies in `state_dir` and is named by the root, so that linked worktrees do not wait for each other.
+    /// Fails with [`WorkspaceError::Locked`] if another run holds it; the state folder cannot be used.
+    pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
+        let name = blake3::hash(&path_bytes::bytes(self.root())).to_hex();
+        let path = state_dir.join(format!("tree-{}.lock", &name[..16]));
+        let state = |source| WorkspaceError::State { path: path.clone(), source };
+        crate::system::private::folder(state_dir).map_err(state)?;
+        let mut options = crate::system::private::options();
+        options.read(true).write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
+        let mut file = options.open(&path).map_err(state)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                drop(file.take(512).read_to_string(&mut holder));
+                let holder =
+                    holder.lines().next().filter(|line| !line.is_empty()).unwrap_or("not named").to_owned();
+                return Err(WorkspaceError::Locked(holder));
+            }
+            Err(TryLockError::Error(source)) => return Err(state(source)),
+        }
+        let holder = format!("run {run}, process {}, since {}\n", std::process::id(), jiff::Timestamp::now());
+        file.set_len(0).map_err(state)?;
+        file.seek(SeekFrom::Start(0)).map_err(state)?;
+        file.write_all(holder.as_bytes()).map_err(state)?;
+        Ok(TreeLock { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::domain::Advice as _;
+
+    #[test]
+    fn a_second_run_is_told_who_holds_the_tree_until_the_first_lets_go() {
+        let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let workspace = Workspace::discover(tree.path()).unwrap();
+        let first = workspace.lock(state.path(), &RunId("one".to_owned())).unwrap();
+        let error = workspace.lock(state.path(), &RunId("two".to_owned())).unwrap_err();
+        assert_eq!(error.exit(), crate::domain::ExitReason::Locked);
+        let text = error.to_string();
+        assert!(text.contains(&format!("run one, process {}", std::process::id())), "{text}");
+        drop(first);
+        workspace.lock(state.path(), &RunId("two".to_owned())).unwrap();
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_lock_is_refused() {
+        let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let workspace = Workspace::discover(tree.path()).unwrap();
+        drop(workspace.lock(state.path(), &RunId("one".to_owned())).unwrap());
+        let lock = std::fs::read_dir(state.path()).unwrap().next().unwrap().unwrap().path();
+        std::fs::remove_file(&lock).unwrap();
+        let victim = state.path().join("victim");
+        std::os::unix::fs::symlink(&victim, &lock).unwrap();
+        let error = workspace.lock(state.path(), &RunId("two".to_owned())).unwrap_err();
+        assert_eq!(error.exit(), crate::domain::ExitReason::History);
+        assert!(!victim.exists());
+    }
+}

@@ -1,0 +1,12 @@
+//! Which files are reviewed: targets, filters, ignore rules, shards.
+
+pub(crate) mod attributes;
+pub(crate) mod base_files;
+pub(crate) mod changed_since;
+pub(crate) mod filter;
+pub(crate) mod ignores;
+pub(crate) mod recorded_rules;
+pub(crate) mod selection;
+pub(crate) mod shards;
+pub(crate) mod target;
+pub(crate) mod walk;

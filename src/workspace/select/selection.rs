@@ -1,0 +1,116 @@
+use std::path::PathBuf;
+
+use crate::domain::{Coverage, Skip, SkipReason};
+use crate::protocol::request::SourceFile;
+use crate::workspace::code::text_files;
+use crate::workspace::diff::metadata_changes;
+use crate::workspace::select::filter;
+
+/// What the user asks to have reviewed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetSpec {
+    /// Everything that differs from `HEAD`: staged, unstaged, and untracked files that are not ignored.
+    Uncommitted,
+    /// What is staged, as it is in the index.
+    Staged,
+    /// The changes since the common ancestor of `HEAD` and a revision, with the uncommitted ones.
+    Base(String),
+    /// One commit against its first parent.
+    Commit(String),
+    /// `A..B`: from A to B. `A...B`: from the common ancestor of both to B. A missing side is `HEAD`.
+    Range(String),
+    /// A unified diff. Where a file already is as the diff leaves it, the file is read; where it is as the diff
+    /// found it, the diff is applied in memory; where it is neither, or missing, only the lines of the diff's new
+    /// side are shown, at their line numbers.
+    Diff {
+        /// Its name, `-` for stdin.
+        name: String,
+        text: Vec<u8>,
+    },
+    /// Whole files and folders, relative to where the user stands.
+    Paths(Vec<PathBuf>),
+}
+
+/// Bounds on a selection, both in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectOptions {
+    /// Larger files are skipped (`review.max_file_size`).
+    pub max_file: u64,
+    /// What one call of a reviewer covers at most (`review.max_shard_size`).
+    pub shard: u64,
+}
+
+/// A selection: what is reviewed, what is left out, and how it is split.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub description: String,
+    /// The commit under review, or the one that the work tree stands on.
+    pub commit: Option<String>,
+    /// The git tree under review; for a work tree, `blake3:` and a hash of the covered paths and texts.
+    pub tree: String,
+    /// The files, by path.
+    pub files: Vec<SourceFile>,
+    /// The files that are left out, by path.
+    pub skipped: Vec<Skip>,
+    /// The shards, as indexes into `files`.
+    pub shards: Vec<Vec<usize>>,
+}
+
+impl Target {
+    /// For each shard, the files it covers with the number of lines under review.
+    pub fn coverage(&self) -> Vec<Vec<Coverage>> {
+        let coverage = |index: &usize| {
+            let file = &self.files[*index];
+            let lines = match file.changed.as_slice() {
+                _ if file.is_deleted() => file.deleted_lines(),
+                [] => text_files::lines(&file.text),
+                ranges => ranges.iter().map(|(first, last)| last - first + 1).sum(),
+            };
+            Coverage { file: file.path.clone(), lines }
+        };
+        self.shards.iter().map(|shard| shard.iter().map(coverage).collect()).collect()
+    }
+}
+
+/// What a selection has found before it is put in order.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    pub(crate) files: Vec<SourceFile>,
+    pub(crate) skipped: Vec<Skip>,
+    /// The bytes of the diffs of deleted files so far.
+    pub(crate) deleted: usize,
+    /// The reviewed commit, where it is not the one of `HEAD`.
+    pub(crate) commit: Option<String>,
+    /// The reviewed tree's id, where the target has one.
+    pub(crate) tree: Option<String>,
+}
+
+impl Selection {
+    /// Adds a file of a change; of one over the bound what changed.
+    pub(crate) fn add(&mut self, file: SourceFile, max_file: u64) {
+        if file.is_deleted() {
+            let size = file.diff.as_ref().map_or(0, String::len);
+            let is_shown = size as u64 <= max_file && self.deleted.saturating_add(size) <= metadata_changes::SHOWN;
+            self.deleted += if is_shown { size } else { 0 };
+            self.files.push(if is_shown { file } else { metadata_changes::named(file) });
+            return;
+        }
+        if file.text.len() as u64 <= max_file {
+            self.files.push(file);
+            return;
+        }
+        let path = file.path.clone();
+        let reason = match metadata_changes::part(file, max_file) {
+            Ok((file, is_cut)) => {
+                self.files.push(file);
+                is_cut.then_some(SkipReason::Partial)
+            }
+            Err(reason) => Some(reason),
+        };
+        self.skipped.extend(reason.map(|reason| Skip { file: path, reason }));
+    }
+
+    pub(crate) fn skip(&mut self, path: &[u8], reason: SkipReason) {
+        self.skipped.push(filter::skip(path, reason));
+    }
+}

@@ -1,0 +1,239 @@
+//! What is reviewed: from the words of the command line to files with their texts and changed lines.
+//!
+//! Files are listed in the order of their paths. What belongs to the target and is not reviewed is listed too, with
+//! its reason. `.gleeignore` holds for every target; a file that is named is taken even if it is ignored or
+//! generated. Folders are walked as ripgrep does: `.gitignore` is respected and names that begin with a dot are
+//! passed over unless they are named.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::ignores::Ignores;
+use super::shards;
+use super::walk::{self, Hidden, Met};
+use crate::domain::{Skip, SkipReason};
+use crate::protocol::request::SourceFile;
+use crate::workspace::code::text_files;
+use crate::workspace::git::path_bytes;
+use crate::workspace::git::plumbing::{GitCall, Repository};
+use crate::workspace::root::Workspace;
+use crate::workspace::select::attributes::{ASKED, Attributes};
+use crate::workspace::select::filter::{self, Before, Chosen};
+use crate::workspace::select::selection::{SelectOptions, Selection, Target, TargetSpec};
+use crate::workspace::{Result, WorkspaceError};
+
+impl Workspace {
+    /// Selects what a review covers. Fails for a path, revision or diff that cannot be read, a target that needs git
+    /// outside git, or an empty target: they end a command with exit code 2 and nothing written. A change of which
+    /// nothing can be read ends it with 4.
+    pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
+        let description = describe(spec);
+        let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
+        let selection = match spec {
+            TargetSpec::Uncommitted => {
+                let git = git()?;
+                let base = git.head.as_deref();
+                self.select_changes(git, &git.uncommitted(base)?, base, options)?
+            }
+            TargetSpec::Staged => self.select_staged(git()?, options)?,
+            TargetSpec::Base(revision) => {
+                let git = git()?;
+                let base = git.fork_point(revision)?;
+                self.select_changes(git, &git.uncommitted(Some(&base))?, Some(&base), options)?
+            }
+            TargetSpec::Commit(revision) => self.select_commit(git()?, revision, options)?,
+            TargetSpec::Range(range) => self.select_range(git()?, range, options)?,
+            TargetSpec::Diff { name, text } => self.select_diff(name, text, options)?,
+            TargetSpec::Paths(paths) => self.select_paths(paths, options)?,
+        };
+        let target = self.finish(selection, description, options);
+        if target.files.is_empty() {
+            let is_change = !matches!(spec, TargetSpec::Paths(_));
+            return Err(WorkspaceError::EmptyTarget {
+                target: target.description,
+                skipped: target.skipped,
+                is_change,
+            });
+        }
+        Ok(target)
+    }
+
+    /// Puts a selection in order and splits it.
+    pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
+        selection.files.sort_by(|a, b| a.path.cmp(&b.path));
+        // A name that is no text may be escaped to the name of another file, which nobody could tell apart.
+        let skipped = &mut selection.skipped;
+        selection.files.dedup_by(|later, first| {
+            let same = later.path == first.path;
+            if same {
+                skipped.push(Skip { file: later.path.clone(), reason: SkipReason::Unreadable });
+            }
+            same
+        });
+        selection.skipped.sort_by(|a, b| a.file.cmp(&b.file));
+        Target {
+            description,
+            commit: selection.commit.or_else(|| self.head().map(str::to_owned)),
+            tree: selection.tree.unwrap_or_else(|| digest(&selection.files)),
+            shards: shards::split(&selection.files, options.shard),
+            files: selection.files,
+            skipped: selection.skipped,
+        }
+    }
+
+    /// Whole files: the named ones, and those met in named folders.
+    fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
+        let mut chosen: BTreeMap<Vec<u8>, Chosen> = BTreeMap::new();
+        let mut selection = Selection::default();
+        let exclude = self.repository.as_ref().map(|repository| repository.common.join("info/exclude"));
+        let mut ignores = Ignores::both(&self.root, self.steered_by.as_ref(), exclude);
+        for path in paths {
+            let unreadable = |source| WorkspaceError::Unreadable { path: path.display().to_string(), source };
+            let relative = self.relative(path)?;
+            let full = self.root.join(path_bytes::path(&relative));
+            if !full.is_dir() {
+                if text_files::open_regular(&full)
+                    .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+                {
+                    return Err(unreadable(std::io::ErrorKind::PermissionDenied.into()));
+                }
+                chosen.insert(relative, Chosen::ByName);
+                continue;
+            }
+            for met in walk::walk(&self.root, &relative, &mut ignores, Hidden::PassedOver).map_err(unreadable)? {
+                match met {
+                    Met::File(path) => drop(chosen.entry(path).or_insert(Chosen::Met)),
+                    Met::Link(path) | Met::Other(path) => selection.skip(&path, SkipReason::NotAFile),
+                    Met::Unreadable(path) => selection.skip(&path, SkipReason::Unreadable),
+                }
+            }
+        }
+        let marks = self.attributes(chosen.keys())?;
+        for (path, chosen) in &chosen {
+            match self.whole_file(path, *chosen, &marks, options) {
+                Ok(file) => selection.files.push(file),
+                Err(reason) => selection.skip(path, reason),
+            }
+        }
+        selection.skipped.dedup();
+        Ok(selection)
+    }
+
+    /// The attributes of files; none outside git.
+    pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
+        self.repository.as_ref().map_or_else(|| Ok(Attributes::default()), |git| git.attributes(paths))
+    }
+
+    fn whole_file(
+        &self,
+        path: &[u8],
+        chosen: Chosen,
+        marks: &Attributes,
+        options: &SelectOptions,
+    ) -> Result<SourceFile, SkipReason> {
+        let bytes = self.bytes_now(path, options.max_file)?;
+        let generated = (marks.generated(path), None);
+        let path = filter::path_text(path);
+        let text = filter::text(&path, bytes, chosen, generated, Before::Same)?;
+        Ok(SourceFile { path, text, changed: Vec::new(), diff: None })
+    }
+
+    pub(crate) fn bytes_now(&self, path: &[u8], max_file: u64) -> Result<Vec<u8>, SkipReason> {
+        let full = self.root.join(path_bytes::path(path));
+        match std::fs::symlink_metadata(&full) {
+            Ok(meta) if !meta.is_file() => return Err(SkipReason::NotAFile),
+            Ok(_) => {}
+            Err(_) => return Err(SkipReason::Unreadable),
+        }
+        match text_files::read_capped(&full, max_file) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(SkipReason::Oversized),
+            Err(_) => Err(SkipReason::Unreadable),
+        }
+    }
+
+    /// A path as the user wrote it, relative to the root, links resolved.
+    fn relative(&self, path: &Path) -> Result<Vec<u8>> {
+        let shown = || path.display().to_string();
+        let real = self
+            .start
+            .join(path)
+            .canonicalize()
+            .map_err(|source| WorkspaceError::Unreadable { path: shown(), source })?;
+        let Ok(relative) = real.strip_prefix(&self.root) else {
+            return Err(WorkspaceError::Outside { path: shown(), root: self.root.clone() });
+        };
+        if relative.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+            return Err(WorkspaceError::InsideGit(shown()));
+        }
+        Ok(path_bytes::bytes(relative))
+    }
+}
+
+impl Repository {
+    pub(crate) fn autocrlf(&self) -> Result<bool> {
+        let set = self.call(["config", "--get", "core.autocrlf"]).answer()?;
+        Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
+    }
+
+    /// Asks for the attributes of many files in one process.
+    pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
+        self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
+    }
+
+    /// The attributes of files as the `.gitattributes` of a commit give them, with those that are not of the tree.
+    pub(crate) fn attributes_at<'a>(
+        &self,
+        commit: &str,
+        paths: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<Attributes> {
+        let folder = tempfile::tempdir().map_err(WorkspaceError::Start)?;
+        let index = folder.path().join("index");
+        self.call(["read-tree", commit]).index(&index).output()?;
+        self.call(["check-attr", "--cached", "-z", "--stdin"]).index(&index).attributes(paths)
+    }
+}
+
+impl GitCall {
+    /// The answer of `check-attr` about some files.
+    pub(crate) fn attributes<'a>(self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
+        let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
+        let mut attributes = Attributes::default();
+        if input.is_empty() {
+            return Ok(attributes);
+        }
+        let output = ASKED.into_iter().fold(self, Self::arg).output_of(&input)?;
+        let mut fields = output.split(|byte| *byte == 0);
+        while let (Some(path), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next()) {
+            if value != b"unspecified" {
+                let of_path = attributes.0.entry(path.to_vec()).or_default();
+                of_path.insert(path_bytes::shown(name), path_bytes::shown(value));
+            }
+        }
+        Ok(attributes)
+    }
+}
+
+fn describe(spec: &TargetSpec) -> String {
+    match spec {
+        TargetSpec::Uncommitted => "uncommitted changes".to_owned(),
+        TargetSpec::Staged => "staged changes".to_owned(),
+        TargetSpec::Base(revision) => format!("changes since {revision}"),
+        TargetSpec::Commit(revision) => format!("commit {revision}"),
+        TargetSpec::Range(range) => range.clone(),
+        TargetSpec::Diff { name, .. } if name == "-" => "diff from stdin".to_owned(),
+        TargetSpec::Diff { name, .. } => format!("diff {name}"),
+        TargetSpec::Paths(paths) => {
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// The id of a set of files: a hash over their paths and texts.
+fn digest(files: &[SourceFile]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in files {
+        hasher.update(file.path.as_bytes()).update(&[0]).update(blake3::hash(file.text.as_bytes()).as_bytes());
+    }
+    format!("blake3:{}", hasher.finalize().to_hex())
+}

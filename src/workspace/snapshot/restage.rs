@@ -1,0 +1,165 @@
+//! The user's index after a run on staged changes: which of the files that the coder edited it still holds as they were,
+//! and, if the user asks for it, staging them.
+//!
+//! A file is staged only where the index held it as the work tree did before the run: what was staged in part, or
+//! converted by a filter, is left to the user. No filter and no hook runs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::Result;
+use crate::workspace::diff::changed_files;
+use crate::workspace::git::path_bytes;
+use crate::workspace::git::plumbing::{GitObject, Objects, Repository, records};
+use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
+use crate::workspace::root::Workspace;
+use crate::workspace::select::attributes::Attributes;
+use crate::workspace::snapshot::manifest::{FileKind, ManifestEntry, TreeId, differing};
+use crate::workspace::snapshot::tree_image;
+
+/// The bytes of a file that is compared without its line ends at most.
+const COMPARED: u64 = 64 << 20;
+
+/// What became of the files that differ between two recorded trees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restaged {
+    pub staged: Vec<String>,
+    /// The files that the index holds otherwise than the work tree.
+    pub left: Vec<String>,
+}
+
+impl Workspace {
+    /// Compares the index with what changed from `before` to `after`; with `restage` it stages these files where the
+    /// index held them as `before` does and the work tree still has them as `after` does.
+    pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
+        let Some(git) = &self.repository else {
+            return Ok(Restaged::default());
+        };
+        let now = self.snapshot(state_dir)?;
+        let [before, after, now] = [before, after, &now].map(|tree| self.image(&tree.0, state_dir));
+        let (before, after, now) = (before?, after?, now?);
+        let paths: Vec<&Vec<u8>> = differing(&before, &after).map(|(path, ..)| path).collect();
+        if paths.is_empty() {
+            return Ok(Restaged::default());
+        }
+        let mut comparison = Comparison {
+            attributes: git.attributes(paths.iter().copied())?,
+            autocrlf: git.autocrlf()?,
+            objects: git.objects(Some(&git.objects_in(state_dir)))?,
+        };
+        let indexes = git.indexes().into_iter().map(|path| Ok((git.entries(&path)?, path)));
+        let indexes = indexes.collect::<Result<Vec<_>>>()?;
+        let mut result = Restaged::default();
+        let mut updates = Vec::new();
+        for path in paths {
+            let (old, new) = (before.get(path), after.get(path));
+            let mut is_in = |side: Option<&ManifestEntry>| -> Result<bool> {
+                for (entries, _) in &indexes {
+                    if !comparison.is_same(path, entries.get(path), side)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            };
+            if is_in(new)? {
+                continue;
+            }
+            let is_ours = restage && now.get(path) == new && is_in(old)?;
+            match if is_ours { comparison.staged(git, path, new)? } else { None } {
+                Some(update) => {
+                    updates.extend(update);
+                    result.staged.push(path_bytes::shown(path));
+                }
+                None => result.left.push(path_bytes::shown(path)),
+            }
+        }
+        for (_, index) in indexes.iter().filter(|_| !updates.is_empty()) {
+            git.call(["update-index", "-z", "--index-info"]).index(index).output_of(&updates)?;
+        }
+        Ok(result)
+    }
+}
+
+impl Repository {
+    /// The index of the commit that is being made, and the one that git puts in the place of the work tree's after a
+    /// commit of named files.
+    fn indexes(&self) -> Vec<PathBuf> {
+        let is_partial =
+            self.index.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));
+        let next = self.git_dir.join("index.lock");
+        let next = (is_partial && self.index.parent() == Some(&self.git_dir) && next.is_file()).then_some(next);
+        std::iter::once(self.index.clone()).chain(next).collect()
+    }
+
+    /// The entries of an index by path; of a file in conflict one that equals nothing.
+    fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
+        let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
+        let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
+            (path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()))
+        };
+        Ok(records(&listed).map(entry).collect())
+    }
+}
+
+struct Comparison {
+    attributes: Attributes,
+    autocrlf: bool,
+    objects: Objects,
+}
+
+impl Comparison {
+    fn is_same(
+        &mut self,
+        path: &[u8],
+        indexed: Option<&(u32, String)>,
+        side: Option<&ManifestEntry>,
+    ) -> Result<bool> {
+        let (Some((mode, id)), Some(side)) = (indexed, side) else {
+            return Ok(indexed.is_none() && side.is_none());
+        };
+        if mode_of(side) != Some(*mode) {
+            return Ok(false);
+        }
+        if *id == side.id {
+            return Ok(true);
+        }
+        if side.kind != FileKind::File || !self.converts_line_ends(path) {
+            return Ok(false);
+        }
+        let indexed = self.objects.read(id, COMPARED)?.bytes();
+        let side = self.objects.read(&side.id, COMPARED)?.bytes();
+        Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
+    }
+
+    /// The line of `update-index --index-info` that stages a file; `None` if git would convert more than its line ends.
+    fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
+        let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
+        let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };
+        let (Some(mode), GitObject::Bytes(bytes)) = (mode_of(side), self.objects.read(&side.id, COMPARED)?) else {
+            return Ok(None);
+        };
+        if self.attributes.is_filtered(path) {
+            return Ok(None);
+        }
+        let bytes = match side.kind == FileKind::File && self.converts_line_ends(path) {
+            true => changed_files::without_cr(&bytes),
+            false => bytes,
+        };
+        let id = git.call(["hash-object", "-w", "--no-filters", "-t", "blob", "--stdin"]).output_of(&bytes)?;
+        Ok(line(mode, &tree_image::id_of("hash-object", &id)?))
+    }
+
+    fn converts_line_ends(&self, path: &[u8]) -> bool {
+        self.attributes.converts_line_ends(path).unwrap_or(self.autocrlf)
+    }
+}
+
+fn mode_of(entry: &ManifestEntry) -> Option<u32> {
+    match entry.kind {
+        FileKind::Link => Some(LINK),
+        FileKind::Submodule => Some(SUBMODULE),
+        FileKind::File if entry.permissions & 0o100 != 0 => Some(0o100_755),
+        FileKind::File => Some(0o100_644),
+        FileKind::Unreadable => None,
+    }
+}
