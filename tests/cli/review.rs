@@ -201,6 +201,21 @@ fn prompts_about_the_same_code_begin_alike() {
     }
 }
 
+#[test]
+fn prompts_of_two_rounds_begin_alike_up_to_what_the_coder_changed() {
+    let sandbox = project();
+    let long: String = (0..400).map(|n| format!("def step_{n}(value):\n    return value + {n}\n")).collect();
+    sandbox.write("app.py", format!("{long}{APP}"));
+    assert_eq!(sandbox.glee(&["config", "set", "review.rounds", "2"]).code, 0);
+    let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate"]);
+    assert_eq!(reviewed.code, 3, "{reviewed}");
+    let kept = prompts(&sandbox);
+    let of = |part: &str| kept.iter().find(|(name, _)| name.contains(part)).map(|(_, text)| text.as_str());
+    let names: Vec<&String> = kept.iter().map(|(name, _)| name).collect();
+    let (Some(first), Some(second)) = (of("review-1-"), of("review-2-")) else { panic!("{names:?}") };
+    assert!(common(first, second) >= 90, "{}", common(first, second));
+}
+
 pub(crate) fn outcome_run(text: &str) -> String {
     json(text)["run"].as_str().expect("an outcome names its run").to_owned()
 }
