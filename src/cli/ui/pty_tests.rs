@@ -194,6 +194,8 @@ fn a_person_rules_and_says_why() {
     pty.expect("Your ruling on dispute 7?").expect("3. Leave it open").expect("Esc").send("2");
     pty.expect("Reason (optional):")
         .send("checkd\x7fed übrll")
+        .expect("rll")
+        .until_it_reads()
         .send("\x15")
         .send("checked: it is public")
         .send("\r");
