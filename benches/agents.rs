@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use glee::agents::adapters::invocation::Invocation;
 use glee::agents::process::runner::ProcessJob;
 use glee::agents::process::sandbox::confinement::{Confinement, Hold};
-use glee::agents::{ProcessRunner, Runner as _, Stop};
+use glee::agents::{Execute as _, ProcessRunner, Stop};
 use glee::config::settings::Limits;
 use tokio::runtime::Runtime;
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use glee::domain::event::{Event, EventKind};
 use glee::domain::{EventType, WatchStatus};
 use glee::history::Journal;
-use glee::watch::socket;
+use glee::workflows::watch::socket;
 
 const REVIEWER: &str = r#"#!/bin/sh
 cat >/dev/null

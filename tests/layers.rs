@@ -1,14 +1,18 @@
 //! Holds the table of layers in `src/lib.rs`: a layer may use what stands below it, never what stands above or beside,
-//! and some crates stay in one layer.
+//! no files import each other in a circle, a public type has a name of its own, and some crates stay in one layer.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use syn::visit::Visit;
 
 /// Layers from the top; those on one line do not import each other.
 const LAYERS: &[&[&str]] = &[
     &["cli"],
-    &["watch"],
-    &["pipeline"],
+    &["workflows/watch", "workflows/consensus"],
+    &["workflows/review"],
+    &["workflows/run"],
     &["agents"],
     &["workspace"],
     &["history"],
@@ -53,11 +57,15 @@ fn code(text: &str) -> String {
 }
 
 fn layer_of(path: &str) -> Option<(usize, &'static str)> {
-    let first = path.split('/').next()?.trim_end_matches(".rs");
+    let mut parts = path.split('/');
+    let first = match parts.next()? {
+        "workflows" => format!("workflows/{}", parts.next()?),
+        first => first.trim_end_matches(".rs").to_owned(),
+    };
     LAYERS
         .iter()
         .enumerate()
-        .find_map(|(rank, names)| names.iter().find(|name| **name == first).map(|name| (rank, *name)))
+        .find_map(|(rank, names)| names.iter().find(|name| **name == first.as_str()).map(|name| (rank, *name)))
 }
 
 /// Every file of the program by its path below `src`, with its code.
@@ -79,6 +87,7 @@ fn no_layer_reaches_upwards_or_sideways() {
         checked += 1;
         for (other_rank, names) in LAYERS.iter().enumerate() {
             for other in names.iter().filter(|other| **other != layer && other_rank <= rank) {
+                let other = other.replace('/', "::");
                 for form in [format!("crate::{other}::"), format!("crate::{other};"), format!("crate::{{{other}")] {
                     if code.contains(&form) {
                         wrong.push(format!("src/{name} uses `{other}`"));
@@ -112,12 +121,14 @@ const READERS: &[&str] = &[
     "agents/builtin",
     "domain",
     "history/projections.rs",
-    "pipeline",
     "protocol",
     "rules",
-    "watch/arbitration.rs",
-    "watch/cycle.rs",
-    "watch/state.rs",
+    "workflows/review",
+    "workflows/consensus/outcome.rs",
+    "workflows/run/redaction.rs",
+    "workflows/watch/cycle.rs",
+    "workflows/watch/engine/arbitration.rs",
+    "workflows/watch/state.rs",
     "workspace/code/anchors.rs",
 ];
 
@@ -132,4 +143,245 @@ fn what_others_wrote_is_shown_and_sent_only_by_what_makes_it_harmless() {
     assert!(!readers.is_empty());
     readers.retain(|name| !READERS.iter().any(|place| name.starts_with(place)));
     assert_eq!(readers, Vec::<String>::new());
+}
+
+/// A module of the program: the file that holds it, the names it defines, and those it re-exports with their paths.
+#[derive(Default)]
+struct Module {
+    file: String,
+    defined: BTreeSet<String>,
+    imported: BTreeMap<String, Vec<String>>,
+}
+
+/// What a part of a file refers to, from inside which module.
+struct Reference {
+    module: Vec<String>,
+    path: Vec<String>,
+}
+
+#[derive(Default)]
+struct Structure {
+    modules: BTreeMap<Vec<String>, Module>,
+    references: Vec<Reference>,
+    /// Public types by name, each with the modules that define one.
+    types: BTreeMap<String, BTreeSet<String>>,
+}
+
+fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Ident>().is_ok_and(|condition| condition == "test")
+    })
+}
+
+fn leaves(tree: &syn::UseTree, before: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
+    match tree {
+        syn::UseTree::Path(path) => {
+            before.push(path.ident.to_string());
+            leaves(&path.tree, before, found);
+            before.pop();
+        }
+        syn::UseTree::Group(group) => group.items.iter().for_each(|item| leaves(item, before, found)),
+        syn::UseTree::Glob(_) => found.push((before.clone(), "*".to_owned())),
+        syn::UseTree::Name(name) if name.ident == "self" => {
+            found.push((before.clone(), before.last().cloned().unwrap_or_default()));
+        }
+        syn::UseTree::Name(syn::UseName { ident }) | syn::UseTree::Rename(syn::UseRename { ident, .. }) => {
+            let alias = if let syn::UseTree::Rename(rename) = tree { &rename.rename } else { ident };
+            let whole = if ident == "self" { before.clone() } else { [&before[..], &[ident.to_string()]].concat() };
+            found.push((whole, alias.to_string()));
+        }
+    }
+}
+
+/// Collects the paths of code that are not `use` declarations.
+struct Paths<'a>(&'a [String], &'a mut Vec<Reference>);
+
+impl<'ast> Visit<'ast> for Paths<'_> {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let path_of = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.1.push(Reference { module: self.0.to_vec(), path: path_of });
+        syn::visit::visit_path(self, path);
+    }
+}
+
+impl Structure {
+    fn read(&mut self, module: &[String], file: &str, items: &[syn::Item]) {
+        let mut own = Module { file: file.to_owned(), ..Module::default() };
+        for item in items {
+            let (name, attributes, is_public_type) = match item {
+                syn::Item::Mod(item) => {
+                    if let (false, Some((_, items))) = (is_for_tests(&item.attrs), &item.content) {
+                        self.read(&[module, &[item.ident.to_string()]].concat(), file, items);
+                    }
+                    continue;
+                }
+                syn::Item::Use(item) => {
+                    if !is_for_tests(&item.attrs) {
+                        let mut found = Vec::new();
+                        leaves(&item.tree, &mut Vec::new(), &mut found);
+                        for (path, alias) in found {
+                            self.references.push(Reference { module: module.to_vec(), path: path.clone() });
+                            own.imported.insert(alias, path);
+                        }
+                    }
+                    continue;
+                }
+                syn::Item::Struct(item) => (Some(&item.ident), &item.attrs, is_public(&item.vis)),
+                syn::Item::Enum(item) => (Some(&item.ident), &item.attrs, is_public(&item.vis)),
+                syn::Item::Trait(item) => (Some(&item.ident), &item.attrs, is_public(&item.vis)),
+                syn::Item::Type(item) => (Some(&item.ident), &item.attrs, is_public(&item.vis)),
+                syn::Item::Fn(item) => (Some(&item.sig.ident), &item.attrs, false),
+                syn::Item::Const(item) => (Some(&item.ident), &item.attrs, false),
+                syn::Item::Static(item) => (Some(&item.ident), &item.attrs, false),
+                syn::Item::Impl(item) => (None, &item.attrs, false),
+                _ => continue,
+            };
+            if is_for_tests(attributes) {
+                continue;
+            }
+            if let Some(name) = name {
+                own.defined.insert(name.to_string());
+                if is_public_type {
+                    self.types.entry(name.to_string()).or_default().insert(module.join("::"));
+                }
+            }
+            Paths(module, &mut self.references).visit_item(item);
+        }
+        self.modules.insert(module.to_vec(), own);
+    }
+
+    /// The file that a path leads to from a module, through re-exports; `None` if it leads out of the program.
+    fn file_of(&self, module: &[String], path: &[String], depth: usize) -> Option<&str> {
+        let (first, rest) = path.split_first()?;
+        let mut at = match first.as_str() {
+            "crate" => Vec::new(),
+            "self" => module.to_vec(),
+            "super" => module[..module.len().checked_sub(1)?].to_vec(),
+            name => {
+                let child = [module, &[name.to_owned()]].concat();
+                if self.modules.contains_key(&child) {
+                    child
+                } else {
+                    let target = self.modules.get(module)?.imported.get(name).filter(|_| depth > 0)?;
+                    return self.file_of(module, &[target, rest].concat(), depth - 1);
+                }
+            }
+        };
+        for (index, name) in rest.iter().enumerate() {
+            if name == "super" {
+                at.pop();
+                continue;
+            }
+            let child = [&at[..], std::slice::from_ref(name)].concat();
+            if self.modules.contains_key(&child) {
+                at = child;
+                continue;
+            }
+            let here = self.modules.get(&at)?;
+            if here.defined.contains(name) {
+                return Some(&here.file);
+            }
+            let target = here.imported.get(name).filter(|_| depth > 0)?;
+            return self.file_of(&at, &[&target[..], &rest[index + 1..]].concat(), depth - 1);
+        }
+        self.modules.get(&at).map(|found| found.file.as_str())
+    }
+}
+
+fn is_public(visibility: &syn::Visibility) -> bool {
+    !matches!(visibility, syn::Visibility::Inherited)
+}
+
+fn structure() -> Structure {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut structure = Structure::default();
+    for (name, _) in files() {
+        let mut module: Vec<String> = name.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+        if module.iter().any(|part| part == "tests") || name == "main.rs" {
+            continue;
+        }
+        if matches!(module.last().map(String::as_str), Some("mod" | "lib")) {
+            module.pop();
+        }
+        let text = fs::read_to_string(src.join(&name)).expect("a source file is text");
+        let parsed = syn::parse_file(&text).expect("a source file is Rust");
+        structure.read(&module, &name, &parsed.items);
+    }
+    structure
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let structure = structure();
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for Reference { module, path } in &structure.references {
+        let file = structure.modules[module].file.as_str();
+        if let Some(other) = structure.file_of(module, path, 8).filter(|other| *other != file) {
+            uses.entry(file).or_default().insert(other);
+        }
+    }
+    assert!(uses.values().map(BTreeSet::len).sum::<usize>() > 1_000, "hardly any import was found");
+    // What imports nothing that is left is taken away until nothing changes: the rest lies on circles or above them.
+    // The same from the other end leaves the circles and what lies between them.
+    loop {
+        let before = uses.len();
+        let users: BTreeSet<&str> = uses.keys().copied().collect();
+        uses.values_mut().for_each(|others| others.retain(|other| users.contains(other)));
+        let used: BTreeSet<&str> = uses.values().flatten().copied().collect();
+        uses.retain(|file, others| !others.is_empty() && used.contains(file));
+        if uses.len() == before {
+            break;
+        }
+    }
+    assert_eq!(uses, BTreeMap::new());
+}
+
+#[test]
+fn a_folder_has_at_most_twelve_entries() {
+    fn count(folder: &Path, full: &mut Vec<String>) {
+        let entries: Vec<PathBuf> =
+            fs::read_dir(folder).expect("src can be read").map(|entry| entry.expect("an entry").path()).collect();
+        if entries.len() > 12 {
+            full.push(format!("{}: {}", folder.display(), entries.len()));
+        }
+        entries.iter().filter(|entry| entry.is_dir()).for_each(|folder| count(folder, full));
+    }
+    let mut full = Vec::new();
+    count(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut full);
+    assert_eq!(full, Vec::<String>::new());
+}
+
+#[test]
+fn a_public_type_has_a_name_of_its_own() {
+    let types = structure().types;
+    assert!(types.len() > 500, "only {} types were found", types.len());
+    // The same type for another system, and the arguments of each command.
+    let is_parallel = |name: &str, modules: &BTreeSet<String>| {
+        name == "Args" && modules.iter().all(|module| module.starts_with("cli::commands::"))
+            || modules.iter().all(|module| module.starts_with("agents::process::orphans::"))
+    };
+    let shared: Vec<_> =
+        types.into_iter().filter(|(name, modules)| modules.len() > 1 && !is_parallel(name, modules)).collect();
+    assert_eq!(shared, Vec::new());
+}
+
+#[test]
+fn the_glossary_names_types_that_exist() {
+    let types = structure().types;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/glossary.md");
+    let text = fs::read_to_string(path).expect("the glossary can be read");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix("` |")?.split_once(" | "));
+    let (mut terms, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (term, rest) in rows {
+        let name = rest.rsplit('`').next().unwrap_or_default();
+        if !types.contains_key(name) {
+            wrong.push(format!("`{term}` names the type `{name}`, which does not exist"));
+        }
+        if !terms.insert(term) {
+            wrong.push(format!("`{term}` is explained twice"));
+        }
+    }
+    assert!(terms.len() > 50, "only {} terms were found", terms.len());
+    assert_eq!(wrong, Vec::<String>::new());
 }

@@ -22,5 +22,5 @@ pub use crate::agents::calls::agents::Cooldown;
 pub use crate::agents::calls::ask::{Ask, CallResult, Session};
 pub use crate::agents::calls::project_commands::CommandInput;
 pub use crate::agents::process::runner::TranscriptFiles;
-pub use crate::agents::process::runner::{ProcessRunner, Runner};
+pub use crate::agents::process::runner::{Execute, ProcessRunner};
 pub use crate::agents::process::stop::{Stop, StopHandle};

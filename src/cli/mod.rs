@@ -14,7 +14,7 @@ pub mod ui;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::agents::process::own_process;
 use crate::cli::context::globals::Globals;
@@ -25,9 +25,36 @@ use crate::protocol::text::printable;
 use crate::system::log;
 use error::CommandError;
 
-/// Several AI coding agents on the same code, and their disagreements settled
+/// The commands in groups, on one screen of 24 lines.
+const HELP: &str = "\
+{about}
+
+Usage: glee [OPTIONS] <COMMAND>
+
+Work      review       Review code, have findings fixed, settle disputes
+          consensus    Agree on a plan before code; `gate` asks questions
+          watch        Review agents at work; `emit` sends the watch an event
+People    init         Find installed agents and connect them
+          connect      Connect an agent in a role; `disconnect` removes one
+          agents       List connected agents, and check each
+History   runs         List, show, compare, undo and resume runs
+          disputes     List, show, settle and verify disputes
+          stats        Count over the history
+          history      Exchange runs and rulings with other clones
+Settings  config       Read and change settings
+          trust        Allow this project's configuration to run programs
+          rules        List and test the rules of the embedded reviewer
+          doctor       Print what a bug report needs, without secrets
+Tools     merge        Merge findings; `vote` decides, `parse` reads an answer
+          completions  Print shell completions; `man` prints the manual page
+
+Options   -C <DIR>, -q, -v, --color, --no-input, --history, --trust, -h, -V
+`glee <COMMAND> --help` explains a command and the options.
+";
+
+/// Several AI coding agents review code; Glee settles what they disagree on
 #[derive(Debug, Parser)]
-#[command(name = "glee", version, max_term_width = 100, propagate_version = false)]
+#[command(name = "glee", version, max_term_width = 100, propagate_version = false, help_template = HELP)]
 struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -163,7 +190,41 @@ fn run(command: &Command, globals: &Globals) -> error::CommandResult {
         Command::Vote(args) => commands::tools::vote::run(args, globals),
         Command::Rules(args) => commands::settings::rules::run(args, globals),
         Command::Doctor(args) => commands::settings::doctor::run(args, globals),
-        Command::Completions(args) => commands::tools::completions::run(args, globals),
-        Command::Man(args) => commands::tools::man::run(args, globals),
+        Command::Completions(args) => commands::tools::completions::run(args, Cli::command()),
+        Command::Man(args) => commands::tools::man::run(args, Cli::command()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_command_on_one_screen() {
+        let help = Cli::command().render_help().to_string();
+        assert!(help.lines().count() <= 24, "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+        let words: Vec<&str> = help.split(|c: char| !c.is_alphanumeric()).collect();
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            assert!(words.contains(&command.get_name()), "{}", command.get_name());
+        }
+    }
+
+    /// Every help text in one file, to be read in one sitting.
+    #[test]
+    fn help_of_every_command() {
+        fn add(command: &mut clap::Command, all: &mut String) {
+            let help = command.clone().term_width(100).render_long_help().to_string();
+            let lines = help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+            all.push_str(&format!("==== {}\n{lines}\n\n", command.get_bin_name().unwrap_or_default()));
+            for child in command.get_subcommands_mut().filter(|child| child.get_name() != "help") {
+                add(child, all);
+            }
+        }
+        let mut program = Cli::command();
+        program.build();
+        let mut all = String::new();
+        add(&mut program, &mut all);
+        insta::assert_snapshot!(all);
     }
 }

@@ -5,7 +5,7 @@ use crate::config::files::file::FileError;
 use crate::config::files::paths::PROJECT_FILE;
 use crate::config::origin::Origin;
 use crate::config::schema::suggest::closest;
-use crate::config::schema::values::Misfit;
+use crate::config::schema::values::InvalidValue;
 use crate::domain::{Advice, Role};
 
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum ConfigError {
     #[error("{place}`{earlier}` and `{today}` are the same key, and both are given")]
     BothNames { place: Origin, earlier: String, today: String },
     #[error("{place}`{key}` {misfit}")]
-    Value { place: Origin, key: String, misfit: Box<Misfit> },
+    Value { place: Origin, key: String, misfit: Box<InvalidValue> },
     #[error("{place}{} is made of keys, not a value", if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") })]
     NotASection { place: Origin, key: String, known: Vec<String> },
     /// It would name every project the same.
@@ -57,7 +57,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    pub(crate) fn value(place: Origin, key: &str, misfit: Misfit) -> Self {
+    pub(crate) fn value(place: Origin, key: &str, misfit: InvalidValue) -> Self {
         Self::Value { place, key: key.to_owned(), misfit: Box::new(misfit) }
     }
 }

@@ -21,5 +21,5 @@ pub use crate::config::layers::resolve::shown;
 pub use crate::config::origin::Origin;
 pub use crate::config::origin::Owner;
 pub use crate::config::schema::suggest::closest;
-pub use crate::config::schema::values::Misfit;
+pub use crate::config::schema::values::InvalidValue;
 pub use trust::command_line;

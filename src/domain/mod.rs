@@ -16,7 +16,7 @@ mod words;
 
 pub use crate::domain::agents::agent::{Agent, Effort, Role};
 pub use crate::domain::agents::failure::FailureKind;
-pub use crate::domain::agents::usage::{Caps, Price, Spent, Told, Usage};
+pub use crate::domain::agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
 pub use crate::domain::agreement::consensus::{Class, Corroboration, Position};
 pub use crate::domain::agreement::debate::{
     Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
@@ -33,7 +33,7 @@ pub use crate::domain::ids::AgentName;
 pub use crate::domain::ids::FindingId;
 pub use crate::domain::ids::RunId;
 pub use crate::domain::ids::{DisputeId, DisputeNumber, RulingRef};
-pub use crate::domain::review::advisory::Advised;
+pub use crate::domain::review::advisory::AdvisoryStatus;
 pub use crate::domain::review::finding::{Anchor, Finding, FindingState, RawFinding};
 pub use crate::domain::review::location::{Location, meanings};
 pub use crate::domain::review::outcome::{

@@ -42,12 +42,12 @@ pub struct Fault {
     pub record: Option<u64>,
     /// The run it belongs to and its number within it, where the record can be read.
     pub place: Option<(RunId, u64)>,
-    pub flaw: Flaw,
+    pub flaw: Corruption,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "flaw", rename_all = "snake_case")]
-pub enum Flaw {
+pub enum Corruption {
     /// Its content is not what its hash was made of.
     Altered,
     /// It is no successor of the record before it: something between them was removed, added or moved.
@@ -78,18 +78,18 @@ impl fmt::Display for Fault {
             write!(f, " (event {seq} of run {run})")?;
         }
         match &self.flaw {
-            Flaw::Altered => f.write_str(" was altered"),
-            Flaw::OutOfOrder => {
+            Corruption::Altered => f.write_str(" was altered"),
+            Corruption::OutOfOrder => {
                 f.write_str(" does not follow the one before it: records were removed, added or moved")
             }
-            Flaw::Removed => f.write_str(" was removed"),
-            Flaw::Added => f.write_str(" was added behind the end of the history"),
-            Flaw::End => f.write_str(" does not end where it says: its last records were replaced"),
-            Flaw::Unreadable => f.write_str(" is no event"),
-            Flaw::View { row } => {
+            Corruption::Removed => f.write_str(" was removed"),
+            Corruption::Added => f.write_str(" was added behind the end of the history"),
+            Corruption::End => f.write_str(" does not end where it says: its last records were replaced"),
+            Corruption::Unreadable => f.write_str(" is no event"),
+            Corruption::View { row } => {
                 write!(f, " was altered: {row} is not what the events say")
             }
-            Flaw::Torn { error } => write!(f, " is torn: {error}"),
+            Corruption::Torn { error } => write!(f, " is torn: {error}"),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Journal {
             Err(error) => match self.fault(error) {
                 JournalError::Damaged { source, .. } => {
                     let record = Some(check.records + 1);
-                    let flaw = Flaw::Torn { error: source.to_string() };
+                    let flaw = Corruption::Torn { error: source.to_string() };
                     check.fault = Some(Fault { record, place: None, flaw });
                 }
                 other => return Err(other),
@@ -136,17 +136,17 @@ impl Journal {
                 return Ok(Some(missing(expected)));
             }
             if link(&prev, &run, seq, &at, &body) != hash {
-                return fault(Flaw::Altered);
+                return fault(Corruption::Altered);
             }
             if prev != check.head {
-                return fault(Flaw::OutOfOrder);
+                return fault(Corruption::OutOfOrder);
             }
             if id > events {
-                return fault(Flaw::Added);
+                return fault(Corruption::Added);
             }
             match query::event(row) {
                 Ok(event) => projections::apply(&building, &event)?,
-                Err(_) => return fault(Flaw::Unreadable),
+                Err(_) => return fault(Corruption::Unreadable),
             }
             check.records += 1;
             check.head = hash;
@@ -155,11 +155,11 @@ impl Journal {
             return Ok(Some(missing(check.records.cast_signed() + 1)));
         }
         if check.head != end {
-            return Ok(Some(Fault { record: None, place: None, flaw: Flaw::End }));
+            return Ok(Some(Fault { record: None, place: None, flaw: Corruption::End }));
         }
         for (table, key) in VIEWS {
             if let Some(row) = difference(&self.db, &building, table, key)? {
-                let flaw = Flaw::View { row: format!("{table} {row}") };
+                let flaw = Corruption::View { row: format!("{table} {row}") };
                 return Ok(Some(Fault { record: None, place: None, flaw }));
             }
         }
@@ -169,13 +169,13 @@ impl Journal {
     /// SQLite's own check of pages and indexes, last because its words name no record.
     fn pages(&self) -> rusqlite::Result<Option<Fault>> {
         let said: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        let flaw = Flaw::Torn { error: said.clone() };
+        let flaw = Corruption::Torn { error: said.clone() };
         Ok((said != "ok").then_some(Fault { record: None, place: None, flaw }))
     }
 }
 
 fn missing(record: i64) -> Fault {
-    Fault { record: Some(record.unsigned_abs()), place: None, flaw: Flaw::Removed }
+    Fault { record: Some(record.unsigned_abs()), place: None, flaw: Corruption::Removed }
 }
 
 /// The key of the first row that is not the same in both databases.

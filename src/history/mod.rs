@@ -44,7 +44,7 @@ use crate::domain::event::Mode;
 #[cfg(test)]
 use crate::domain::event::Settlement;
 pub use crate::history::queries::query::Extent;
-pub use chain::{Fault, Flaw, Verification};
+pub use chain::{Corruption, Fault, Verification};
 pub use error::JournalError;
 #[cfg(test)]
 use jiff::Timestamp;

@@ -13,8 +13,8 @@ use glee::agents::adapters::invocation::Invocation;
 use glee::agents::failure::{Cap, ProcessError};
 use glee::agents::process::runner::{ProcessJob, Ran};
 use glee::agents::process::sandbox::confinement::{Confinement, Hold};
-use glee::agents::streams::dialogue::{Ear, Mouth, Talk};
-use glee::agents::{ProcessRunner, Runner as _, Stop};
+use glee::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
+use glee::agents::{Execute as _, ProcessRunner, Stop};
 use glee::config::settings::Limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
@@ -39,7 +39,7 @@ struct Scene {
     tag: String,
     invocation: Invocation,
     confinement: Option<Confinement>,
-    talk: Option<Box<dyn Talk>>,
+    talk: Option<Box<dyn Dialogue>>,
     limits: Limits,
     said: Mutex<Vec<String>>,
 }
@@ -535,8 +535,13 @@ async fn who_is_held_cannot_end_who_watches_it() {
 /// Greets and says what it heard, or that it heard nothing until it was stopped, and then waits for a last word.
 struct Greeting;
 
-impl Talk for Greeting {
-    fn hold<'a>(&'a self, ear: Ear, mut mouth: Mouth, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+impl Dialogue for Greeting {
+    fn hold<'a>(
+        &'a self,
+        ear: StdoutReader,
+        mut mouth: StdinWriter,
+        stop: Stop,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
             mouth.write_all(b"hello\n").await.expect("the program listens");
             let mut answer = String::new();

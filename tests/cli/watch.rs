@@ -120,7 +120,7 @@ impl Drop for Watching<'_> {
 
 /// The socket of the watch of a tree.
 fn socket(sandbox: &Sandbox) -> PathBuf {
-    glee::watch::socket::address(&sandbox.state(), &sandbox.root().canonicalize().expect("a folder"))
+    glee::workflows::watch::socket::address(&sandbox.state(), &sandbox.root().canonicalize().expect("a folder"))
 }
 
 fn emit(sandbox: &Sandbox, args: &[&str]) -> Output {

@@ -15,7 +15,7 @@ use crate::rows;
 const SAMPLE: usize = 3;
 
 /// Cases of each row that `--full` runs at most, spread over the row.
-const FULL: usize = 60;
+const FULL: usize = 36;
 
 /// One thing tried.
 pub(crate) struct Case {
@@ -105,18 +105,18 @@ fn args() -> Args {
     args
 }
 
-/// Whether SIGINT (bit 1 of the mask) is ignored; where there is no `/proc`, no.
-fn ignores_interrupts() -> bool {
+/// Whether SIGHUP or SIGINT (the first two bits of the mask) is ignored; where there is no `/proc`, no.
+fn ignores_signals() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 3 != 0)
 }
 
 pub(crate) fn main() -> ExitCode {
-    if ignores_interrupts() {
-        // A shell starts background jobs with SIGINT ignored, which every program of a case would inherit.
+    if ignores_signals() {
+        // A shell starts background jobs with SIGINT ignored, `nohup` with SIGHUP; every program of a case would inherit it.
         let error = Command::new("env")
-            .arg("--default-signal=INT,QUIT")
+            .arg("--default-signal=HUP,INT,QUIT")
             .args(std::env::current_exe())
             .args(std::env::args_os().skip(1))
             .exec();

@@ -13,7 +13,7 @@ use crate::agents::adapters::parsed_output::ParsedOutput;
 use crate::agents::calls::error_classifier;
 use crate::agents::error::AgentError;
 use crate::agents::failure::shorten;
-use crate::agents::streams::dialogue::Talk;
+use crate::agents::streams::dialogue::Dialogue;
 use crate::agents::streams::output_monitor::Marks;
 use crate::domain::{Effort, FailureKind};
 
@@ -56,7 +56,7 @@ pub trait Adapter: Send + Sync {
     fn hear(&self, _heard: &mut ParsedOutput, _event: &Value) {}
 
     /// The conversation with a program that is not asked by its stdin alone.
-    fn talk(&self, _query: &Query<'_>) -> Option<Box<dyn Talk>> {
+    fn talk(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         None
     }
 

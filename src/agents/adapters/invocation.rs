@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::agents::error::AgentError;
 use crate::agents::probe::program::Program;
-use crate::domain::{Agent, Told, Usage};
+use crate::domain::{Agent, CallMetadata, Usage};
 use crate::protocol::request::Request;
 
 /// One question, with everything that a command line is made from.
@@ -87,7 +87,7 @@ pub struct Reading {
     /// The part of the answer that was written before a failure.
     pub partial: Option<String>,
     pub usage: Usage,
-    pub told: Told,
+    pub told: CallMetadata,
 }
 
 impl Reading {
@@ -99,6 +99,6 @@ impl Reading {
 
 impl From<Result<AnswerText, AgentError>> for Reading {
     fn from(answer: Result<AnswerText, AgentError>) -> Self {
-        Self { answer, partial: None, usage: Usage::default(), told: Told::default() }
+        Self { answer, partial: None, usage: Usage::default(), told: CallMetadata::default() }
     }
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::agents::calls::error_classifier;
-use crate::domain::{FailureKind, Told, Usage};
+use crate::domain::{CallMetadata, FailureKind, Usage};
 
 #[derive(Debug, Default)]
 pub struct ParsedOutput {
@@ -23,7 +23,7 @@ pub struct ParsedOutput {
     /// The names of the tools in use, by the id of the use.
     pub(crate) tools: BTreeMap<String, String>,
     pub(crate) usage: Usage,
-    pub(crate) told: Told,
+    pub(crate) told: CallMetadata,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::agents::calls::state_cache::Memory;
-use crate::agents::process::runner::Runner;
+use crate::agents::process::runner::Execute;
 
 #[derive(Clone)]
 pub struct Agents {
-    pub(crate) runner: Arc<dyn Runner>,
+    pub(crate) runner: Arc<dyn Execute>,
     pub(crate) memory: Memory,
     pub(crate) known: Arc<Mutex<Known>>,
 }

@@ -20,12 +20,12 @@ use crate::agents::calls::agents::{Agents, Cooldown};
 use crate::agents::calls::state_cache::Memory;
 use crate::agents::error::AgentError;
 use crate::agents::failure::{Failed, ProcessError};
-use crate::agents::process::runner::{ProcessJob, Runner, TranscriptFiles};
+use crate::agents::process::runner::{Execute, ProcessJob, TranscriptFiles};
 use crate::agents::process::sandbox;
 use crate::agents::process::stop::Stop;
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::event::Transcript;
-use crate::domain::{Agent, AgentName, FailureKind, Told, Usage};
+use crate::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};
 use crate::protocol::request::Request;
 
 #[derive(Clone)]
@@ -68,11 +68,11 @@ pub struct CallResult {
     /// Wall time in milliseconds.
     pub millis: u64,
     pub usage: Usage,
-    pub told: Told,
+    pub told: CallMetadata,
 }
 
 impl Agents {
-    pub fn new(runner: Arc<dyn Runner>) -> Self {
+    pub fn new(runner: Arc<dyn Execute>) -> Self {
         Self { runner, memory: Memory::default(), known: Arc::default() }
     }
 
@@ -133,7 +133,7 @@ impl Agents {
             asked = CallResult {
                 millis: asked.millis + second.millis,
                 usage: asked.usage.plus(second.usage),
-                told: Told {
+                told: CallMetadata {
                     by: Some(agent.name.clone()),
                     instead: Some(said),
                     retries: asked.told.retries + 1 + second.told.retries,
@@ -190,7 +190,7 @@ impl Agents {
             transcript: None,
             millis: 0,
             usage: Usage::default(),
-            told: Told::default(),
+            told: CallMetadata::default(),
         };
         let kind = match AdapterKind::of(ask.agent) {
             Ok(kind) => kind,

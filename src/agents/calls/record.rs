@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::adapters::invocation::{Invocation, Query};
 use crate::domain::event::Transcript;
-use crate::domain::{AgentName, FailureKind, Role, Told, Usage};
+use crate::domain::{AgentName, CallMetadata, FailureKind, Role, Usage};
 use crate::system::files;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub(crate) struct CallEnd {
     pub(crate) tries: u32,
     pub(crate) transcript: Option<Transcript>,
     pub(crate) usage: Usage,
-    pub(crate) told: Told,
+    pub(crate) told: CallMetadata,
     pub(crate) failure: Option<FailureKind>,
     pub(crate) error: Option<String>,
 }

@@ -14,7 +14,7 @@ use crate::agents::error::AgentError;
 use crate::agents::process::runner::TranscriptFiles;
 use crate::agents::process::stop::Stop;
 use crate::config::settings::{Limits, Sandbox};
-use crate::domain::{Agent, FailureKind, Role, Told, Usage};
+use crate::domain::{Agent, CallMetadata, FailureKind, Role, Usage};
 use crate::protocol::request::{Request, SourceFile, Task};
 
 const TOTAL: Duration = Duration::from_secs(180);
@@ -34,7 +34,7 @@ pub struct Probed {
     /// Wall time in milliseconds.
     pub millis: u64,
     pub usage: Usage,
-    pub told: Told,
+    pub told: CallMetadata,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

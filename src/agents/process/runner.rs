@@ -27,11 +27,11 @@ use crate::agents::adapters::invocation::{Invocation, Output};
 use crate::agents::failure::{Cap, Failed, ProcessError, command_line};
 use crate::agents::probe::locate::{self, LocateError};
 use crate::agents::process::sandbox::confinement::Confinement;
-use crate::agents::process::supervisor::{self, Ends, ProcessEnd, Report};
-use crate::agents::streams::capture::{Spool, Stream};
+use crate::agents::process::supervisor::{self, ProcessEnd, Report, SupervisorPipes};
+use crate::agents::streams::capture::{OutputCapture, Stream};
 use crate::agents::streams::deadlines::{Clock, Due, SignSource};
-use crate::agents::streams::dialogue::{Relay, Talk, relay};
-use crate::agents::streams::output_monitor::{Heads, Marks};
+use crate::agents::streams::dialogue::{Dialogue, Relay, relay};
+use crate::agents::streams::output_monitor::{Marks, OutputMonitor};
 use crate::config::settings::Limits;
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
@@ -58,7 +58,7 @@ pub struct ProcessJob<'a> {
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
     /// The conversation with it, which takes the place of its stdin.
-    pub talk: Option<&'a dyn Talk>,
+    pub talk: Option<&'a dyn Dialogue>,
     pub marks: Marks,
     pub limits: Limits,
     /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
@@ -95,7 +95,7 @@ impl<'a> ProcessJob<'a> {
     }
 }
 
-pub trait Runner: Send + Sync {
+pub trait Execute: Send + Sync {
     /// Runs one to its end. Dropping the future ends the program and all it started.
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 
@@ -133,7 +133,7 @@ impl ProcessRunner {
         let (report, its_report) = io::pipe()?;
         // A read of the report must not wait for a writer that some other process might still hold.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        let ends = Ends { liveness: its_liveness, report: its_report };
+        let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
             namespaces: confinement.hold.holds() && self.makes_namespaces(),
             ..confinement
@@ -159,12 +159,13 @@ impl ProcessRunner {
     }
 }
 
-impl Runner for ProcessRunner {
+impl Execute for ProcessRunner {
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
         Box::pin(async move {
             let command = command_line(job.invocation);
-            let spools = Spool::create(job.stdout, job.limits.max_output_size)
-                .and_then(|out| Ok((out, Spool::create(job.stderr, STDERR_KEPT.min(job.limits.max_output_size))?)));
+            let spools = OutputCapture::create(job.stdout, job.limits.max_output_size).and_then(|out| {
+                Ok((out, OutputCapture::create(job.stderr, STDERR_KEPT.min(job.limits.max_output_size))?))
+            });
             let (out, err) = match spools {
                 Ok(spools) => spools,
                 Err(source) => return Err(failed(ProcessError::Io(command, source), None)),
@@ -198,7 +199,13 @@ struct Running {
 type Cause = Result<(), ProcessError>;
 
 impl Running {
-    async fn finish(mut self, job: &ProcessJob<'_>, command: String, out: Spool, err: Spool) -> Ran {
+    async fn finish(
+        mut self,
+        job: &ProcessJob<'_>,
+        command: String,
+        out: OutputCapture,
+        err: OutputCapture,
+    ) -> Ran {
         let (hush, hushed) = Stop::new();
         let (mut feed, mut relay) = tell(job, self.child.stdin.take(), hushed);
         let mut fed = false;
@@ -207,7 +214,7 @@ impl Running {
         let mut out = Stream::new(self.child.stdout.take(), out);
         let mut err = Stream::new(self.child.stderr.take(), err);
         let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
-        let mut heads = Heads::new(job.marks);
+        let mut heads = OutputMonitor::new(job.marks);
         let mut cause: Option<Cause> = None;
         let mut stands = job.stands.clone();
 
@@ -326,8 +333,8 @@ fn conclude(
     command: String,
     cause: Option<Cause>,
     report: Result<Report, (io::Result<ExitStatus>, Option<Vec<i32>>)>,
-    out: &Spool,
-    err: &Spool,
+    out: &OutputCapture,
+    err: &OutputCapture,
 ) -> Ran {
     let (end, held, left) = match report {
         Ok(Report { end, held, left }) => (Ok(end), held, left),

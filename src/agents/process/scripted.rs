@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::agents::adapters::invocation::{Invocation, Output};
 use crate::agents::failure::{Cap, Failed, ProcessError, command_line};
 use crate::agents::probe::locate::LocateError;
-use crate::agents::process::runner::{ProcessJob, Ran, Runner};
+use crate::agents::process::runner::{Execute, ProcessJob, Ran};
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
 
@@ -48,7 +48,7 @@ impl Script {
 
 /// A question as the runner got it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct ScriptedRequest {
     /// The program as the adapter would have run it.
     pub invocation: Invocation,
     pub request: Request,
@@ -60,7 +60,7 @@ type Part = Box<dyn Fn(&Request) -> Script + Send + Sync>;
 #[derive(Default)]
 pub(crate) struct ScriptedRunner {
     parts: Vec<(String, &'static str, Part)>,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<ScriptedRequest>>,
 }
 
 impl fmt::Debug for ScriptedRunner {
@@ -90,11 +90,11 @@ impl ScriptedRunner {
     }
 
     /// What was asked until now, in the order it was begun.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<ScriptedRequest> {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Seen>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ScriptedRequest>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,14 +111,14 @@ impl ScriptedRunner {
     }
 }
 
-impl Runner for ScriptedRunner {
+impl Execute for ScriptedRunner {
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
         Box::pin(async move {
             let command = command_line(job.invocation);
             let Some(request) = job.request else {
                 return Err(Box::new(Failed { error: ProcessError::NotFound(command), output: None }));
             };
-            self.lock().push(Seen { invocation: job.invocation.clone(), request: request.clone() });
+            self.lock().push(ScriptedRequest { invocation: job.invocation.clone(), request: request.clone() });
             let script = self.script(request);
             let wait = async {
                 match script.after {

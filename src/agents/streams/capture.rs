@@ -14,7 +14,7 @@ const DRAINED: usize = 4 << 20;
 
 /// Keeps the first bytes of a stream in a file, and length, hash and end of all of it.
 #[derive(Debug)]
-pub(crate) struct Spool {
+pub(crate) struct OutputCapture {
     file: File,
     room: u64,
     /// The length of everything that came.
@@ -23,7 +23,7 @@ pub(crate) struct Spool {
     tail: Vec<u8>,
 }
 
-impl Spool {
+impl OutputCapture {
     /// Begins a file that takes `cap` bytes. Only its owner may read it: it holds code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
@@ -79,14 +79,14 @@ impl Spool {
 
 pub(crate) struct Stream<R> {
     pipe: Option<R>,
-    pub(crate) spool: Spool,
+    pub(crate) spool: OutputCapture,
     buffer: Box<[u8]>,
     /// How much of the buffer came last.
     fresh: usize,
 }
 
 impl<R: AsyncRead + Unpin> Stream<R> {
-    pub(crate) fn new(pipe: Option<R>, spool: Spool) -> Self {
+    pub(crate) fn new(pipe: Option<R>, spool: OutputCapture) -> Self {
         Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice(), fresh: 0 }
     }
 
@@ -132,10 +132,10 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
-    fn spool(cap: u64, pieces: &[&[u8]]) -> (Spool, Vec<u8>) {
+    fn spool(cap: u64, pieces: &[&[u8]]) -> (OutputCapture, Vec<u8>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
-        let mut spool = Spool::create(&path, cap).unwrap();
+        let mut spool = OutputCapture::create(&path, cap).unwrap();
         for piece in pieces {
             spool.push(piece).unwrap();
         }

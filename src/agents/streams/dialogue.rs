@@ -13,23 +13,28 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::agents::process::stop::Stop;
 
 /// The program's stdin, closed when this is dropped.
-pub type Mouth = Box<dyn AsyncWrite + Send + Unpin>;
+pub type StdinWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
-pub trait Talk: Send + Sync {
+pub trait Dialogue: Send + Sync {
     /// Holds the conversation to its end, or breaks it off once `stop` asks for it. What came of it is read from what
     /// the program printed.
-    fn hold<'a>(&'a self, ear: Ear, mouth: Mouth, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+    fn hold<'a>(
+        &'a self,
+        ear: StdoutReader,
+        mouth: StdinWriter,
+        stop: Stop,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
 /// The program's stdout, as the conversation reads it.
 #[derive(Debug)]
-pub struct Ear {
+pub struct StdoutReader {
     pieces: UnboundedReceiver<Vec<u8>>,
     piece: Vec<u8>,
     taken: usize,
 }
 
-/// Hands what a program prints to an [`Ear`], which ends where a line is longer than its bound.
+/// Hands what a program prints to an [`StdoutReader`], which ends where a line is longer than its bound.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pieces: Option<UnboundedSender<Vec<u8>>>,
@@ -38,9 +43,9 @@ pub(crate) struct Relay {
 }
 
 /// A pair of which the second hears what the first is given; a line may have `longest` bytes.
-pub(crate) fn relay(longest: u64) -> (Relay, Ear) {
+pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
     let (sender, receiver) = unbounded_channel();
-    let ear = Ear { pieces: receiver, piece: Vec::new(), taken: 0 };
+    let ear = StdoutReader { pieces: receiver, piece: Vec::new(), taken: 0 };
     (Relay { pieces: Some(sender), longest, line: 0 }, ear)
 }
 
@@ -59,7 +64,7 @@ impl Relay {
     }
 }
 
-impl AsyncRead for Ear {
+impl AsyncRead for StdoutReader {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.taken == self.piece.len() {
             let Some(piece) = ready!(self.pieces.poll_recv(cx)) else { return Poll::Ready(Ok(())) };

@@ -10,7 +10,7 @@ use crate::agents::calls::agents::Agents;
 use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
 use crate::agents::process::stop::Stop;
 use crate::agents::process::{environment, sandbox};
-use crate::agents::streams::dialogue::Talk;
+use crate::agents::streams::dialogue::Dialogue;
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, Role};
 
@@ -25,7 +25,7 @@ impl Agents {
         variables: impl IntoIterator<Item = (String, String)>,
         (limits, sandbox): (&Limits, Sandbox),
         files: &TranscriptFiles,
-        talk: &dyn Talk,
+        talk: &dyn Dialogue,
         stands: watch::Receiver<bool>,
         stop: Stop,
     ) -> Result<(), String> {

@@ -19,7 +19,7 @@ pub struct Marks {
 }
 
 #[derive(Debug)]
-pub(crate) struct Heads {
+pub(crate) struct OutputMonitor {
     marks: Marks,
     head: Vec<u8>,
     /// Whether it has begun to answer.
@@ -27,7 +27,7 @@ pub(crate) struct Heads {
     vain: u32,
 }
 
-impl Heads {
+impl OutputMonitor {
     pub(crate) fn new(marks: Marks) -> Self {
         Self { marks, head: Vec::new(), begun: marks.mute.is_none(), vain: 0 }
     }
@@ -75,8 +75,8 @@ mod tests {
 
     const MARKS: Marks = Marks { mute: Some(&["{\"type\":\"init\""]), vain: Some("\"nothing\"") };
 
-    fn heads(pieces: &[&str]) -> Heads {
-        let mut heads = Heads::new(MARKS);
+    fn heads(pieces: &[&str]) -> OutputMonitor {
+        let mut heads = OutputMonitor::new(MARKS);
         for piece in pieces {
             heads.takes(piece.as_bytes());
         }
@@ -99,7 +99,7 @@ mod tests {
         for (pieces, begun) in cases {
             assert_eq!(heads(pieces).begun, begun, "{pieces:?}");
         }
-        assert!(Heads::new(Marks::default()).begun);
+        assert!(OutputMonitor::new(Marks::default()).begun);
     }
 
     #[test]

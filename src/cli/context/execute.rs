@@ -16,7 +16,7 @@ use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::{self, Format};
 use crate::cli::signals::{self, Loop};
 use crate::cli::style::Style;
-use crate::cli::ui::dialogs::dispute::{Dialog, Unattended};
+use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::jsonl::JsonLines;
 use crate::cli::ui::live::progress::Progress;
 use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
@@ -27,14 +27,16 @@ use crate::config::files::{paths, scripts};
 use crate::config::settings::{Sandbox, Settings};
 use crate::domain::event::{CallId, Event, Mode};
 use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RulingWord, RunId};
-use crate::pipeline::ports::{Choice, Decider, EventSink, PersonQuestion, PersonWord};
-use crate::pipeline::{self, Ended, Rest, Reviewed, RunError, Setup};
 use crate::protocol::secrets;
 use crate::system::log;
+use crate::workflows::review::code::sources::Reviewed;
+use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::ports::{Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion};
 use crate::workspace::root::Workspace;
 use crate::workspace::{Steering, TreeLock};
 
-pub(crate) struct Sitting<'a> {
+pub(crate) struct CommandContext<'a> {
     pub(crate) format: Format,
     pub(crate) mode: Mode,
     pub(crate) chosen: Option<Route>,
@@ -129,7 +131,7 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
 /// Settles disputes of a run that stayed open, and does nothing else. Returns them as they stand then, and whether a
 /// person or a signal stopped it.
 pub(crate) fn settle(
-    sitting: &Sitting<'_>,
+    sitting: &CommandContext<'_>,
     workspace: Workspace,
     settings: Settings,
     agents: Agents,
@@ -147,8 +149,8 @@ pub(crate) fn settle(
     let decider = decider(sitting, &settings, &terminal);
     let sink = Box::new(Progress::new(&terminal));
     let (ended, _) = attend(settings.budget.duration, &terminal, None, |stop| {
-        pipeline::settle(
-            Setup { workspace, state_dir, journal, agents, settings, sink, stop },
+        review::settle(
+            RunSetup { workspace, state_dir, journal, agents, settings, sink, stop },
             decider,
             run,
             disputes,
@@ -160,22 +162,22 @@ pub(crate) fn settle(
 }
 
 /// Who decides disputes: the route that was named, a person, or the default.
-fn decider(sitting: &Sitting<'_>, settings: &Settings, terminal: &Terminal) -> Box<dyn Decider> {
+fn decider(sitting: &CommandContext<'_>, settings: &Settings, terminal: &Terminal) -> Box<dyn DisputeResolver> {
     match (sitting.globals.interactive(), sitting.chosen) {
         (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(terminal) }),
         (true, None) if settings.review.on_dispute.prompt_user => Box::new(Dialog::new(terminal)),
-        (true, None) | (false, _) => Box::new(Unattended::new(terminal)),
+        (true, None) | (false, _) => Box::new(NonInteractive::new(terminal)),
     }
 }
 
 /// Starts a run or carries it on, as `run` does, and reports how it ended.
-pub(crate) fn sit<F: Future<Output = Result<Ended, RunError>>>(
-    sitting: &Sitting<'_>,
+pub(crate) fn sit<F: Future<Output = Result<EndedReview, RunError>>>(
+    sitting: &CommandContext<'_>,
     workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
     id: &RunId,
-    run: impl FnOnce(Setup, Box<dyn Decider>) -> F,
+    run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
 ) -> CommandResult {
     require_sandbox(&settings)?;
     // Before the lock, which would already lie there.
@@ -196,7 +198,7 @@ pub(crate) fn sit<F: Future<Output = Result<Ended, RunError>>>(
     let sink = Box::new(Noting { sink, is_recorded: Arc::clone(&is_recorded) });
     let resume = format!("carry it on with `glee runs resume {}`", id.short());
     let (ended, cause) = attend(wall, &terminal, Some((resume, is_recorded)), |stop| {
-        run(Setup { workspace, state_dir, journal, agents, settings, sink, stop }, decider)
+        run(RunSetup { workspace, state_dir, journal, agents, settings, sink, stop }, decider)
     })?;
     let mut ended = ended?;
     if ended.rest == Rest::Stopped {
@@ -296,14 +298,14 @@ struct Chosen {
     dialog: Dialog,
 }
 
-impl Decider for Chosen {
+impl DisputeResolver for Chosen {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
         let route =
             if question.judge.is_none() && self.route == Route::Judge { question.default } else { self.route };
         Some(Choice { route, by_person: true, for_all: true })
     }
 
-    fn rule(&mut self, question: &PersonQuestion) -> PersonWord<RulingWord> {
+    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord> {
         self.dialog.rule(question)
     }
 }

@@ -19,9 +19,9 @@ use crate::cli::ui::terminal::Terminal;
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RunId, StagePlan};
 use crate::history::store::Journal;
-use crate::pipeline::ports::{EventSink, Person};
-use crate::pipeline::stages::{self, Outcome, Rest, files};
-use crate::pipeline::{self, Setup};
+use crate::workflows::consensus::{self, Rest, StageOutcome, files};
+use crate::workflows::review::{self, RunSetup};
+use crate::workflows::run::ports::{EventSink, Prompter};
 use crate::workspace::root::Workspace;
 
 /// What every question to agents is asked with.
@@ -73,25 +73,25 @@ impl<'a> Table<'a> {
     }
 
     /// Carries on the last run that asked the same, if it is not over; else asks.
-    pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<Outcome, CommandError> {
-        let last = stages::last(&self.journal()?, &plan.id, &plan.stage)?;
+    pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
+        let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
             Some(last) if !fresh && last.is_open() && last.asked_the_same(&plan, &self.settings) => {
                 self.carry_on(last.outcome.run, &last.plan)
             }
-            _ => self.sit(pipeline::new_run(), &plan, Some(plan.clone())),
+            _ => self.sit(review::new_run(), &plan, Some(plan.clone())),
         }
     }
 
-    pub(crate) fn carry_on(&self, run: RunId, plan: &StagePlan) -> Result<Outcome, CommandError> {
+    pub(crate) fn carry_on(&self, run: RunId, plan: &StagePlan) -> Result<StageOutcome, CommandError> {
         self.sit(run, plan, None)
     }
 
-    fn sit(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<Outcome, CommandError> {
+    fn sit(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
         // What would keep the files from being written is told before anything costs money.
         files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
-        let agents = execute::programs(&stages::agents_of(plan), &plan.backups, root)?;
+        let agents = execute::programs(&consensus::agents_of(plan), &plan.backups, root)?;
         let state_dir = place::state_dir()?;
         let _lock = self.workspace.lock(&state_dir, &run)?;
         let journal = self.journal()?;
@@ -101,17 +101,17 @@ impl<'a> Table<'a> {
             Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
         };
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
-        let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Person>);
+        let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Prompter>);
         let (settings, workspace) = (self.settings.clone(), Arc::new(place::workspace(self.globals)?));
         let is_recorded = Arc::new(AtomicBool::new(true));
         let resume = Some((format!("give the same command with `--id {}` to carry it on", plan.id), is_recorded));
         let (rested, cause) = execute::attend(settings.budget.duration, &terminal, resume, |stop| {
             let templates = self.project.join(".glee").join("prompts");
-            let setup = Setup { workspace, state_dir, journal, agents, settings, sink, stop };
+            let setup = RunSetup { workspace, state_dir, journal, agents, settings, sink, stop };
             async move {
                 match new {
-                    Some(plan) => stages::start(setup, templates, person, run, plan).await,
-                    None => stages::resume(setup, templates, person, run).await,
+                    Some(plan) => consensus::start(setup, templates, person, run, plan).await,
+                    None => consensus::resume(setup, templates, person, run).await,
                 }
             }
         })?;
@@ -134,12 +134,12 @@ impl<'a> Table<'a> {
     }
 
     /// Writes what a stage or a checkpoint came to into the tree.
-    pub(crate) fn write(&self, outcome: &Outcome) -> Result<(), CommandError> {
+    pub(crate) fn write(&self, outcome: &StageOutcome) -> Result<(), CommandError> {
         Ok(files::write(&self.project, outcome)?)
     }
 
     /// Prints what several stages and checkpoints came to.
-    pub(crate) fn report(&self, outcomes: &[Outcome], one: bool) -> Result<(), CommandError> {
+    pub(crate) fn report(&self, outcomes: &[StageOutcome], one: bool) -> Result<(), CommandError> {
         let look = execute::stdout_look(self.globals);
         let text = match (self.format, outcomes) {
             (Format::Text, outcomes) => outcomes.iter().map(|outcome| report::text(look, outcome)).collect(),

@@ -8,20 +8,21 @@ use crate::protocol::secrets;
 
 /// Options that every command takes.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
     /// Run as if started in this folder
     #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
     pub(crate) directory: Option<PathBuf>,
-    /// When to use colours
+    /// When to use colours; `auto` does on a terminal, unless `NO_COLOR` is set
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, global = true)]
     pub(crate) color: ColorChoice,
-    /// Say only what is asked for, and errors
+    /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print more of what is going on; twice, what a bug report needs (`GLEE_LOG` filters it)
+    /// Print progress; twice, debug output (`GLEE_LOG` filters it)
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Never ask; take the configured defaults
+    /// Ask no questions; use the configured defaults
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
     /// Use this history database instead of the project's own
@@ -35,11 +36,8 @@ pub(crate) struct Globals {
 /// `--color`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 

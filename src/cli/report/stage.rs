@@ -6,26 +6,26 @@ use std::fmt::Write as _;
 use crate::cli::report::json::pretty;
 use crate::cli::style::{self, Color, Glyph, Style, paragraph};
 use crate::domain::{Decision, ExitReason, StageStatus, Synthesis, Untrusted};
-use crate::pipeline::stages::stats::{BOUND, Counts, Deadlocks};
-use crate::pipeline::stages::{OpenQuestion, Outcome, Resolved, Step, files};
 use crate::protocol::text::printable;
+use crate::workflows::consensus::stats::{BOUND, Counts, Deadlocks};
+use crate::workflows::consensus::{NextStep, OpenQuestion, ResolvedQuestion, StageOutcome, files};
 
 /// How a stage or a checkpoint ended, in a word or two.
-pub fn state(outcome: &Outcome) -> String {
+pub fn state(outcome: &StageOutcome) -> String {
     match (&outcome.step, outcome.exit) {
         _ if !outcome.ended => "interrupted".to_owned(),
         (_, ExitReason::ReadOnlyViolation) => "an agent wrote".to_owned(),
-        (Step::Stage { decision: Some((_, by)), status: Some(status), .. }, _) => {
+        (NextStep::Stage { decision: Some((_, by)), status: Some(status), .. }, _) => {
             format!("{status}, decided by {}", style::settler(by))
         }
-        (Step::Stage { deadlock: Some(_), .. }, _) => "deadlock".to_owned(),
-        (Step::Stage { status, .. }, _) => status.map_or("not asked", StageStatus::as_str).to_owned(),
-        (Step::Checkpoint { open, .. }, _) if open.is_empty() => "resolved".to_owned(),
-        (Step::Checkpoint { open, .. }, _) => format!("{} open", style::count(open.len(), "question")),
+        (NextStep::Stage { deadlock: Some(_), .. }, _) => "deadlock".to_owned(),
+        (NextStep::Stage { status, .. }, _) => status.map_or("not asked", StageStatus::as_str).to_owned(),
+        (NextStep::Checkpoint { open, .. }, _) if open.is_empty() => "resolved".to_owned(),
+        (NextStep::Checkpoint { open, .. }, _) => format!("{} open", style::count(open.len(), "question")),
     }
 }
 
-pub fn text(look: Style, outcome: &Outcome) -> String {
+pub fn text(look: Style, outcome: &StageOutcome) -> String {
     let mut out = String::new();
     let (glyph, tone) = match outcome.exit {
         ExitReason::Clean => (Glyph::Done, Color::Good),
@@ -33,14 +33,14 @@ pub fn text(look: Style, outcome: &Outcome) -> String {
         _ => (Glyph::Failed, Color::Bad),
     };
     let what = match outcome.step {
-        Step::Stage { .. } => "Stage",
-        Step::Checkpoint { .. } => "Checkpoint",
+        NextStep::Stage { .. } => "Stage",
+        NextStep::Checkpoint { .. } => "Checkpoint",
     };
     let name = format!("{what} {} of {}", printable::line(&outcome.stage), printable::line(&outcome.id));
     let head = format!("{} {}", look.paint(tone, look.glyph(glyph)), look.paint(Color::Strong, &name));
     let _ = writeln!(out, "{}", look.facts(&[head, state(outcome)]));
     match &outcome.step {
-        Step::Stage { synthesis, verdict, deadlock, decision, uncertain, .. } => {
+        NextStep::Stage { synthesis, verdict, deadlock, decision, uncertain, .. } => {
             if let Some(synthesis) = synthesis.as_ref().filter(|synthesis| !synthesis.summary.is_blank()) {
                 paragraph(&mut out, look, "  ", &printable::block(&synthesis.summary));
             }
@@ -70,8 +70,8 @@ pub fn text(look: Style, outcome: &Outcome) -> String {
                 hint(&mut out, look, &format!("decide with `glee consensus resolve {id} <agent or hybrid>`"));
             }
         }
-        Step::Checkpoint { resolved, open } => {
-            for Resolved { resolution, .. } in resolved {
+        NextStep::Checkpoint { resolved, open } => {
+            for ResolvedQuestion { resolution, .. } in resolved {
                 let line = format!(
                     "{}: {} ({}, confidence {})",
                     printable::line(&resolution.question),
@@ -102,7 +102,7 @@ pub fn text(look: Style, outcome: &Outcome) -> String {
 }
 
 /// Who lacks which required fields: `steps (b), risks (the synthesis)`.
-fn lacking(outcome: &Outcome, synthesis: Option<&Synthesis>) -> String {
+fn lacking(outcome: &StageOutcome, synthesis: Option<&Synthesis>) -> String {
     let mut lacks: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut take = |who: String, fields: &[String]| {
         for field in fields {
@@ -117,7 +117,7 @@ fn lacking(outcome: &Outcome, synthesis: Option<&Synthesis>) -> String {
 }
 
 /// The answers themselves, where nobody has put them together.
-fn answers(out: &mut String, look: Style, outcome: &Outcome) {
+fn answers(out: &mut String, look: Style, outcome: &StageOutcome) {
     for (agent, answer) in &outcome.answers {
         let Some(answer) = answer else { continue };
         let head = format!("{} answers", printable::line(&agent.0));

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use super::{Color, Glyph, Style, count, duration, names, names_width, pad, wrap};
 use crate::domain::WatchStatus;
 use crate::protocol::text::printable;
-use crate::watch::standing::{AgentStanding, AgentState, Issue, Standing};
+use crate::workflows::watch::issues::Issue;
+use crate::workflows::watch::status::{AgentReport, AgentState, WatchReport};
 
-pub fn line(look: Style, standing: &Standing) -> String {
+pub fn line(look: Style, standing: &WatchReport) -> String {
     let (glyph, tone) = match (standing.status, standing.flagged) {
         (WatchStatus::Paused, _) => (Glyph::Failed, Color::Bad),
         (WatchStatus::Running, true) => (Glyph::Attention, Color::Warn),
@@ -36,7 +37,7 @@ pub fn line(look: Style, standing: &Standing) -> String {
 }
 
 /// An agent in one line, `ago` being counted until `now`.
-pub fn agent(look: Style, standing: &AgentStanding, width: usize, now: Timestamp) -> String {
+pub fn agent(look: Style, standing: &AgentReport, width: usize, now: Timestamp) -> String {
     let (glyph, tone) = match standing.state {
         AgentState::Works | AgentState::Joined => (Glyph::Done, Color::Good),
         AgentState::Stands => (Glyph::Attention, Color::Warn),
@@ -70,7 +71,7 @@ pub fn agent(look: Style, standing: &AgentStanding, width: usize, now: Timestamp
 }
 
 /// How it stands, for people; `runs` is false where it does not run and this is how it stood.
-pub fn text(look: Style, standing: &Standing, runs: bool) -> String {
+pub fn text(look: Style, standing: &WatchReport, runs: bool) -> String {
     let mut out = line(look, standing);
     if !runs {
         out.push_str("  (not running: `glee watch` carries it on)");

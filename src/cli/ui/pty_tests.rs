@@ -21,7 +21,7 @@ use crate::cli::ui::dialogs::dispute::Dialog;
 use crate::cli::ui::live::progress::Progress;
 use crate::domain::event::{EventKind, Purpose};
 use crate::domain::{Role, Route, Tag};
-use crate::pipeline::ports::{Decider as _, EventSink as _, Excerpt, PersonQuestion};
+use crate::workflows::run::ports::{DisputeResolver as _, EventSink as _, Excerpt, PersonQuestion};
 
 const CASE: &str = "GLEE_PTY_CASE";
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::settings::{Connected, Settings};
 use crate::config::files::yaml;
-use crate::config::schema::values::Misfit;
+use crate::config::schema::values::InvalidValue;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {
@@ -112,7 +112,7 @@ impl SettingKey {
 
     /// Checks a value and brings it into its one form; text is as it was written: durations and sizes stay in the unit that
     /// the user chose.
-    pub(crate) fn check(&self, value: &Value) -> Result<Value, Misfit> {
+    pub(crate) fn check(&self, value: &Value) -> Result<Value, InvalidValue> {
         let words = self.words();
         let word = value.as_i64().map(|number| number.to_string()).filter(|word| words.contains(&word.as_str()));
         let value = word.map_or_else(|| value.clone(), Value::from);
@@ -128,10 +128,10 @@ impl SettingKey {
         match typed.as_ref().map(|typed| at(typed, &self.name)) {
             Ok(Some(Value::String(_))) if value.is_string() => Ok(value),
             Ok(Some(typed)) if !typed.is_null() => Ok(typed.clone()),
-            Ok(_) => Err(Misfit::word(&value, &words)),
+            Ok(_) => Err(InvalidValue::word(&value, &words)),
             // A form says what is wrong in its own words.
             Err(error) => {
-                Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| Misfit::word(&value, &words)))
+                Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| InvalidValue::word(&value, &words)))
             }
         }
     }

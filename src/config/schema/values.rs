@@ -19,7 +19,7 @@ use crate::domain::{AgentName, Price as Dollars, Tag};
 use crate::rules::review::mandatory;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Misfit {
+pub struct InvalidValue {
     /// What is wrong: `` cannot be `judg` ``.
     pub problem: String,
     pub allowed: String,
@@ -29,13 +29,13 @@ pub struct Misfit {
     pub(crate) item: Option<usize>,
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for InvalidValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.problem)
     }
 }
 
-impl Misfit {
+impl InvalidValue {
     /// A value that is something else than what is allowed.
     pub(crate) fn of(given: &Value, allowed: String, suggestion: Option<String>) -> Self {
         let problem = match given {
@@ -99,10 +99,10 @@ pub(crate) trait ValueForm {
     }
 
     /// What is said of a value that does not fit.
-    fn misfit(given: &Value) -> Misfit {
+    fn misfit(given: &Value) -> InvalidValue {
         let item = given.as_array().and_then(|items| items.iter().position(|item| !Self::item(item)));
         let wrong = item.map_or(given, |item| &given[item]);
-        Misfit { item, ..Misfit::of(wrong, Self::allowed(), Self::suggestion(wrong)) }
+        InvalidValue { item, ..InvalidValue::of(wrong, Self::allowed(), Self::suggestion(wrong)) }
     }
 }
 
@@ -151,7 +151,7 @@ impl<F: ValueForm> ValueForm for Option<F> {
         value.as_ref().map_or(Value::Null, F::write)
     }
 
-    fn misfit(given: &Value) -> Misfit {
+    fn misfit(given: &Value) -> InvalidValue {
         F::misfit(given)
     }
 }
@@ -446,9 +446,9 @@ form! {
         (is_named && !words.iter().any(|word| word.contains('\0'))).then_some(words)
     };
 
-    fn misfit(given: &Value) -> Misfit {
+    fn misfit(given: &Value) -> InvalidValue {
         let item = given.as_array().and_then(|items| items.iter().position(|item| !item.is_string()));
-        Misfit { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
+        InvalidValue { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
     }
 }
 
@@ -457,9 +457,9 @@ form! {
     {"type": "array", "items": (Command::schema())},
     |given| given.as_array()?.iter().map(Command::read).collect();
 
-    fn misfit(given: &Value) -> Misfit {
+    fn misfit(given: &Value) -> InvalidValue {
         let item = given.as_array().and_then(|items| items.iter().position(|item| Command::read(item).is_none()));
-        Misfit { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
+        InvalidValue { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
     }
 }
 
@@ -471,14 +471,14 @@ form! {
         entries.map(|(name, value)| is_variable(name, value).then(|| (name.clone(), value.as_str().unwrap_or_default().to_owned()))).collect()
     };
 
-    fn misfit(given: &Value) -> Misfit {
-        let misfit = Misfit::of(given, Self::allowed(), None);
+    fn misfit(given: &Value) -> InvalidValue {
+        let misfit = InvalidValue::of(given, Self::allowed(), None);
         let mut entries = given.as_object().into_iter().flatten().enumerate();
         match entries.find(|(_, (name, value))| !is_variable(name, value)) {
             Some((item, (name, Value::String(_)))) => {
-                Misfit { problem: format!("cannot set the variable `{name}`"), item: Some(item), ..misfit }
+                InvalidValue { problem: format!("cannot set the variable `{name}`"), item: Some(item), ..misfit }
             }
-            Some((item, (name, _))) => Misfit {
+            Some((item, (name, _))) => InvalidValue {
                 problem: format!("sets `{name}` to something that is not text"),
                 allowed: "text, in quotes where it looks like something else".to_owned(),
                 item: Some(item),
@@ -490,11 +490,11 @@ form! {
 }
 
 /// What is said of one command that does not fit.
-fn misfit_of_command(given: &Value, allowed: String) -> Misfit {
-    let misfit = Misfit::of(given, allowed, None);
+fn misfit_of_command(given: &Value, allowed: String) -> InvalidValue {
+    let misfit = InvalidValue::of(given, allowed, None);
     match given.as_str() {
         Some(text) if shlex::split(text).is_none() => {
-            Misfit { problem: format!("has an open quote in `{text}`"), ..misfit }
+            InvalidValue { problem: format!("has an open quote in `{text}`"), ..misfit }
         }
         _ => misfit,
     }

@@ -124,7 +124,7 @@ impl Spent {
 
 /// What a program told of a call beside its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct CallMetadata {
     /// The session, which a later call may carry on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -148,7 +148,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-impl Told {
+impl CallMetadata {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

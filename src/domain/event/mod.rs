@@ -13,10 +13,10 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Action, Advised, Agent, AgentEvent, AgentName, AskedFile, Ballot, Coverage, DebateMessage, Decision,
-    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
-    RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingRecord, RulingRef, RunId, Settler,
-    Skip, StagePlan, StageVerdict, Tag, Told, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
+    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, Ballot, CallMetadata, Coverage, DebateMessage,
+    Decision, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding,
+    FindingId, RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingRecord, RulingRef,
+    RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -134,8 +134,8 @@ pub enum EventKind {
         millis: u64,
         /// Tokens and money, where known; of all tries together.
         usage: Box<Usage>,
-        #[serde(default, skip_serializing_if = "Told::is_empty")]
-        told: Box<Told>,
+        #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
+        told: Box<CallMetadata>,
     },
     /// A reviewer's earlier answers stand for a part of a call, or for all of it: then nobody is asked.
     AnswersReused {
@@ -171,7 +171,7 @@ pub enum EventKind {
     /// What databases of advisories say of findings that name a package or an advisory (phase 6), by where the finding
     /// was read: the call and the number in its answer.
     AdvisoriesAsked {
-        answers: BTreeMap<String, Advised>,
+        answers: BTreeMap<String, AdvisoryStatus>,
     },
     /// The findings of a round are merged and numbered.
     FindingsMerged {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What a database of advisories says of a finding (phase 6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "word", rename_all = "snake_case")]
-pub enum Advised {
+pub enum AdvisoryStatus {
     /// The finding names no package and no advisory, or there is no database.
     #[default]
     Unasked,
@@ -17,7 +17,7 @@ pub enum Advised {
     Patched { id: String, version: String, fixed: String },
 }
 
-impl Advised {
+impl AdvisoryStatus {
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Unasked | Self::Nothing => None,

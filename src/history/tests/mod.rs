@@ -336,25 +336,29 @@ fn a_run_is_found_by_either_end_of_its_id() {
 #[test]
 fn every_altered_column_is_found() {
     let cases = [
-        ("UPDATE event SET id = 99 WHERE id = 9", Some(9), Flaw::Removed),
-        ("UPDATE event SET run = 'other' WHERE id = 9", Some(9), Flaw::Altered),
-        ("UPDATE event SET seq = 99 WHERE id = 9", Some(9), Flaw::Altered),
-        ("UPDATE event SET at = '2020-01-01T00:00:00.000000Z' WHERE id = 9", Some(9), Flaw::Altered),
-        ("UPDATE event SET body = replace(body, 'enforced', 'refuted') WHERE id = 9", Some(9), Flaw::Altered),
-        ("UPDATE event SET prev = hash WHERE id = 9", Some(9), Flaw::Altered),
-        ("UPDATE event SET hash = prev WHERE id = 9", Some(9), Flaw::Altered),
-        ("DELETE FROM event WHERE id = 9", Some(9), Flaw::Removed),
-        ("DELETE FROM event WHERE id = 14", Some(14), Flaw::Removed),
-        ("DELETE FROM event WHERE id = 9; UPDATE event SET id = id - 1 WHERE id > 9", Some(9), Flaw::OutOfOrder),
+        ("UPDATE event SET id = 99 WHERE id = 9", Some(9), Corruption::Removed),
+        ("UPDATE event SET run = 'other' WHERE id = 9", Some(9), Corruption::Altered),
+        ("UPDATE event SET seq = 99 WHERE id = 9", Some(9), Corruption::Altered),
+        ("UPDATE event SET at = '2020-01-01T00:00:00.000000Z' WHERE id = 9", Some(9), Corruption::Altered),
+        ("UPDATE event SET body = replace(body, 'enforced', 'refuted') WHERE id = 9", Some(9), Corruption::Altered),
+        ("UPDATE event SET prev = hash WHERE id = 9", Some(9), Corruption::Altered),
+        ("UPDATE event SET hash = prev WHERE id = 9", Some(9), Corruption::Altered),
+        ("DELETE FROM event WHERE id = 9", Some(9), Corruption::Removed),
+        ("DELETE FROM event WHERE id = 14", Some(14), Corruption::Removed),
+        (
+            "DELETE FROM event WHERE id = 9; UPDATE event SET id = id - 1 WHERE id > 9",
+            Some(9),
+            Corruption::OutOfOrder,
+        ),
         (
             "UPDATE event SET id = -id + 100 WHERE id IN (4, 5); UPDATE event SET id = iif(id = 96, 5, 4) WHERE id > 90",
             Some(4),
-            Flaw::OutOfOrder,
+            Corruption::OutOfOrder,
         ),
-        ("UPDATE chain SET events = 13", Some(14), Flaw::Added),
-        ("UPDATE chain SET events = 15", Some(15), Flaw::Removed),
-        ("UPDATE chain SET hash = 'x'", None, Flaw::End),
-        ("DELETE FROM event WHERE id = 14; UPDATE chain SET events = 13", None, Flaw::End),
+        ("UPDATE chain SET events = 13", Some(14), Corruption::Added),
+        ("UPDATE chain SET events = 15", Some(15), Corruption::Removed),
+        ("UPDATE chain SET hash = 'x'", None, Corruption::End),
+        ("DELETE FROM event WHERE id = 14; UPDATE chain SET events = 13", None, Corruption::End),
     ];
     for (sql, record, flaw) in cases {
         let (_folder, path, mut journal) = fresh();
@@ -389,7 +393,7 @@ fn every_altered_view_is_found() {
             sample(&mut journal);
             Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
             let fault = journal.verify().unwrap().fault.unwrap_or_else(|| panic!("not found: {sql}"));
-            let Flaw::View { row } = fault.flaw else { panic!("{sql}: {fault}") };
+            let Corruption::View { row } = fault.flaw else { panic!("{sql}: {fault}") };
             assert!(row.starts_with(&format!("{table} ")), "{sql}: {row}");
         }
     }
@@ -398,9 +402,9 @@ fn every_altered_view_is_found() {
 #[test]
 fn a_fault_is_named_in_words() {
     let place = Some((run("1"), 3));
-    let fault = Fault { record: Some(9), place, flaw: Flaw::Altered };
+    let fault = Fault { record: Some(9), place, flaw: Corruption::Altered };
     assert_eq!(fault.to_string(), "record 9 (event 3 of run 0190aaaa-0000-7000-8000-000000000001) was altered");
-    let fault = Fault { record: None, place: None, flaw: Flaw::View { row: "dispute 4".to_owned() } };
+    let fault = Fault { record: None, place: None, flaw: Corruption::View { row: "dispute 4".to_owned() } };
     assert_eq!(fault.to_string(), "the history was altered: dispute 4 is not what the events say");
 }
 

@@ -8,7 +8,7 @@ mod node;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::protocol::text::json::Loose;
+use crate::protocol::text::json::LenientValue;
 use crate::rules::consensus::claim::{Claim, Level, UNTITLED};
 use crate::rules::consensus::{CheckedEvidence, Debate, Defence, DefenceWord, Examination, ExaminationWord};
 use crate::rules::review::mandatory;
@@ -20,7 +20,7 @@ const TITLE: usize = 120;
 const UNNAMED: &str = "unnamed";
 
 #[derive(Debug, Default)]
-pub struct Dossier {
+pub struct MergeInput {
     pub id: Option<String>,
     pub claims: Vec<Claim>,
     /// Rounds 2 and 3.
@@ -30,10 +30,10 @@ pub struct Dossier {
 }
 
 /// Reads all documents of a text, one after another. Fails when the text is not JSON, or JSON of another form.
-pub fn read(text: &str) -> Result<Dossier, serde_json::Error> {
-    let mut dossier = Dossier::default();
+pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
+    let mut dossier = MergeInput::default();
     let mut debate = Vec::new();
-    for document in serde_json::Deserializer::from_str(text).into_iter::<Loose>() {
+    for document in serde_json::Deserializer::from_str(text).into_iter::<LenientValue>() {
         for node in documents(&document?)? {
             dossier.take(node, Place::Top, &Context::default(), &mut debate)?;
         }
@@ -65,11 +65,11 @@ struct Context {
 
 /// A message whose finding is looked for when all findings are known.
 struct Message {
-    document: Loose,
+    document: LenientValue,
     by: Option<String>,
 }
 
-impl Dossier {
+impl MergeInput {
     fn take(
         &mut self,
         node: Node<'_>,
@@ -110,7 +110,7 @@ impl Dossier {
         } else if node.is_message() && place == Place::Top {
             // What it says is a document, or tells people how far the debate has come.
             let text = node.text(&["content"]).unwrap_or_default();
-            let inside: Vec<Loose> =
+            let inside: Vec<LenientValue> =
                 serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
             for inner in inside.iter().map_while(|document| documents(document).ok()).flatten() {
                 self.take(inner, Place::Top, &context, debate)?;
@@ -210,7 +210,7 @@ impl Dossier {
             confidence: node::percent(node.get(&["confidence"])),
             category: node.filled(&["category"]),
             rule: node.filled(&["rule"]),
-            denies: *node.get(&["valid"]) == Loose::Bool(false) || denies(&title),
+            denies: *node.get(&["valid"]) == LenientValue::Bool(false) || denies(&title),
             title,
             description,
             suggestion: node.text(node::SUGGESTION).unwrap_or_default(),

@@ -4,7 +4,7 @@ use serde::de::{Error as _, Unexpected};
 
 use crate::protocol::replies::review;
 use crate::protocol::replies::review::issue::{BODIES, FILE, HEADS, LINE};
-use crate::protocol::text::json::Loose;
+use crate::protocol::text::json::LenientValue;
 
 pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
 /// Of several fields that name a severity the first of these counts.
@@ -23,7 +23,7 @@ const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priori
 
 /// A document: a finding, an answer, what holds some, or a text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node<'a>(pub(crate) &'a Loose);
+pub(crate) struct Node<'a>(pub(crate) &'a LenientValue);
 
 /// A place in one field.
 pub(crate) struct Located {
@@ -33,22 +33,22 @@ pub(crate) struct Located {
 }
 
 /// The documents of a value, which is one or a list of them.
-pub(crate) fn documents(value: &Loose) -> Result<Vec<Node<'_>>, serde_json::Error> {
+pub(crate) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_json::Error> {
     let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of them");
     match value {
-        Loose::Nothing => Ok(Vec::new()),
-        Loose::Text(_) | Loose::Object(_) => Ok(vec![Node(value)]),
-        Loose::List(items) => {
+        LenientValue::Nothing => Ok(Vec::new()),
+        LenientValue::Text(_) | LenientValue::Object(_) => Ok(vec![Node(value)]),
+        LenientValue::List(items) => {
             let inside: Result<Vec<_>, _> = items.iter().map(documents).collect();
             Ok(inside?.into_iter().flatten().collect())
         }
-        Loose::Bool(flag) => Err(wrong(Unexpected::Bool(*flag))),
-        Loose::Number(number) => Err(wrong(Unexpected::Other(&format!("number `{number}`")))),
+        LenientValue::Bool(flag) => Err(wrong(Unexpected::Bool(*flag))),
+        LenientValue::Number(number) => Err(wrong(Unexpected::Other(&format!("number `{number}`")))),
     }
 }
 
 impl<'a> Node<'a> {
-    pub(crate) fn get(self, names: &[&str]) -> &'a Loose {
+    pub(crate) fn get(self, names: &[&str]) -> &'a LenientValue {
         self.0.get(names)
     }
 
@@ -88,7 +88,7 @@ impl<'a> Node<'a> {
     }
 
     pub(crate) fn is_text(self) -> bool {
-        matches!(self.0, Loose::Text(_))
+        matches!(self.0, LenientValue::Text(_))
     }
 
     /// Whether it has a title, a text or a severity of its own; a mere summary says nothing of one finding.
@@ -116,11 +116,11 @@ impl<'a> Node<'a> {
     /// The file and the lines in `location`, which is a text such as `app.py:12` or an object.
     pub(crate) fn located(self) -> Option<Located> {
         match self.get(&["location"]) {
-            Loose::Text(place) => Some(match review::split(place.trim()) {
+            LenientValue::Text(place) => Some(match review::split(place.trim()) {
                 Some((file, line, end)) => Located { file: Some(file.to_owned()), line: Some(line), end },
                 None => Located { file: Some(place.trim().to_owned()), line: None, end: None },
             }),
-            inside @ Loose::Object(_) => {
+            inside @ LenientValue::Object(_) => {
                 let (line, end) = Node(inside).lines();
                 Some(Located { file: Node(inside).file(), line, end })
             }
@@ -131,7 +131,7 @@ impl<'a> Node<'a> {
     /// Its title and its text: the best name given to either, and the others below. A text in a field of another name
     /// counts where there is none.
     pub(crate) fn texts(self) -> (Option<String>, String) {
-        if let Loose::Text(text) = self.0 {
+        if let LenientValue::Text(text) = self.0 {
             return (None, text.clone());
         }
         let mut heads = self.named(&HEADS).map(|(_, text)| text);
@@ -147,12 +147,12 @@ impl<'a> Node<'a> {
     }
 
     /// The lists and objects in fields of other names.
-    pub(crate) fn nested(self) -> impl Iterator<Item = (&'a str, &'a Loose)> {
+    pub(crate) fn nested(self) -> impl Iterator<Item = (&'a str, &'a LenientValue)> {
         self.others().filter(|(_, value)| is_nested(value))
     }
 
     /// The fields of other names.
-    fn others(self) -> impl Iterator<Item = (&'a str, &'a Loose)> {
+    fn others(self) -> impl Iterator<Item = (&'a str, &'a LenientValue)> {
         let fields = self.0.fields().iter().map(|(name, value)| (name.as_str(), value));
         let is_known = |name: &&str| {
             KNOWN.split(' ').any(|known| known == *name)
@@ -167,41 +167,41 @@ impl<'a> Node<'a> {
     }
 }
 
-fn is_nested(value: &Loose) -> bool {
-    matches!(value, Loose::List(_) | Loose::Object(_))
+fn is_nested(value: &LenientValue) -> bool {
+    matches!(value, LenientValue::List(_) | LenientValue::Object(_))
 }
 
-fn is_scalar(value: &Loose) -> bool {
+fn is_scalar(value: &LenientValue) -> bool {
     !value.is_nothing() && !is_nested(value)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
-pub(crate) fn number(value: &Loose) -> Option<i32> {
+pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     match value {
-        Loose::Number(number) => Some(number.round() as i32),
-        Loose::Text(text) => text.trim().trim_start_matches('+').trim_end_matches('%').parse().ok(),
+        LenientValue::Number(number) => Some(number.round() as i32),
+        LenientValue::Text(text) => text.trim().trim_start_matches('+').trim_end_matches('%').parse().ok(),
         _ => None,
     }
 }
 
 /// A confidence; numbers between 0 and 1 are shares of 100.
-pub(crate) fn percent(value: &Loose) -> Option<u8> {
+pub(crate) fn percent(value: &LenientValue) -> Option<u8> {
     let number = match value {
-        Loose::Number(share) if *share > 0.0 && *share < 1.0 => number(&Loose::Number(share * 100.0)),
+        LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),
         value => number(value),
     };
     number.map(|number| u8::try_from(number.clamp(0, 100)).unwrap_or(100))
 }
 
 /// `12`, `"12"` or `"12-14"`.
-fn range(value: &Loose) -> (Option<u32>, Option<u32>) {
+fn range(value: &LenientValue) -> (Option<u32>, Option<u32>) {
     match value {
-        Loose::Text(text) => {
+        LenientValue::Text(text) => {
             let (first, last) = text.split_once('-').unwrap_or((text, ""));
             (first.trim().parse().ok(), last.trim().parse().ok())
         }
         // What no line can be is none.
-        Loose::Number(line) if *line > f64::from(i32::MAX) => (None, None),
+        LenientValue::Number(line) if *line > f64::from(i32::MAX) => (None, None),
         other => (number(other).and_then(|number| u32::try_from(number).ok()), None),
     }
 }

@@ -20,20 +20,20 @@ mod own;
 
 /// The templates, which a project may replace; each has the name of its task.
 pub const TEMPLATES: [(&str, &str); 14] = [
-    ("review.md", include_str!("review.md")),
-    ("respond.md", include_str!("respond.md")),
-    ("judge.md", include_str!("judge.md")),
-    ("examine.md", include_str!("examine.md")),
-    ("defend.md", include_str!("defend.md")),
-    ("recheck.md", include_str!("recheck.md")),
-    ("compare.md", include_str!("compare.md")),
-    ("stage.md", include_str!("stage.md")),
-    ("aggregate.md", include_str!("aggregate.md")),
-    ("arbitrate.md", include_str!("arbitrate.md")),
-    ("questions.md", include_str!("questions.md")),
-    ("validate.md", include_str!("validate.md")),
-    ("work.md", include_str!("work.md")),
-    ("peer.md", include_str!("peer.md")),
+    ("review.md", include_str!("templates/review/review.md")),
+    ("respond.md", include_str!("templates/review/respond.md")),
+    ("judge.md", include_str!("templates/review/judge.md")),
+    ("examine.md", include_str!("templates/review/examine.md")),
+    ("defend.md", include_str!("templates/review/defend.md")),
+    ("recheck.md", include_str!("templates/review/recheck.md")),
+    ("compare.md", include_str!("templates/review/compare.md")),
+    ("stage.md", include_str!("templates/agreement/stage.md")),
+    ("aggregate.md", include_str!("templates/agreement/aggregate.md")),
+    ("arbitrate.md", include_str!("templates/agreement/arbitrate.md")),
+    ("questions.md", include_str!("templates/agreement/questions.md")),
+    ("validate.md", include_str!("templates/agreement/validate.md")),
+    ("work.md", include_str!("templates/watch/work.md")),
+    ("peer.md", include_str!("templates/watch/peer.md")),
 ];
 
 /// The largest template of a project that is read, in bytes.

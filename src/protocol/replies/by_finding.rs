@@ -12,7 +12,7 @@ use std::io::{self, BufRead};
 
 use crate::domain::FindingId;
 use crate::protocol::replies::reply::{Closing, ReplyLine, Walk, is_nonce};
-use crate::protocol::text::json::{Loose, ScanState};
+use crate::protocol::text::json::{LenientValue, ScanState};
 use crate::protocol::text::markdown::{self, LineKind};
 use crate::protocol::text::tag;
 
@@ -43,11 +43,11 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     }
 
     /// Reads the word of an item in JSON: the value of `answer`, or for some of `resolved`.
-    fn from_json(answer: &Loose, _resolved: &Loose) -> Option<Self> {
+    fn from_json(answer: &LenientValue, _resolved: &LenientValue) -> Option<Self> {
         Self::from_word(answer)
     }
 
-    fn from_word(answer: &Loose) -> Option<Self> {
+    fn from_word(answer: &LenientValue) -> Option<Self> {
         let word = answer.word()?;
         Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
     }
@@ -546,9 +546,9 @@ fn evidence(line: &str) -> Option<&str> {
 }
 
 fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
-    let object: Loose = serde_json::from_str(text).ok()?;
-    let Loose::List(items) = object.get(&[W::LIST]) else { return None };
-    if items.iter().any(|item| !matches!(item, Loose::Object(_))) {
+    let object: LenientValue = serde_json::from_str(text).ok()?;
+    let LenientValue::List(items) = object.get(&[W::LIST]) else { return None };
+    if items.iter().any(|item| !matches!(item, LenientValue::Object(_))) {
         return None;
     }
     let mut gathered = Gathered::new();

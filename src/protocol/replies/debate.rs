@@ -12,7 +12,7 @@ use crate::protocol::claims;
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer};
 use crate::protocol::replies::reply::{Walk, is_nonce};
 use crate::protocol::replies::review::reader;
-use crate::protocol::text::json::{Loose, ScanState};
+use crate::protocol::text::json::{LenientValue, ScanState};
 use crate::rules::consensus::claim::{Claim, Level};
 use crate::rules::review::mandatory;
 
@@ -165,7 +165,7 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
 
 /// The observations of a JSON object, if it has the nonce.
 fn claimed_in(text: &str, nonce: Option<&str>) -> Vec<Claim> {
-    let object: Loose = serde_json::from_str(text).unwrap_or_default();
+    let object: LenientValue = serde_json::from_str(text).unwrap_or_default();
     if !object.get(&["nonce"]).string().is_some_and(|given| is_nonce(nonce, &given)) {
         return Vec::new();
     }

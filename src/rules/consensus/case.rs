@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::debate::{Effect, Index};
 use super::evidence::{self, Evidence};
-use super::{Advised, Class, Debate, ExaminationWord};
+use super::{AdvisoryStatus, Class, Debate, ExaminationWord};
 use crate::rules::consensus::claim::{
     Agreement, Claim, ClaimChallenge, ClaimConflict, ClaimDecision, ClaimStanding, Level,
 };
@@ -176,9 +176,9 @@ impl<'a> Case<'a> {
         notes.extend(self.debate_notes());
         let revised = self.effect.defence.and_then(|said| said.revised_description.clone());
         let severity = self.effect.defence.and_then(|said| said.revised_severity).unwrap_or(draft.severity);
-        let advised = Advised::of(self.entries.iter().map(|entry| &claim(entry).checked.advisory));
+        let advised = AdvisoryStatus::of(self.entries.iter().map(|entry| &claim(entry).checked.advisory));
         notes.extend(advised.note());
-        let severity = if matches!(advised, Advised::Patched { .. }) { severity.lower() } else { severity };
+        let severity = if matches!(advised, AdvisoryStatus::Patched { .. }) { severity.lower() } else { severity };
         let (confidence, formula) = self.confidence(draft.original, (draft.bonus, draft.bonus_name), &advised);
         let all = self.entries.iter().chain(&self.deniers);
         ClaimDecision {
@@ -224,11 +224,11 @@ impl<'a> Case<'a> {
         &self,
         original: Option<u8>,
         (bonus, bonus_name): (i32, &str),
-        advised: &Advised,
+        advised: &AdvisoryStatus,
     ) -> (Option<u8>, String) {
         let (advisory, id) = match advised {
-            Advised::Confirmed { id, .. } => (ADVISORY, id.as_str()),
-            Advised::Unasked | Advised::Nothing | Advised::Patched { .. } => (0, ""),
+            AdvisoryStatus::Confirmed { id, .. } => (ADVISORY, id.as_str()),
+            AdvisoryStatus::Unasked | AdvisoryStatus::Nothing | AdvisoryStatus::Patched { .. } => (0, ""),
         };
         let terms = [
             (self.effect.adjustments(), "round 2 adjustments"),

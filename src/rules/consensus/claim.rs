@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Advised, Class, Tag};
+use crate::domain::{AdvisoryStatus, Class, Tag};
 
 /// The title of a finding that has no text at all; it is like no other text.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
@@ -159,7 +159,7 @@ pub struct ClaimDecision {
     pub action: Option<String>,
     /// Whether who raised it took it back and nobody else supports it.
     pub withdrawn: bool,
-    pub advised: Advised,
+    pub advised: AdvisoryStatus,
     /// Reviewers that did not raise it and support it in round 2.
     pub supporters: Vec<String>,
     /// Whether only a person can settle it: grave, unresolved, and the recommendation depends on it.
@@ -196,7 +196,7 @@ pub struct CheckedEvidence {
     pub identifiers: Option<bool>,
     /// Whether an embedded rule found the same.
     pub confirmed: bool,
-    pub advisory: Advised,
+    pub advisory: AdvisoryStatus,
 }
 
 /// The four questions of a challenge.

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::Advised;
+use super::AdvisoryStatus;
 use crate::rules::consensus::claim::{Claim, ClaimChallenge, Criteria, Level};
 use crate::rules::consensus::normalise::{Category, NormalClaim};
 use crate::rules::consensus::similarity::phrases::Phrases;
@@ -66,7 +66,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     pub(crate) fn of(claim: &Claim, entry: &NormalClaim) -> Self {
-        let advised = matches!(claim.checked.advisory, Advised::Confirmed { .. });
+        let advised = matches!(claim.checked.advisory, AdvisoryStatus::Confirmed { .. });
         let confirmed = claim.checked.confirmed || advised;
         let refuted = claim.checked.place == Some(false) || claim.checked.identifiers == Some(false);
         let line = entry.lines.is_some() && !refuted;

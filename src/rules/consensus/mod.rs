@@ -38,7 +38,7 @@ pub use output::MergeAnswer;
 use crate::domain::words;
 use crate::rules::consensus::claim::Level;
 
-pub use crate::domain::{Advised, Class};
+pub use crate::domain::{AdvisoryStatus, Class};
 
 words!(Level, Policy);
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{Advised, Class, Debate, DefenceWord, ExaminationWord, evidence};
+use super::{AdvisoryStatus, Class, Debate, DefenceWord, ExaminationWord, evidence};
 use crate::rules::consensus::claim::{Claim, ClaimDecision, ClaimStanding, Level, Statistics};
 use crate::rules::consensus::debate;
 
@@ -31,7 +31,7 @@ impl Statistics {
             sum.count(decision);
         }
         sum.security_advisories_checked =
-            claims.iter().filter(|claim| claim.checked.advisory != Advised::Unasked).count();
+            claims.iter().filter(|claim| claim.checked.advisory != AdvisoryStatus::Unasked).count();
         sum.round2_cross_examination.new_observations_added = claims.iter().filter(|claim| claim.observed).count();
         for said in &debate.examinations {
             let round = &mut sum.round2_cross_examination;

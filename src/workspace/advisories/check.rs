@@ -14,7 +14,7 @@ use crate::config::settings::Advisories;
 use crate::domain::Advice;
 use crate::rules::advisories::{Advisory, AdvisoryMatch, Locked};
 use crate::rules::consensus::claim::Claim;
-use crate::rules::consensus::{Advised, Category, category};
+use crate::rules::consensus::{AdvisoryStatus, Category, category};
 use crate::system::files;
 use crate::workspace::advisories::lockfiles;
 use crate::workspace::root::Workspace;
@@ -216,7 +216,7 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 
 impl Question {
     /// An affected version confirms; one after the fix says so; anything else says nothing.
-    fn answer(&self, advisories: &[Advisory]) -> Advised {
+    fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {
             let by_id = self.ids.iter().any(|id| advisory.is_called(id));
@@ -230,16 +230,16 @@ impl Question {
                 let version = format!("{} {}", package.name, package.version);
                 match advisory.standing(package) {
                     Some(AdvisoryMatch::Affected) => {
-                        return Advised::Confirmed { id: advisory.id.clone(), version };
+                        return AdvisoryStatus::Confirmed { id: advisory.id.clone(), version };
                     }
                     Some(AdvisoryMatch::Patched { fixed }) => {
-                        patched.get_or_insert(Advised::Patched { id: advisory.id.clone(), version, fixed });
+                        patched.get_or_insert(AdvisoryStatus::Patched { id: advisory.id.clone(), version, fixed });
                     }
                     None => {}
                 }
             }
         }
-        patched.unwrap_or(Advised::Nothing)
+        patched.unwrap_or(AdvisoryStatus::Nothing)
     }
 }
 
@@ -279,8 +279,8 @@ mod tests {
         zip.write_all(TIME.as_bytes()).unwrap();
         zip.finish().unwrap();
         let workspace = Workspace::discover(&folder.path().join("tree")).unwrap();
-        let confirmed = |id: &str| Advised::Confirmed { id: id.into(), version: "time 0.1.43".into() };
-        let patched = || Advised::Patched {
+        let confirmed = |id: &str| AdvisoryStatus::Confirmed { id: id.into(), version: "time 0.1.43".into() };
+        let patched = || AdvisoryStatus::Patched {
             id: "RUSTSEC-2020-0071".into(),
             version: "time 0.3.36".into(),
             fixed: "0.2.23".into(),
@@ -290,11 +290,11 @@ mod tests {
             (security("old/src/a.rs", "The crate time may crash"), confirmed("RUSTSEC-2020-0071")),
             (security("old/src/a.rs", "Affected by cve-2020-26235"), confirmed("RUSTSEC-2020-0071")),
             (security("new/src/a.rs", "`time` has a segfault (CVE-2020-26235)"), patched()),
-            (security("old/src/a.rs", "CVE-2099-99999 in `time`"), Advised::Nothing),
-            (security("old/src/a.rs", "Takes a long time"), Advised::Unasked),
+            (security("old/src/a.rs", "CVE-2099-99999 in `time`"), AdvisoryStatus::Nothing),
+            (security("old/src/a.rs", "Takes a long time"), AdvisoryStatus::Unasked),
             (
                 Claim { category: Some("bug".into()), ..security("old/src/a.rs", "`time` crashes") },
-                Advised::Unasked,
+                AdvisoryStatus::Unasked,
             ),
         ];
         for database in [folder.path().join("osv"), archive] {

@@ -21,7 +21,7 @@ use crate::workspace::select::walk::{self, Hidden, Met};
 use crate::workspace::snapshot::backup_repo;
 use crate::workspace::snapshot::content_store::Bytes;
 use crate::workspace::snapshot::manifest::{Beyond, FileKind, Image};
-use crate::workspace::undo::write::{self, Spot};
+use crate::workspace::undo::write::{self, Occupancy};
 use crate::workspace::{Result, WorkspaceError};
 
 /// Files that are recorded at most although a rule hides them.
@@ -164,7 +164,7 @@ fn in_the_place_of(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
             }
             Some(_) => {}
             None => {
-                if let Ok((_, Spot::Above(above))) = write::spot(root, path) {
+                if let Ok((_, Occupancy::Above(above))) = write::spot(root, path) {
                     found.insert(above);
                 }
             }

@@ -19,8 +19,8 @@ use crate::workspace::snapshot::manifest::{FileKind, Image, ManifestEntry, diffe
 use crate::workspace::snapshot::note::SnapshotNote;
 use crate::workspace::snapshot::opened::{Kept, Opened};
 use crate::workspace::undo::three_way::{self, Clash, FileContent};
-use crate::workspace::undo::undo_log::{Copied, Deed, Deeds};
-use crate::workspace::undo::write::{Spot, WriteStep, put, spot};
+use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
+use crate::workspace::undo::write::{Occupancy, WriteStep, put, spot};
 use crate::workspace::{Result, WorkspaceError};
 
 /// What is done where it is not clear what the user wants.
@@ -88,7 +88,7 @@ impl Workspace {
         self.refuse_other(run, kept, state_dir)?;
         let Opened { mut spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
-        let mut deeds = Deeds::read(run, state_dir)?;
+        let mut deeds = UndoLog::read(run, state_dir)?;
         let before = spans.iter().flat_map(|(before, _)| before.keys());
         let folders: BTreeSet<Vec<u8>> =
             before.flat_map(|path| path_bytes::above(path)).map(<[u8]>::to_vec).collect();
@@ -143,7 +143,7 @@ impl Workspace {
     /// Brings back what undos of a run replaced, by the same rule: what was changed since is merged, or left and listed.
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
-        let mut deeds = Deeds::read(run, state_dir)?;
+        let mut deeds = UndoLog::read(run, state_dir)?;
         let mut work =
             Work { decided, steps: Vec::new(), undone: crate::workspace::undo::restore::Undone::default() };
         let mut done = Vec::new();
@@ -186,7 +186,7 @@ impl Workspace {
 
     /// Whether an undo of a run replaced something that was not brought back yet.
     pub fn is_undone(&self, run: &RunId, state_dir: &Path) -> bool {
-        Deeds::read(run, state_dir).is_ok_and(|deeds| !deeds.undone.is_empty())
+        UndoLog::read(run, state_dir).is_ok_and(|deeds| !deeds.undone.is_empty())
     }
 
     /// Writes what was kept before the coder's first byte into a folder that is new or empty, and leaves the tree as
@@ -250,10 +250,10 @@ impl Work<'_> {
     fn consider(
         &mut self,
         path: Vec<u8>,
-        spot: Spot,
+        spot: Occupancy,
         now: FileContent,
         changes: &[(FileContent, Option<FileContent>)],
-        deeds: &Deeds,
+        deeds: &UndoLog,
     ) -> Result<()> {
         let mut wanted = Ok(now.clone());
         for (before, after) in changes.iter().rev() {
@@ -275,7 +275,7 @@ impl Work<'_> {
         };
         if put != now {
             let is_merged = put != *earlier;
-            let deed = Deed { found: deeds.keep(&now)?, put: deeds.keep(&put)? };
+            let deed = UndoEntry { found: deeds.keep(&now)?, put: deeds.keep(&put)? };
             self.steps.push(WriteStep { path, spot, deed, is_merged });
         }
         Ok(())
@@ -299,7 +299,7 @@ impl Work<'_> {
     }
 
     /// Takes the steps: removes files first, then writes the others.
-    fn carry_out(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> Result<Undone> {
+    fn carry_out(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &UndoLog) -> Result<Undone> {
         let mut failed = Vec::new();
         let (removed, written): (Vec<WriteStep>, Vec<WriteStep>) =
             self.steps.into_iter().partition(WriteStep::removes);

@@ -23,26 +23,26 @@ pub(crate) enum Copied {
 
 /// What was done to one path; `None` is no file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Deed {
+pub(crate) struct UndoEntry {
     pub(crate) found: Option<Copied>,
     pub(crate) put: Option<Copied>,
 }
 
 /// The paths that are undone at the moment.
 #[derive(Debug)]
-pub(crate) struct Deeds {
+pub(crate) struct UndoLog {
     folder: PathBuf,
-    pub(crate) undone: BTreeMap<Vec<u8>, Deed>,
+    pub(crate) undone: BTreeMap<Vec<u8>, UndoEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Line {
     path: String,
     #[serde(flatten)]
-    deed: Deed,
+    deed: UndoEntry,
 }
 
-impl Deeds {
+impl UndoLog {
     pub(crate) fn read(run: &RunId, state_dir: &Path) -> Result<Self> {
         let folder = backup_repo::folder(run, state_dir);
         let path = folder.join("undone.json");
@@ -58,7 +58,7 @@ impl Deeds {
     }
 
     pub(crate) fn write(&self) -> Result<()> {
-        let line = |(path, deed): (&Vec<u8>, &Deed)| Line {
+        let line = |(path, deed): (&Vec<u8>, &UndoEntry)| Line {
             path: String::from_utf8_lossy(&path_bytes::quoted(path)).into_owned(),
             deed: deed.clone(),
         };

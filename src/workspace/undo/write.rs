@@ -12,11 +12,11 @@ use crate::workspace::git::path_bytes;
 use crate::workspace::select::walk;
 use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent};
-use crate::workspace::undo::undo_log::{Copied, Deed, Deeds};
+use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
 /// What is in the way of a path, besides a file or a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Spot {
+pub(crate) enum Occupancy {
     Free,
     Folder,
     /// Something that is no folder is in the place of this one above it.
@@ -26,9 +26,9 @@ pub(crate) enum Spot {
 #[derive(Debug)]
 pub(crate) struct WriteStep {
     pub(crate) path: Vec<u8>,
-    pub(crate) spot: Spot,
+    pub(crate) spot: Occupancy,
     /// What it is and what it becomes; copies of both are kept.
-    pub(crate) deed: Deed,
+    pub(crate) deed: UndoEntry,
     /// Whether changes that were made since are still in it.
     pub(crate) is_merged: bool,
 }
@@ -42,14 +42,14 @@ impl WriteStep {
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.spot {
             _ if self.removes() => None,
-            Spot::Free => None,
-            Spot::Above(above) => (!removed.contains(above)).then_some(Clash::Above),
-            Spot::Folder => (!holds_only(root, &self.path, removed)).then_some(Clash::Folder),
+            Occupancy::Free => None,
+            Occupancy::Above(above) => (!removed.contains(above)).then_some(Clash::Above),
+            Occupancy::Folder => (!holds_only(root, &self.path, removed)).then_some(Clash::Folder),
         }
     }
 
     /// Changes the file. Folders in `folders` stay, even without a file.
-    pub(crate) fn take(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &Deeds) -> io::Result<()> {
+    pub(crate) fn take(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &UndoLog) -> io::Result<()> {
         let changed = || io::Error::other("it was changed at this moment");
         match spot(root, &self.path) {
             Ok((now, _)) if Copied::of(&now) == self.deed.found => {}
@@ -58,7 +58,7 @@ impl WriteStep {
         let full = root.join(path_bytes::path(&self.path));
         if !self.removes() {
             let content = deeds.content(self.deed.put.as_ref()).map_err(io::Error::other)?;
-            if self.spot == Spot::Folder {
+            if self.spot == Occupancy::Folder {
                 remove_folders(&full)?;
             }
             make_folders(root, path_bytes::folder(&self.path))?;
@@ -77,16 +77,16 @@ impl WriteStep {
 }
 
 /// What is at a path now.
-pub(crate) fn spot(root: &Path, path: &[u8]) -> Result<(FileContent, Spot), Clash> {
+pub(crate) fn spot(root: &Path, path: &[u8]) -> Result<(FileContent, Occupancy), Clash> {
     let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     for folder in path_bytes::above(path) {
         match std::fs::symlink_metadata(root.join(path_bytes::path(folder))) {
             Ok(meta) if meta.is_dir() => {}
             Ok(_) => {
-                return Ok((FileContent::Nothing, Spot::Above(folder.to_vec())));
+                return Ok((FileContent::Nothing, Occupancy::Above(folder.to_vec())));
             }
             Err(error) if missing(&error) => {
-                return Ok((FileContent::Nothing, Spot::Free));
+                return Ok((FileContent::Nothing, Occupancy::Free));
             }
             Err(_) => return Err(Clash::Unreadable),
         }
@@ -95,23 +95,23 @@ pub(crate) fn spot(root: &Path, path: &[u8]) -> Result<(FileContent, Spot), Clas
     let meta = match std::fs::symlink_metadata(&full) {
         Ok(meta) => meta,
         Err(error) if missing(&error) => {
-            return Ok((FileContent::Nothing, Spot::Free));
+            return Ok((FileContent::Nothing, Occupancy::Free));
         }
         Err(_) => return Err(Clash::Unreadable),
     };
     if meta.is_dir() {
-        return Ok((FileContent::Nothing, Spot::Folder));
+        return Ok((FileContent::Nothing, Occupancy::Folder));
     }
     if meta.is_symlink() {
         let target = std::fs::read_link(&full).map_err(|_| Clash::Unreadable)?;
-        return Ok((FileContent::Link(path_bytes::bytes(&target)), Spot::Free));
+        return Ok((FileContent::Link(path_bytes::bytes(&target)), Occupancy::Free));
     }
     if !meta.is_file() {
         return Err(Clash::Kind);
     }
     match text_files::read_capped(&full, u64::MAX - 1) {
         Ok(Some(bytes)) => {
-            Ok((FileContent::File { bytes, permissions: permissions::permissions(&meta) }, Spot::Free))
+            Ok((FileContent::File { bytes, permissions: permissions::permissions(&meta) }, Occupancy::Free))
         }
         Ok(None) | Err(_) => Err(Clash::Unreadable),
     }

@@ -38,7 +38,7 @@ use crate::agents::process::sandbox::confinement::{Confinement, Hold, Surroundin
 use orders::{Orders, descriptor, parse};
 
 pub(crate) use orders::DESCRIPTORS;
-pub(crate) use orders::{Ends, GO_ON, ProcessEnd, Report, STAND, arguments, hand_over};
+pub(crate) use orders::{GO_ON, ProcessEnd, Report, STAND, SupervisorPipes, arguments, hand_over};
 
 /// How long killing may take before survivors are reported.
 const SWEEP: Duration = Duration::from_secs(2);

@@ -13,7 +13,7 @@ use crate::agents::process::sandbox::confinement::Confinement;
 
 /// The supervisor's ends of the two pipes: one that ends when the agent is to, and one for the [`Report`].
 #[derive(Debug)]
-pub(crate) struct Ends {
+pub(crate) struct SupervisorPipes {
     pub(crate) liveness: PipeReader,
     pub(crate) report: PipeWriter,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Orders {
 }
 
 pub(crate) fn arguments(
-    ends: &Ends,
+    ends: &SupervisorPipes,
     grace: Duration,
     temporary: &Path,
     confinement: Option<&Confinement>,
@@ -61,7 +61,7 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
 ///
 /// Another process that is started at the same moment inherits them too, and can do nothing with them: it may keep
 /// neither the writing end of one nor the reading end of the other open, and a supervisor closes what is not its own.
-pub(crate) fn hand_over(ends: &Ends) -> io::Result<()> {
+pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
     }
@@ -134,7 +134,7 @@ mod tests {
         use Hold;
         let (liveness, _writer) = io::pipe().expect("a pipe");
         let (_reader, report) = io::pipe().expect("a pipe");
-        let ends = Ends { liveness, report };
+        let ends = SupervisorPipes { liveness, report };
         let strange = OsString::from_vec(b"/a\xff b".to_vec());
         let confinement = Confinement {
             hold: Hold::IfPossible,

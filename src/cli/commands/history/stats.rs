@@ -6,7 +6,7 @@ use crate::cli::error::CommandResult;
 use crate::cli::report::stage as report;
 use crate::cli::ui::stream;
 use crate::domain::ExitReason;
-use crate::pipeline::stages::stats;
+use crate::workflows::consensus::stats;
 
 /// Arguments of `glee stats`.
 #[derive(Debug, clap::Args)]

@@ -93,7 +93,7 @@ fn cost(probed: &Probed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Told, Usage};
+    use crate::domain::{CallMetadata, Usage};
 
     #[test]
     fn what_it_did_decides() {
@@ -104,7 +104,7 @@ mod tests {
             files,
             millis: 1200,
             usage: Usage { input_tokens: Some(1_100), usd: Some(0.25), estimated: true, ..Usage::default() },
-            told: Told { denied: vec!["Write".to_owned()], ..Told::default() },
+            told: CallMetadata { denied: vec!["Write".to_owned()], ..CallMetadata::default() },
         };
         let reviewer = probed(Ok(true), Files::Untouched);
         assert_eq!(

@@ -1,10 +1,7 @@
 //! `glee completions`: print shell completions.
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::cli::Cli;
-use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandResult;
 use crate::cli::ui::stream;
 use crate::domain::ExitReason;
@@ -18,9 +15,9 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args, _globals: &Globals) -> CommandResult {
+pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "glee", &mut script);
+    clap_complete::generate(args.shell, &mut program, "glee", &mut script);
     stream::out(&String::from_utf8_lossy(&script))?;
     Ok(ExitReason::Clean)
 }

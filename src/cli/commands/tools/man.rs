@@ -1,9 +1,5 @@
 //! `glee man`: print the manual page.
 
-use clap::CommandFactory as _;
-
-use crate::cli::Cli;
-use crate::cli::context::globals::Globals;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::ui::stream;
 use crate::domain::ExitReason;
@@ -17,8 +13,7 @@ pub(crate) struct Args {
     command: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, _globals: &Globals) -> CommandResult {
-    let mut program = Cli::command();
+pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     program.build();
     let page = match &args.command {
         None => program,

@@ -14,11 +14,11 @@ use crate::cli::report::json::pretty;
 use crate::cli::ui::stream;
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
-use crate::pipeline;
-use crate::protocol::claims::{self, Dossier};
+use crate::protocol::claims::{self, MergeInput};
 use crate::protocol::text::printable;
 use crate::rules::consensus;
 use crate::rules::consensus::claim::{Claim, Policy};
+use crate::workflows::review::recorded::view;
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::citation;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let (journal, run) = lookup::find(globals, &workspace, run)?;
-    let decided = pipeline::decided_again(&workspace, &journal, &run, policy)?;
+    let decided = view::decided_again(&workspace, &journal, &run, policy)?;
     for answer in decided {
         stream::out(&pretty(&answer))?;
     }
@@ -118,7 +118,7 @@ impl Bench {
     /// Writes the answer, and returns whether somebody still reads it.
     fn answer(
         &mut self,
-        dossier: &mut Dossier,
+        dossier: &mut MergeInput,
         is_pretty: bool,
         out: &mut dyn Write,
     ) -> Result<bool, CommandError> {
@@ -159,7 +159,7 @@ impl Tree {
     }
 
     /// Checks the claims about files that exist here, and those that name packages against the advisories.
-    fn check(&mut self, dossier: &mut Dossier) -> Result<(), CommandError> {
+    fn check(&mut self, dossier: &mut MergeInput) -> Result<(), CommandError> {
         let Some(workspace) = &self.workspace else { return Ok(()) };
         let mut by_file: HashMap<String, Vec<&mut Claim>> = HashMap::new();
         for claim in &mut dossier.claims {

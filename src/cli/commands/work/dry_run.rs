@@ -7,8 +7,8 @@ use crate::cli::style;
 use crate::config::settings::Settings;
 use crate::domain::Role;
 use crate::domain::event::{Mode, Plan};
-use crate::pipeline::Preview;
 use crate::protocol::text::printable;
+use crate::workflows::review::Preview;
 
 pub(crate) fn render(format: Format, plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
     match format {

@@ -18,9 +18,9 @@ use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::ui::stream;
 use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
 use crate::protocol::text::printable;
-use crate::watch::intake::{self, KEY, WatchCommand as Order};
-use crate::watch::socket::Client;
-use crate::watch::standing::Standing;
+use crate::workflows::watch::socket::Client;
+use crate::workflows::watch::socket::protocol::{self, KEY, WatchCommand as Order};
+use crate::workflows::watch::status::WatchReport;
 
 /// Arguments of `glee emit`.
 #[derive(Debug, clap::Args)]
@@ -87,7 +87,7 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
         return Err(CommandError::usage("nobody tells it").hint("name the agent: `--agent NAME`"));
     }
     if let Some(name) = &args.agent {
-        intake::name(name).map_err(|_| {
+        protocol::name(name).map_err(|_| {
             let shown = printable::line(name);
             CommandError::usage(format!("`{shown}` is no name of an agent"))
                 .hint("a name has up to 64 letters, digits, `.`, `_` and `-`")
@@ -124,10 +124,10 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// How the watch stands when no review is at work or about to begin. Nothing begins by itself while the work is paused.
-fn decided(client: &mut Client) -> Result<Standing, CommandError> {
+fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     loop {
         let answer = connection::accepted(client.command(&Order::Status)?)?;
-        let standing: Standing = connection::asked_for(answer.standing)?;
+        let standing: WatchReport = connection::asked_for(answer.standing)?;
         let by_person = |trigger: &Trigger| matches!(trigger, Trigger::UserManual | Trigger::Clarified);
         let begins = match standing.status {
             WatchStatus::Running => !standing.pending.is_empty(),

@@ -10,8 +10,8 @@ use crate::cli::report::Format;
 use crate::config::files::stages as files;
 use crate::config::files::stages::CHECKPOINTS;
 use crate::domain::StagePlan;
-use crate::pipeline::stages::{self, Step};
-use crate::pipeline::{self};
+use crate::workflows::consensus::{self, NextStep};
+use crate::workflows::review;
 
 /// Arguments of `glee gate`.
 #[derive(Debug, clap::Args)]
@@ -87,7 +87,7 @@ fn ask(args: &Ask, globals: &Globals) -> CommandResult {
             "a checkpoint and its questions are named: `glee gate CHECKPOINT --questions FILE`",
         ));
     };
-    let new = pipeline::new_run();
+    let new = review::new_run();
     let id = args.asked.id.as_deref().unwrap_or(new.short());
     let table = Table::new(globals, args.asked.format)?;
     let plan = plan(&table, id, checkpoint, &globals.directory().join(questions), &args.asked.agents)?;
@@ -110,20 +110,20 @@ pub(crate) fn plan(
             .hint(format!("checkpoints are {}", CHECKPOINTS.join(", "))));
     };
     let questions = files::questions(questions)?;
-    Ok(stages::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)?)
+    Ok(consensus::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)?)
 }
 
 fn answer(args: &Answer, globals: &Globals) -> CommandResult {
     let table = Table::new(globals, args.format)?;
     let mut journal = table.journal()?;
-    let mut waiting = stages::waiting(&journal, &args.id)?;
+    let mut waiting = consensus::waiting(&journal, &args.id)?;
     waiting.retain(|last| match &last.outcome.step {
-        Step::Checkpoint { open, .. } => {
+        NextStep::Checkpoint { open, .. } => {
             let is_named = |name: &String| files::checkpoint(name).unwrap_or(name) == last.outcome.stage;
             args.checkpoint.as_ref().is_none_or(is_named)
                 && open.iter().any(|open| open.question.id == args.question)
         }
-        Step::Stage { .. } => false,
+        NextStep::Stage { .. } => false,
     });
     let last = match (waiting.pop(), waiting.as_slice()) {
         (Some(last), []) => last,
@@ -137,7 +137,7 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
         }
     };
     let outcome =
-        stages::answer(&mut journal, &last.outcome.run, &args.question, &args.value, args.reason.clone())?;
+        consensus::answer(&mut journal, &last.outcome.run, &args.question, &args.value, args.reason.clone())?;
     table.write(&outcome)?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;

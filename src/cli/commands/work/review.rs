@@ -17,8 +17,8 @@ use crate::config::files::rulings::is_shared;
 use crate::config::settings::Settings;
 use crate::domain::event::{Mode, Staged};
 use crate::domain::{ExitReason, RawFinding, Route, Severity, Tag};
-use crate::pipeline;
-use crate::pipeline::rulings::SharedRulings;
+use crate::workflows::review;
+use crate::workflows::review::disputes::rulings::SharedRulings;
 use crate::workspace::root::Workspace;
 use crate::workspace::{SelectOptions, Steering, Target, TargetSpec};
 
@@ -191,11 +191,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     // A route named on the command line is chosen: nobody is asked for it.
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
-    let mut plan = pipeline::plan(&settings, args.mode(), asks, workspace.root(), &target)?;
+    let mut plan = review::plan(&settings, args.mode(), asks, workspace.root(), &target)?;
     plan.rulings_at = workspace.rulings_base(&spec)?;
     let shared = SharedRulings::at(&workspace, plan.rulings_at.as_deref())?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
-    plan.own.extend(pipeline::rulings::edits(&workspace, &spec, &target, &shared)?);
+    plan.own.extend(review::disputes::rulings::edits(&workspace, &spec, &target, &shared)?);
     plan.steered_by = base;
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
@@ -203,10 +203,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dry_run {
         return dry_run(args, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
     }
-    let sitting = execute::Sitting { format: args.format, mode: args.mode(), chosen, globals };
-    let run = pipeline::new_run();
+    let sitting = execute::CommandContext { format: args.format, mode: args.mode(), chosen, globals };
+    let run = review::new_run();
     execute::sit(&sitting, workspace, settings, agents, &run.clone(), |setup, decider| {
-        pipeline::start(setup, decider, run, plan, target)
+        review::start(setup, decider, run, plan, target)
     })
 }
 
@@ -253,9 +253,9 @@ fn dry_run(
 ) -> CommandResult {
     let journal = crate::cli::context::history::open_read(globals, workspace)?;
     let (bindings, max_age) = (shared.bindings(), &settings.rulings.max_age);
-    let bindings = pipeline::rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
+    let bindings = review::disputes::rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let preview = pipeline::preview((workspace, settings, agents), plan, target, (journal.as_ref(), &bindings));
+    let preview = review::preview((workspace, settings, agents), plan, target, (journal.as_ref(), &bindings));
     let previews = runtime.block_on(preview)?;
     stream::out(&super::dry_run::render(args.format, plan, settings, &previews))?;
     Ok(ExitReason::Clean)

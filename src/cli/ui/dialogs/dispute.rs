@@ -12,8 +12,8 @@ use crate::cli::style::snippet::{self, Code};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
-use crate::pipeline::ports::{Choice, Decider, Excerpt, PersonQuestion, PersonWord};
 use crate::protocol::text::printable;
+use crate::workflows::run::ports::{Choice, DisputeResolver, Excerpt, PersonAnswer, PersonQuestion};
 
 /// The line under the selection when no judge is connected.
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
@@ -54,7 +54,7 @@ impl Dialog {
     }
 }
 
-impl Decider for Dialog {
+impl DisputeResolver for Dialog {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
         self.over(question, |term, terminal| {
             let look = || terminal.screen().look();
@@ -90,7 +90,7 @@ impl Decider for Dialog {
         })
     }
 
-    fn rule(&mut self, question: &PersonQuestion) -> PersonWord<RulingWord> {
+    fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord> {
         let answer = self.over(question, |term, terminal| {
             let look = || terminal.screen().look();
             let items = [
@@ -106,35 +106,35 @@ impl Decider for Dialog {
                 Some(1) => RulingWord::Dismiss,
                 Some(_) | None => {
                     term.write_line(&taken(look(), "left open"))?;
-                    return Ok(Some(PersonWord::LeftOpen));
+                    return Ok(Some(PersonAnswer::LeftOpen));
                 }
             };
             term.write_line(&taken(look(), &ruling.as_str().to_lowercase()))?;
             let prompt = look().paint(Color::Strong, "Reason (optional):");
             let Some(reason) = menu::line(term, &prompt, look)? else {
-                return Ok(Some(PersonWord::LeftOpen));
+                return Ok(Some(PersonAnswer::LeftOpen));
             };
-            Ok(Some(PersonWord::Given((ruling, reason))))
+            Ok(Some(PersonAnswer::Given((ruling, reason))))
         });
         // Ctrl-C, and a terminal that is gone.
-        answer.unwrap_or(PersonWord::Stopped)
+        answer.unwrap_or(PersonAnswer::Stopped)
     }
 }
 
 /// Takes the configured default where nobody can or shall be asked.
 #[derive(Debug)]
-pub struct Unattended {
+pub struct NonInteractive {
     terminal: Terminal,
     said: bool,
 }
 
-impl Unattended {
+impl NonInteractive {
     pub fn new(terminal: &Terminal) -> Self {
         Self { terminal: terminal.clone(), said: false }
     }
 }
 
-impl Decider for Unattended {
+impl DisputeResolver for NonInteractive {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
         let route = preselected(question);
         if !self.said {
@@ -144,8 +144,8 @@ impl Decider for Unattended {
         Some(Choice { route, by_person: false, for_all: true })
     }
 
-    fn rule(&mut self, _question: &PersonQuestion) -> PersonWord<RulingWord> {
-        PersonWord::LeftOpen
+    fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
+        PersonAnswer::LeftOpen
     }
 }
 
@@ -366,13 +366,13 @@ mod tests {
     fn nobody_asked_takes_the_default_and_leaves_rulings_to_people() {
         let screen =
             Screen { terminal: false, color: false, unicode: true, columns: Some(80), verbosity: Verbosity::Quiet };
-        let mut nobody = Unattended::new(&Terminal::new(screen));
+        let mut nobody = NonInteractive::new(&Terminal::new(screen));
         let mut takes = |judge: Option<&str>, default| {
             let question = question(judge, default);
             let choice = nobody.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
             (choice, nobody.rule(&question))
         };
-        let route = |route| (Some((route, false, true)), PersonWord::LeftOpen);
+        let route = |route| (Some((route, false, true)), PersonAnswer::LeftOpen);
         assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
         assert_eq!(takes(Some("referee"), Route::Discard), route(Route::Discard));
         assert_eq!(takes(None, Route::Judge), route(Route::Human));

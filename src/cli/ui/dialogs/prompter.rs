@@ -10,9 +10,9 @@ use super::menu::{self, Menu};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::Approach;
-use crate::pipeline::ports::{Deadlock, Person, PersonWord};
-use crate::pipeline::stages::OpenQuestion;
 use crate::protocol::text::printable;
+use crate::workflows::consensus::OpenQuestion;
+use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 
 /// The lines of one position that are shown; the whole of it is in the stage's files.
 const SHOWN: usize = 30;
@@ -37,16 +37,16 @@ impl PersonDialog {
     fn over<T>(
         &self,
         sheet: &str,
-        ask: impl FnOnce(&Term, &dyn Fn() -> Style) -> io::Result<PersonWord<T>>,
-    ) -> PersonWord<T> {
+        ask: impl FnOnce(&Term, &dyn Fn() -> Style) -> io::Result<PersonAnswer<T>>,
+    ) -> PersonAnswer<T> {
         let look = || self.terminal.screen().look();
         self.terminal
-            .dialog(|term| term.write_str(sheet).and_then(|()| ask(term, &look)).unwrap_or(PersonWord::Stopped))
+            .dialog(|term| term.write_str(sheet).and_then(|()| ask(term, &look)).unwrap_or(PersonAnswer::Stopped))
     }
 }
 
-impl Person for PersonDialog {
-    fn decide(&mut self, deadlock: &Deadlock) -> PersonWord<Approach> {
+impl Prompter for PersonDialog {
+    fn decide(&mut self, deadlock: &Deadlock) -> PersonAnswer<Approach> {
         self.over(&deadlock_sheet(self.terminal.screen().look(), deadlock), |term, look| {
             let names: Vec<String> =
                 deadlock.positions.iter().map(|position| printable::line(&position.agent.0)).collect();
@@ -65,7 +65,7 @@ impl Person for PersonDialog {
         })
     }
 
-    fn answer(&mut self, open: &OpenQuestion) -> PersonWord<String> {
+    fn answer(&mut self, open: &OpenQuestion) -> PersonAnswer<String> {
         self.over(&question_sheet(self.terminal.screen().look(), open), |term, look| {
             let answers = answers(open);
             let free = open.question.options.is_empty();
@@ -111,17 +111,17 @@ fn choose(term: &Term, look: &dyn Fn() -> Style, title: &str, items: &[String]) 
     Ok(taken)
 }
 
-fn with_reason<T>(term: &Term, look: &dyn Fn() -> Style, word: T) -> io::Result<PersonWord<T>> {
+fn with_reason<T>(term: &Term, look: &dyn Fn() -> Style, word: T) -> io::Result<PersonAnswer<T>> {
     let prompt = look().paint(Color::Strong, "Reason (optional):");
     match menu::line(term, &prompt, look)? {
-        Some(reason) => Ok(PersonWord::Given((word, reason))),
+        Some(reason) => Ok(PersonAnswer::Given((word, reason))),
         None => left_open(term, look),
     }
 }
 
-fn left_open<T>(term: &Term, look: &dyn Fn() -> Style) -> io::Result<PersonWord<T>> {
+fn left_open<T>(term: &Term, look: &dyn Fn() -> Style) -> io::Result<PersonAnswer<T>> {
     term.write_line(&look().paint(Color::Faint, "left open"))?;
-    Ok(PersonWord::LeftOpen)
+    Ok(PersonAnswer::LeftOpen)
 }
 
 /// Everything a person needs to end a deadlock.

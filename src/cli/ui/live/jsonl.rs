@@ -4,8 +4,8 @@ use std::io;
 
 use crate::cli::ui::stream;
 use crate::domain::event::Event;
-use crate::pipeline::ports::EventSink;
 use crate::protocol::text::printable;
+use crate::workflows::run::ports::EventSink;
 
 /// Prints every event as it is recorded.
 #[derive(Debug, Default)]

@@ -14,8 +14,8 @@ use crate::cli::ui::live::event_lines::{Narrator, Starts};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::event::{CallId, Event, EventKind};
-use crate::pipeline::ports::EventSink;
 use crate::protocol::text::printable;
+use crate::workflows::run::ports::EventSink;
 
 /// How often a live line moves.
 const TICK: Duration = Duration::from_millis(120);

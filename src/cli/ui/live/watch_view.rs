@@ -14,9 +14,9 @@ use crate::cli::style::{Color, names_width, watch_status as drawn};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::event::{CallId, Event, EventKind};
-use crate::pipeline::ports::EventSink;
-use crate::watch::intake::{Batch, Intake, WatchCommand, WatchMessage};
-use crate::watch::standing::Standing;
+use crate::workflows::run::ports::EventSink;
+use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
+use crate::workflows::watch::status::WatchReport;
 
 /// How many events are told in a second; of more only the number.
 const TOLD: u64 = 20;
@@ -66,7 +66,11 @@ impl EventSink for Board {
 }
 
 /// Draws how it stands below the lines until the watch has ended; only on a terminal.
-pub async fn draw(terminal: Terminal, mut standing: watch::Receiver<Standing>, mut typed: watch::Receiver<String>) {
+pub async fn draw(
+    terminal: Terminal,
+    mut standing: watch::Receiver<WatchReport>,
+    mut typed: watch::Receiver<String>,
+) {
     let screen = terminal.screen();
     if !screen.terminal || screen.verbosity == Verbosity::Quiet {
         return;
@@ -97,7 +101,7 @@ pub async fn draw(terminal: Terminal, mut standing: watch::Receiver<Standing>, m
     terminal.live().remove(&bar);
 }
 
-fn block(terminal: &Terminal, standing: &Standing, typed: &str) -> String {
+fn block(terminal: &Terminal, standing: &WatchReport, typed: &str) -> String {
     let look = terminal.screen().look();
     let width = names_width(standing.agents.iter().map(|agent| &agent.name));
     let now = Timestamp::now();

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use crate::domain::{FindingId, Recheck};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Names};
-use crate::protocol::text::json::Loose;
+use crate::protocol::text::json::LenientValue;
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
@@ -32,8 +32,8 @@ impl AnswerWord for bool {
         !self
     }
 
-    fn from_json(answer: &Loose, resolved: &Loose) -> Option<Self> {
-        if let Loose::Bool(resolved) = resolved { Some(*resolved) } else { Self::from_word(answer) }
+    fn from_json(answer: &LenientValue, resolved: &LenientValue) -> Option<Self> {
+        if let LenientValue::Bool(resolved) = resolved { Some(*resolved) } else { Self::from_word(answer) }
     }
 }
 

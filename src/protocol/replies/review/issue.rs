@@ -1,7 +1,7 @@
 //! A finding in JSON, whatever its fields are called.
 
 use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted};
-use crate::protocol::text::json::Loose;
+use crate::protocol::text::json::LenientValue;
 use crate::protocol::text::{location, markdown, tag};
 use crate::rules::consensus::claim::UNTITLED;
 
@@ -44,16 +44,16 @@ const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "r
 
 /// The fields of a finding.
 #[derive(Default)]
-pub(crate) struct JsonIssue<'a>(Vec<(&'a str, &'a Loose)>);
+pub(crate) struct JsonIssue<'a>(Vec<(&'a str, &'a LenientValue)>);
 
 impl<'a> JsonIssue<'a> {
-    pub(crate) fn push(&mut self, name: &'a str, value: &'a Loose) {
+    pub(crate) fn push(&mut self, name: &'a str, value: &'a LenientValue) {
         self.0.push((name, value));
     }
 
-    fn get(&self, names: &[&str]) -> &'a Loose {
+    fn get(&self, names: &[&str]) -> &'a LenientValue {
         let named = self.0.iter().rev().find(|(name, _)| names.contains(name));
-        named.map_or(&Loose::Nothing, |(_, value)| value)
+        named.map_or(&LenientValue::Nothing, |(_, value)| value)
     }
 
     /// The texts in fields of these names, in the order of the names.
@@ -89,7 +89,7 @@ impl<'a> JsonIssue<'a> {
 
     pub(crate) fn file(&self) -> Option<&'a str> {
         match self.get(FILE) {
-            Loose::Text(file) => Some(file.trim()).filter(|file| !file.is_empty()),
+            LenientValue::Text(file) => Some(file.trim()).filter(|file| !file.is_empty()),
             _ => None,
         }
     }
@@ -166,29 +166,29 @@ fn title_of(description: &str) -> (String, String) {
 }
 
 /// A line is a number, a text with a number, or a range in a text. Zero, fractions and the like are none.
-fn lines(line: &Loose, end: &Loose) -> (Option<u32>, Option<u32>) {
+fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
     let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);
     (Some(line), end.filter(|end| *end > line))
 }
 
 /// 0 to 100, absurd numbers clamped; a number between 0 and 1 is a share of one.
-fn confidence(value: &Loose) -> Option<Confidence> {
+fn confidence(value: &LenientValue) -> Option<Confidence> {
     let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
     let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
     Some(Confidence::clamped(percent.round() as i64))
 }
 
 /// The file, the first and the last line that one field tells: a place such as `app.py:12`, a line, or an object.
-fn located(location: &Loose) -> [Loose; 3] {
+fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
-        Loose::Text(text) => {
+        LenientValue::Text(text) => {
             let (file, line) =
                 text.trim().rsplit_once(':').filter(|(_, line)| location::lines(line).is_some()).unzip();
-            let line = line.map(|line| Loose::Text(line.to_owned())).unwrap_or_default();
-            [Loose::Text(file.unwrap_or(text.trim()).to_owned()), line, Loose::Nothing]
+            let line = line.map(|line| LenientValue::Text(line.to_owned())).unwrap_or_default();
+            [LenientValue::Text(file.unwrap_or(text.trim()).to_owned()), line, LenientValue::Nothing]
         }
-        Loose::Number(_) => [Loose::Nothing, location.clone(), Loose::Nothing],
+        LenientValue::Number(_) => [LenientValue::Nothing, location.clone(), LenientValue::Nothing],
         _ => [FILE, LINE, END_LINE].map(|names| location.get(names).clone()),
     }
 }

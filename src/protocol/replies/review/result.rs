@@ -10,7 +10,7 @@ use super::answer::ReviewAnswer;
 use super::draft;
 use super::issue::JsonIssue;
 use crate::domain::RawFinding;
-use crate::protocol::text::json::Loose;
+use crate::protocol::text::json::LenientValue;
 
 /// The most memory that the findings of one document take up.
 const FINDINGS_CAP: usize = 6 << 20;
@@ -75,7 +75,7 @@ impl JsonResult {
                 inner.findings.into_iter().for_each(|finding| self.push(finding));
             }
             (None, Place::Item) => {
-                let text = Loose::Text(text.to_owned());
+                let text = LenientValue::Text(text.to_owned());
                 let mut issue = JsonIssue::default();
                 issue.push("text", &text);
                 self.push(issue.finding());
@@ -120,19 +120,19 @@ enum Place {
 impl JsonResult {
     /// Takes the findings of a value; `file` holds for everything inside that names none. Says whether there was a list
     /// or an object at all.
-    fn take(&mut self, value: &Loose, place: Place, file: Option<&str>) -> bool {
+    fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
-            Loose::Nothing | Loose::Bool(_) | Loose::Number(_) => {
+            LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
                 self.malformed |= place == Place::Item;
                 false
             }
-            Loose::Text(text) => {
+            LenientValue::Text(text) => {
                 let known = self.findings.len();
                 self.take_text(text, place);
                 name_file(&mut self.findings[known..], file);
                 false
             }
-            Loose::List(items) => {
+            LenientValue::List(items) => {
                 // In a list in the place of a finding only objects can be findings.
                 let is_item = place == Place::Item;
                 let inner = match place {
@@ -147,14 +147,15 @@ impl JsonResult {
                 self.malformed |= is_item && known == (self.count, self.malformed);
                 true
             }
-            Loose::Object(fields) => self.take_object(fields, place, file),
+            LenientValue::Object(fields) => self.take_object(fields, place, file),
         }
     }
 
-    fn take_object(&mut self, fields: &[(String, Loose)], place: Place, file: Option<&str>) -> bool {
+    fn take_object(&mut self, fields: &[(String, LenientValue)], place: Place, file: Option<&str>) -> bool {
         let known = self.findings.len();
         let mut issue = JsonIssue::default();
-        let (mut kind, mut verdict, mut nonce) = (&Loose::Nothing, &Loose::Nothing, &Loose::Nothing);
+        let (mut kind, mut verdict, mut nonce) =
+            (&LenientValue::Nothing, &LenientValue::Nothing, &LenientValue::Nothing);
         let (mut has_list, mut has_payload) = (false, false);
         for (name, value) in fields {
             match name.as_str() {

@@ -1,6 +1,5 @@
 use crate::domain::{DisputeNumber, Ruling, RulingWord};
 use crate::protocol::replies::reply::is_nonce;
-use crate::protocol::replies::ruling::words;
 
 /// Why a judge's answer is no ruling; its text is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,4 +73,8 @@ pub(crate) struct Claimed {
     pub(crate) ruling: Ruling,
     /// Whether it is a closing line: then everything but its word is in the text before it.
     pub(crate) is_line: bool,
+}
+
+pub(crate) fn words(words: &[RulingWord]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

@@ -21,10 +21,6 @@ const RATIONALE_CAP: usize = 256 << 10;
 /// The most places that are taken out of the rationale of a ruling in prose.
 const CITATIONS_CAP: usize = 100;
 
-fn words(words: &[RulingWord]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-}
-
 /// Reads the ruling on `dispute`. Without a nonce any nonce counts, without a number any dispute.
 ///
 /// A ruling is a JSON object (fenced or on lines of its own) or a closing line; only blank lines and further rulings may

@@ -2,11 +2,11 @@
 
 use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
-use crate::protocol::text::json::Loose;
+use crate::protocol::text::json::LenientValue;
 
 /// Reads a JSON object; `None` if it has no `ruling`.
 pub(crate) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {
-    let object: Loose = serde_json::from_str(text).ok()?;
+    let object: LenientValue = serde_json::from_str(text).ok()?;
     object.fields().iter().find(|(name, _)| name == "ruling")?;
     let claimed = asked.check(word(&object, "nonce").as_deref(), word(&object, "dispute").as_deref());
     Some(match claimed {
@@ -15,7 +15,7 @@ pub(crate) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMat
     })
 }
 
-fn word(object: &Loose, name: &str) -> Option<String> {
+fn word(object: &LenientValue, name: &str) -> Option<String> {
     object.get(&[name]).word()
 }
 
@@ -43,7 +43,7 @@ fn shown(given: &str) -> String {
     }
 }
 
-fn ruling(object: &Loose) -> Result<Ruling, RulingError> {
+fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
     let ruling = parse_word(&word(object, "ruling").unwrap_or_default())?;
     let dismissed = ruling == RulingWord::Dismiss;
     let only = |field: &'static str| match word(object, field) {

@@ -6,4 +6,4 @@ mod value;
 
 pub(crate) use extract::{Extractor, FoundObject, ScanState};
 pub(crate) use scan::Scope;
-pub(crate) use value::Loose;
+pub(crate) use value::LenientValue;

@@ -10,7 +10,7 @@ const TEXTS_CAP: usize = 1000;
 
 /// A value of which nobody knows beforehand what it is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Loose {
+pub(crate) enum LenientValue {
     #[default]
     Nothing,
     Bool(bool),
@@ -22,7 +22,7 @@ pub(crate) enum Loose {
     Object(Box<[(String, Self)]>),
 }
 
-impl Loose {
+impl LenientValue {
     /// The fields of an object; of anything else none.
     pub(crate) fn fields(&self) -> &[(String, Self)] {
         match self {
@@ -87,47 +87,47 @@ impl Loose {
     }
 }
 
-impl<'de> Deserialize<'de> for Loose {
+impl<'de> Deserialize<'de> for LenientValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Any;
 
         impl<'de> Visitor<'de> for Any {
-            type Value = Loose;
+            type Value = LenientValue;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("any value")
             }
 
-            fn visit_unit<E>(self) -> Result<Loose, E> {
-                Ok(Loose::Nothing)
+            fn visit_unit<E>(self) -> Result<LenientValue, E> {
+                Ok(LenientValue::Nothing)
             }
 
-            fn visit_bool<E>(self, value: bool) -> Result<Loose, E> {
-                Ok(Loose::Bool(value))
+            fn visit_bool<E>(self, value: bool) -> Result<LenientValue, E> {
+                Ok(LenientValue::Bool(value))
             }
 
-            fn visit_f64<E>(self, number: f64) -> Result<Loose, E> {
-                Ok(Loose::Number(number))
+            fn visit_f64<E>(self, number: f64) -> Result<LenientValue, E> {
+                Ok(LenientValue::Number(number))
             }
 
-            fn visit_u64<E>(self, number: u64) -> Result<Loose, E> {
-                Ok(Loose::Number(number as f64))
+            fn visit_u64<E>(self, number: u64) -> Result<LenientValue, E> {
+                Ok(LenientValue::Number(number as f64))
             }
 
-            fn visit_i64<E>(self, number: i64) -> Result<Loose, E> {
-                Ok(Loose::Number(number as f64))
+            fn visit_i64<E>(self, number: i64) -> Result<LenientValue, E> {
+                Ok(LenientValue::Number(number as f64))
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Loose, E> {
-                Ok(Loose::Text(text.to_owned()))
+            fn visit_str<E>(self, text: &str) -> Result<LenientValue, E> {
+                Ok(LenientValue::Text(text.to_owned()))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose, A::Error> {
-                iter::from_fn(|| list.next_element().transpose()).collect::<Result<_, _>>().map(Loose::List)
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LenientValue, A::Error> {
+                iter::from_fn(|| list.next_element().transpose()).collect::<Result<_, _>>().map(LenientValue::List)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
-                iter::from_fn(|| map.next_entry().transpose()).collect::<Result<_, _>>().map(Loose::Object)
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LenientValue, A::Error> {
+                iter::from_fn(|| map.next_entry().transpose()).collect::<Result<_, _>>().map(LenientValue::Object)
             }
         }
 

@@ -184,11 +184,11 @@ fn the_same_cause_elsewhere_is_one_finding_of_the_specification() {
 #[test]
 fn the_table_of_advisories() {
     let (id, version) = ("RUSTSEC-2020-0071".to_owned(), "time 0.1.43".to_owned());
-    let confirmed = Advised::Confirmed { id: id.clone(), version: version.clone() };
-    let patched = Advised::Patched { id, version, fixed: "0.1.40".into() };
+    let confirmed = AdvisoryStatus::Confirmed { id: id.clone(), version: version.clone() };
+    let patched = AdvisoryStatus::Patched { id, version, fixed: "0.1.40".into() };
     let rows = [
-        (Advised::Unasked, Level::High, 80, 0, None),
-        (Advised::Nothing, Level::High, 80, 1, None),
+        (AdvisoryStatus::Unasked, Level::High, 80, 0, None),
+        (AdvisoryStatus::Nothing, Level::High, 80, 1, None),
         (confirmed, Level::High, 90, 1, Some("confirmed by RUSTSEC-2020-0071: time 0.1.43 is affected")),
         (
             patched,

@@ -21,7 +21,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 
 use super::{permission, tree};
 use crate::agents::process::stop::Stop;
-use crate::agents::streams::dialogue::{Ear, Mouth, Talk};
+use crate::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
 use crate::domain::Role;
 
 /// The longest file that is handed out or taken, in bytes.
@@ -98,8 +98,13 @@ impl Conversation {
     }
 }
 
-impl Talk for Conversation {
-    fn hold<'a>(&'a self, ear: Ear, mouth: Mouth, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+impl Dialogue for Conversation {
+    fn hold<'a>(
+        &'a self,
+        ear: StdoutReader,
+        mouth: StdinWriter,
+        stop: Stop,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         let pipes = ByteStreams::new(mouth.compat_write(), ear.compat());
         let me = Arc::new(self.clone());
         let (permits, reads, writes) = (me.clone(), me.clone(), me.clone());

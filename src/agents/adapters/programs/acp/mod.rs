@@ -20,7 +20,7 @@ use crate::agents::adapters::invocation::{Invocation, Query};
 use crate::agents::adapters::json_events;
 use crate::agents::adapters::parsed_output::{ParsedOutput, ReportedError, number, text};
 use crate::agents::error::AgentError;
-use crate::agents::streams::dialogue::Talk;
+use crate::agents::streams::dialogue::Dialogue;
 use crate::domain::FailureKind;
 
 const AUTH_REQUIRED: i64 = -32000;
@@ -54,7 +54,7 @@ impl Adapter for Acp {
         Ok(Invocation { stdin: Vec::new(), ..json_events::invocation(query, args, &[], &[]) })
     }
 
-    fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Talk>> {
+    fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         #[cfg(feature = "acp")]
         return Some(Box::new(conversation::Conversation {
             role: query.request.task.role(),

@@ -20,7 +20,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 
 use super::conversation::Conversation;
 use crate::agents::process::stop::Stop;
-use crate::agents::streams::dialogue::{Talk as _, relay};
+use crate::agents::streams::dialogue::{Dialogue as _, relay};
 use crate::domain::Role;
 
 /// What the agent was told, one line an answer.

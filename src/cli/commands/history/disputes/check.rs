@@ -13,9 +13,9 @@ use crate::cli::style;
 use crate::cli::ui::stream;
 use crate::config::files::rulings::FOLDER;
 use crate::domain::{Anchor, Disposition, DisputeId, ExitReason, Location, RuledBy, Untrusted};
-use crate::pipeline::rulings::{SharedRulings, binding, succession};
 use crate::protocol::text::printable;
 use crate::rules;
+use crate::workflows::review::disputes::rulings::{SharedRulings, binding, succession};
 
 /// Arguments of `glee disputes check`.
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,7 @@ use jiff::{Span, Timestamp};
 
 use crate::cli::commands::history::disputes::common::outcome;
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
-use crate::cli::context::execute::{self, Sitting};
+use crate::cli::context::execute::{self, CommandContext};
 use crate::cli::context::globals::Globals;
 use crate::cli::context::{history, place};
 use crate::cli::error::{CommandError, CommandResult};
@@ -193,7 +193,7 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
         drop(journal);
         let Recalled { workspace, settings, plan, judges, .. } = recalled?;
         let agents = lookup::programs(&plan, &judges, &workspace)?;
-        let sitting = Sitting { format: Format::Text, mode: Mode::Arbitrate, chosen: named, globals };
+        let sitting = CommandContext { format: Format::Text, mode: Mode::Arbitrate, chosen: named, globals };
         let (settled, stopped) =
             execute::settle(&sitting, workspace, settings, agents, run.clone(), numbers, judges)?;
         for dispute in &settled {

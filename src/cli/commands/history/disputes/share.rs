@@ -12,10 +12,10 @@ use crate::config::files::rulings::{self, FOLDER, Shared};
 use crate::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use crate::history::JournalError;
 use crate::history::store::Journal;
-use crate::pipeline;
 use crate::protocol::secrets;
 use crate::protocol::text::printable;
 use crate::rules;
+use crate::workflows::review;
 use crate::workspace::root::Workspace;
 
 /// Arguments of `glee disputes share`.
@@ -89,7 +89,7 @@ fn unshared(
     workspace: &Workspace,
     journal: &Journal,
 ) -> Result<Vec<DisputeNumber>, CommandError> {
-    let bindings = pipeline::rulings::known(Some(journal), &[], &max_age(globals)?, Timestamp::now())?;
+    let bindings = review::disputes::rulings::known(Some(journal), &[], &max_age(globals)?, Timestamp::now())?;
     let binds = bindings.iter().filter(|binding| binding.disposition.is_some() && binding.ended.is_none());
     let unshared = binds.filter(|binding| !rulings::path(workspace.root(), &binding.id()).exists());
     let gone = common::gone(globals, journal)?;
@@ -120,7 +120,7 @@ fn form(
             .hint("name the person: `--by '<name>'`, or `git config user.name '<name>'`"));
     }
     let plan = journal.events(&record.run)?;
-    let ruling = pipeline::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
+    let ruling = review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
         CommandError::usage(format!("dispute {number} is about no place in the code, so its ruling binds nothing"))
     })?;
     // What identifies it is no secret, whatever it looks like.

@@ -15,8 +15,8 @@ use crate::domain::{
 };
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::{Author, FoundDispute, JournalError};
-use crate::pipeline::rulings::succession;
 use crate::protocol::text::printable;
+use crate::workflows::review::disputes::rulings::succession;
 
 /// The columns of text: lines longer than this are hard to read.
 const WIDEST: usize = 100;

@@ -1,15 +1,15 @@
 use crate::agents::Agents;
-use crate::cli::commands::history::runs::{ended, journal, mode};
 use crate::cli::context::globals::Globals;
-use crate::cli::context::{execute, place};
+use crate::cli::context::{execute, history, place};
 use crate::cli::error::CommandError;
 use crate::config::settings::Settings;
-use crate::domain::event::{Event, EventKind, Plan};
-use crate::domain::{Agent, Role, Route, RunId};
+use crate::domain::event::{Event, EventKind, Mode, Plan};
+use crate::domain::{Agent, ExitReason, Role, Route, RunId};
 use crate::history::queries::rows::RunRow;
 use crate::history::store::Journal;
-use crate::pipeline::{self, PlanError};
 use crate::protocol::text::printable;
+use crate::workflows::review::recorded::view;
+use crate::workflows::review::{self, ReviewPlanError};
 use crate::workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow]) -> String {
@@ -72,7 +72,7 @@ pub(crate) fn recall(
             .hint("`glee runs` lists the runs"));
     };
     // What the coder did to `.glee` in this run does not decide how the run goes on.
-    let steering = match (&plan.steered_by, pipeline::tree_before_steering(&events)) {
+    let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.steering_at(commit)),
         (None, Some(tree)) => Some(workspace.steering_in(&tree, &place::state_dir()?)),
         (None, None) => None,
@@ -85,11 +85,11 @@ pub(crate) fn recall(
     let judges: Vec<Agent> = if planned {
         Vec::new()
     } else {
-        let judges = pipeline::judges(&settings);
+        let judges = review::judges(&settings);
         judges?.into_iter().cloned().collect()
     };
     if named == Some(Route::Judge) && !planned && judges.is_empty() {
-        return Err(PlanError::NoJudge.into());
+        return Err(ReviewPlanError::NoJudge.into());
     }
     Ok(Recalled { workspace, settings, plan, events, chosen, judges })
 }
@@ -111,4 +111,30 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
     let id = run.short();
     Err(CommandError::usage(message)
         .hint(format!("what was found and ruled is still there: `glee runs show {id}`, `glee runs diff {id}`")))
+}
+
+pub(crate) fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Review => "review",
+        Mode::Fix => "fix",
+        Mode::Arbitrate => "arbitrate",
+    }
+}
+
+pub(crate) fn ended(row: &RunRow) -> String {
+    let text = match row.exit {
+        None => "interrupted",
+        Some(ExitReason::Clean) => "clean",
+        Some(ExitReason::FindingsOpen) => "findings open",
+        Some(ExitReason::DisputeOpen) => "dispute open",
+        Some(ExitReason::AgentFailed) => "agent failed",
+        Some(ExitReason::Budget) => "over budget",
+        Some(other) => return format!("exit {}", other.code()),
+    };
+    if row.undone { format!("{text}, undone") } else { text.to_owned() }
+}
+
+pub(crate) fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
+    history::open_read(globals, workspace)?
+        .ok_or_else(|| CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"))
 }

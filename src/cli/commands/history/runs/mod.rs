@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 
-use crate::cli::commands::history::runs::lookup::{Recalled, find, programs, recall, table};
-use crate::cli::context::execute::{self, Sitting};
+use crate::cli::commands::history::runs::lookup::{Recalled, find, journal, programs, recall, table};
+use crate::cli::context::execute::{self, CommandContext};
 use crate::cli::context::globals::Globals;
 use crate::cli::context::words::{FORMATS, ROUTES, one_of};
 use crate::cli::context::{history, place};
@@ -18,13 +18,12 @@ use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::Format;
 use crate::cli::report::json::pretty;
 use crate::cli::ui::stream;
-use crate::domain::event::{EventKind, Mode};
+use crate::domain::event::EventKind;
 use crate::domain::{ExitReason, Route, RunId};
-use crate::history::queries::rows::RunRow;
-use crate::history::store::Journal;
-use crate::pipeline::{self, Recorded};
 use crate::protocol::text::printable;
 use crate::system::log;
+use crate::workflows::review;
+use crate::workflows::review::recorded::view::{self, Recorded};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
@@ -120,32 +119,6 @@ fn list(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Review => "review",
-        Mode::Fix => "fix",
-        Mode::Arbitrate => "arbitrate",
-    }
-}
-
-fn ended(row: &RunRow) -> String {
-    let text = match row.exit {
-        None => "interrupted",
-        Some(ExitReason::Clean) => "clean",
-        Some(ExitReason::FindingsOpen) => "findings open",
-        Some(ExitReason::DisputeOpen) => "dispute open",
-        Some(ExitReason::AgentFailed) => "agent failed",
-        Some(ExitReason::Budget) => "over budget",
-        Some(other) => return format!("exit {}", other.code()),
-    };
-    if row.undone { format!("{text}, undone") } else { text.to_owned() }
-}
-
-fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-    history::open_read(globals, workspace)?
-        .ok_or_else(|| CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"))
-}
-
 fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
@@ -155,7 +128,7 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
             stream::out(&format!("{}\n", printable::json(line)))?;
         }
     } else {
-        let recorded = pipeline::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
+        let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
         execute::report(globals, format, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
     }
     Ok(ExitReason::Clean)
@@ -176,7 +149,7 @@ fn show_log(globals: &Globals, text: &str) -> CommandResult {
 fn diff(globals: &Globals, text: &str) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let (journal, run) = find(globals, &workspace, text)?;
-    let Recorded { outcome, .. } = pipeline::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
+    let Recorded { outcome, .. } = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
     if outcome.changes.is_empty() {
         stream::err(&format!("Run {} changed no file.\n", run.short()));
     }
@@ -203,9 +176,9 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -
     refuse_changed(&recalled.workspace, &recalled.events, &run)?;
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
-    let sitting = Sitting { format, mode: plan.mode, chosen, globals };
+    let sitting = CommandContext { format, mode: plan.mode, chosen, globals };
     execute::sit(&sitting, Arc::new(workspace), settings, agents, &run.clone(), |setup, decider| {
-        pipeline::resume(setup, decider, run, named, judges)
+        review::resume(setup, decider, run, named, judges)
     })
 }
 
@@ -229,7 +202,7 @@ fn refuse_changed(
     events: &[crate::domain::event::Event],
     run: &RunId,
 ) -> Result<(), CommandError> {
-    let Some(expected) = pipeline::tree_left(events) else { return Ok(()) };
+    let Some(expected) = view::tree_left(events) else { return Ok(()) };
     let state_dir = place::state_dir()?;
     let now = workspace.snapshot_of(run, &state_dir)?;
     let expected = TreeId(expected);

@@ -11,7 +11,7 @@ use crate::cli::style;
 use crate::cli::ui::stream;
 use crate::domain::{ExitReason, RunId};
 use crate::history::queries::rows::RunRow;
-use crate::pipeline::{self, Pruned};
+use crate::workflows::review::{self, Pruned};
 
 /// Arguments of `glee runs prune`.
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             // No coder may be at work on what is taken away.
             let _lock = workspace.lock(&state_dir, first)?;
             let mut journal = history::open(globals, &workspace)?;
-            pipeline::prune(&workspace, &state_dir, &mut journal, &runs, &others)?
+            review::prune(&workspace, &state_dir, &mut journal, &runs, &others)?
         }
     };
     stream::out(&match pruned.runs {

@@ -15,9 +15,9 @@ use crate::config::{self, ConfigSources};
 use crate::domain::RunId;
 use crate::domain::event::{EventKind, Plan};
 use crate::history::store::Journal;
-use crate::pipeline;
 use crate::protocol::text::printable;
 use crate::rules::consensus::claim::Policy;
+use crate::workflows::review;
 
 /// Arguments of `glee runs replay`.
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let flags = values.into_iter().collect();
     let settings = config::load(&ConfigSources { flags, ..ConfigSources::default() })?.settings;
-    let replayed = pipeline::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
+    let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
     execute::report(globals, format, &replayed.outcome, &replayed.reviewed, "glee review --fix")?;
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {

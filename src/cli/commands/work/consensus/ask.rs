@@ -8,8 +8,8 @@ use crate::cli::context::globals::Globals;
 use crate::cli::context::input::{Input, unreadable};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::config::files::stages as files;
-use crate::pipeline::stages::{self, Asking};
-use crate::pipeline::{self};
+use crate::workflows::consensus::{self, Asking};
+use crate::workflows::review;
 
 /// The size of a request that is read at most, in MiB.
 const LARGEST: u64 = 1;
@@ -33,13 +33,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let prompt = prompt(args.prompt.as_deref(), args.file.as_deref(), globals)?;
     let table = Table::new(globals, args.asked.format)?;
-    let new = pipeline::new_run();
+    let new = review::new_run();
     let id = args.asked.id.as_deref().unwrap_or(new.short());
     files::name(id)?;
     let root = table.workspace.root();
     let described = files::stage(&table.project, &args.stage)?;
     let asking = Asking { id, agents: &args.asked.agents, prompt, input: None, resolved: None };
-    let plan = stages::stage(&table.settings, root, &described, asking)?;
+    let plan = consensus::stage(&table.settings, root, &described, asking)?;
     let outcome = table.ask(plan, args.asked.fresh(globals))?;
     let exit = outcome.exit;
     table.report(&[outcome], true)?;

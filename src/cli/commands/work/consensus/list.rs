@@ -7,12 +7,12 @@ use crate::cli::report::json::pretty;
 use crate::cli::report::stage as report;
 use crate::cli::ui::stream;
 use crate::domain::ExitReason;
-use crate::pipeline::stages;
 use crate::protocol::text::printable;
+use crate::workflows::consensus;
 
 /// Which stages and checkpoints to list.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Filters {
+pub(crate) struct StageFilters {
     /// List only the newest N
     #[arg(long, value_name = "N", default_value_t = 20)]
     recent: usize,
@@ -21,12 +21,12 @@ pub(crate) struct Filters {
     json: bool,
 }
 
-pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
+pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let Some(journal) = history::open_read(globals, &workspace)? else { return empty(args) };
     let rows = journal.stages()?;
     let newest = rows.into_iter().rev().take(args.recent);
-    let listed = newest.map(|row| Ok((stages::recorded(&journal, &row.run)?, row.started)));
+    let listed = newest.map(|row| Ok((consensus::recorded(&journal, &row.run)?, row.started)));
     let listed = listed.collect::<Result<Vec<_>, CommandError>>()?;
     if listed.is_empty() {
         return empty(args);
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-fn empty(args: &Filters) -> CommandResult {
+fn empty(args: &StageFilters) -> CommandResult {
     stream::out(if args.json { "[]\n" } else { "Nothing was asked yet. Ask with `glee consensus ask`.\n" })?;
     Ok(ExitReason::Clean)
 }

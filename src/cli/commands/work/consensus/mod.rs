@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    list: list::Filters,
+    list: list::StageFilters,
 }
 
 #[derive(Debug, clap::Subcommand)]

@@ -5,7 +5,7 @@ use crate::cli::context::globals::Globals;
 use crate::cli::context::words::{FORMATS, one_of};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::Format;
-use crate::pipeline::stages::{self, Last, Step};
+use crate::workflows::consensus::{self, Last, NextStep};
 
 /// Arguments of `glee consensus resolve`.
 #[derive(Debug, clap::Args)]
@@ -33,11 +33,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let table = Table::new(globals, args.format)?;
     let mut journal = table.journal()?;
-    let last = waiting(stages::waiting(&journal, &args.id)?, args)?;
+    let last = waiting(consensus::waiting(&journal, &args.id)?, args)?;
     let outcome = match &args.decision {
         Some(word) => {
             let (reason, modifications) = (args.reason.clone(), args.modifications.clone());
-            let outcome = stages::decide(&mut journal, &last.outcome.run, word, reason, modifications)?;
+            let outcome = consensus::decide(&mut journal, &last.outcome.run, word, reason, modifications)?;
             table.write(&outcome)?;
             outcome
         }
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 /// The one stage that is meant.
 fn waiting(all: Vec<Last>, args: &Args) -> Result<Last, CommandError> {
     let is_meant = |last: &Last| {
-        matches!(last.outcome.step, Step::Stage { .. })
+        matches!(last.outcome.step, NextStep::Stage { .. })
             && args.stage.as_ref().is_none_or(|stage| *stage == last.outcome.stage)
     };
     let mut all: Vec<Last> = all.into_iter().filter(is_meant).collect();

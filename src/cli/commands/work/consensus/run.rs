@@ -13,7 +13,7 @@ use crate::cli::report::Format;
 use crate::config::files::stages as files;
 use crate::config::files::stages::{Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
-use crate::pipeline::stages::{self, Asking, Outcome, Step as Came};
+use crate::workflows::consensus::{self, Asking, NextStep as Came, StageOutcome};
 
 /// Arguments of `glee consensus run`.
 #[derive(Debug, clap::Args)]
@@ -128,15 +128,20 @@ impl Walk<'_> {
                     input: input.cloned(),
                     resolved,
                 };
-                Ok(stages::stage(&table.settings, table.workspace.root(), described, asking)?)
+                Ok(consensus::stage(&table.settings, table.workspace.root(), described, asking)?)
             }
         }
     }
 
     /// Does a step, unless the same was asked and settled before.
-    fn step(&self, step: &Due, input: Option<&Untrusted>, resolved: &[Value]) -> Result<Outcome, CommandError> {
+    fn step(
+        &self,
+        step: &Due,
+        input: Option<&Untrusted>,
+        resolved: &[Value],
+    ) -> Result<StageOutcome, CommandError> {
         let plan = self.plan(step, input, resolved)?;
-        let last = stages::last(&self.table.journal()?, &plan.id, &plan.stage)?;
+        let last = consensus::last(&self.table.journal()?, &plan.id, &plan.stage)?;
         let settled = last.filter(|last| {
             let goes_on = match &last.outcome.step {
                 Came::Stage { advances, .. } => *advances,

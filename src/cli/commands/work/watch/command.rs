@@ -9,10 +9,11 @@ use crate::cli::style::watch_status as drawn;
 use crate::cli::ui::stream;
 use crate::domain::event::EventKind;
 use crate::domain::{ExitReason, RunId, WatchStatus};
-use crate::watch::intake::{CommandReply, WatchCommand as Order};
-use crate::watch::socket::{SocketError, lock, own_name};
-use crate::watch::standing::{Issue, Standing};
-use crate::watch::{recorded, recorded_issues};
+use crate::workflows::watch::issues::Issue;
+use crate::workflows::watch::socket::protocol::{CommandReply, WatchCommand as Order};
+use crate::workflows::watch::socket::{SocketError, lock, own_name};
+use crate::workflows::watch::status::WatchReport;
+use crate::workflows::watch::{recorded, recorded_issues};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -80,7 +81,7 @@ pub(crate) fn run(command: &Command, globals: &Globals) -> CommandResult {
     }
 }
 
-fn exit(standing: &Standing) -> ExitReason {
+fn exit(standing: &WatchReport) -> ExitReason {
     match standing.status {
         WatchStatus::Running => ExitReason::Clean,
         WatchStatus::Paused => ExitReason::DisputeOpen,
@@ -97,7 +98,7 @@ fn said(globals: &Globals, answer: Option<CommandReply>) -> CommandResult {
     shown(globals, &asked_for(accepted(answer)?.standing)?)
 }
 
-fn shown(globals: &Globals, standing: &Standing) -> CommandResult {
+fn shown(globals: &Globals, standing: &WatchReport) -> CommandResult {
     if !globals.quiet {
         stream::err(&format!("{}\n", drawn::line(execute::screen(globals).look(), standing)));
     }
@@ -105,7 +106,7 @@ fn shown(globals: &Globals, standing: &Standing) -> CommandResult {
 }
 
 /// How the watch stands, or stood when it ended; and whether it runs.
-fn standing(globals: &Globals) -> Result<(Standing, bool), CommandError> {
+fn standing(globals: &Globals) -> Result<(WatchReport, bool), CommandError> {
     match connect(globals)? {
         Ok(mut client) => {
             let answer = accepted(client.command(&Order::Status)?)?;
@@ -171,6 +172,6 @@ fn change(globals: &Globals, order: &Order) -> CommandResult {
         _ => return Err(error.into()),
     };
     journal.append(&RunId(stood.run), event)?;
-    let now: Option<Standing> = recorded(&journal, &root)?;
+    let now: Option<WatchReport> = recorded(&journal, &root)?;
     now.map_or(Ok(ExitReason::Clean), |standing| shown(globals, &standing))
 }

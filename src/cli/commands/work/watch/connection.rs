@@ -5,12 +5,12 @@ use crate::cli::context::place;
 use crate::cli::context::words::{FORMATS, one_of};
 use crate::cli::error::CommandError;
 use crate::cli::report::Format;
-use crate::watch::intake::CommandReply;
-use crate::watch::socket::{self, Client, SocketError};
+use crate::workflows::watch::socket::protocol::CommandReply;
+use crate::workflows::watch::socket::{self, Client, SocketError};
 use crate::workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Watch {
+pub(crate) struct WatchConnection {
     /// Start these connected agents instead of those of `watch.agents`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) agents: Option<Vec<String>>,

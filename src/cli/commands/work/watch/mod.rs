@@ -4,7 +4,7 @@ mod command;
 pub(crate) mod connection;
 mod run;
 
-use crate::cli::commands::work::watch::connection::Watch;
+use crate::cli::commands::work::watch::connection::WatchConnection;
 use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandResult;
 
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<command::Command>,
     #[command(flatten)]
-    watch: Watch,
+    watch: WatchConnection,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::{oneshot, watch as channel};
 
 use crate::agents::process::own_process;
-use crate::cli::commands::work::watch::connection::{Watch, address};
+use crate::cli::commands::work::watch::connection::{WatchConnection, address};
 use crate::cli::context::config_edit::is_earlier;
 use crate::cli::context::globals::Globals;
 use crate::cli::context::input::Input;
@@ -22,10 +22,11 @@ use crate::cli::ui::live::watch_view::{self, Board};
 use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{Agent, ExitReason, Job};
-use crate::pipeline::ports::EventSink;
-use crate::watch::intake::{self, Batch, Intake};
-use crate::watch::socket::{Listener, own_name};
-use crate::watch::{self, Setup};
+use crate::workflows::run::ports::EventSink;
+use crate::workflows::watch::setup::WatchSetup;
+use crate::workflows::watch::socket::protocol::{self, Batch, Intake};
+use crate::workflows::watch::socket::{Listener, own_name};
+use crate::workflows::watch::{self, plan};
 
 /// The lines of a file that are handed over at a time.
 const PIECE: usize = 1_000;
@@ -34,7 +35,7 @@ const CONNECTIONS: usize = 64;
 /// Nobody bounds the wall time of a watch.
 const FOR_EVER: Duration = Duration::MAX;
 
-pub(crate) fn run(args: &Watch, globals: &Globals) -> CommandResult {
+pub(crate) fn run(args: &WatchConnection, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let mut flags = Vec::new();
     let mut list = |key: &str, names: &Option<Vec<String>>| {
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &Watch, globals: &Globals) -> CommandResult {
     execute::require_sandbox(&settings)?;
     let state_dir = place::state_dir()?;
     place::refuse_inside(&workspace, &state_dir)?;
-    let plan = watch::plan(&settings, &workspace, jobs(&args.tasks)?)?;
+    let plan = plan::plan(&settings, &workspace, jobs(&args.tasks)?)?;
     let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
     let agents = execute::programs(&all, &plan.backups, workspace.root())?;
     let templates = settings::Places::find(globals)?.root.join(".glee").join("prompts");
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Watch, globals: &Globals) -> CommandResult {
         async move {
             // In the runtime, which it belongs to.
             let listener = Listener::bind(&path, &root).map_err(CommandError::from)?;
-            let (intake, said) = intake::intake();
+            let (intake, said) = protocol::intake();
             let all_answered = listener.all_answered();
             let serving = tokio::spawn(listener.serve(intake.clone()));
             let (standing, stands) = channel::channel(Default::default());
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &Watch, globals: &Globals) -> CommandResult {
                 None if shows => watch_view::keys(&terminal, intake.clone(), own_name(), typed),
                 None => {}
             }
-            let setup = Setup {
+            let setup = WatchSetup {
                 workspace: Arc::new(workspace),
                 state_dir,
                 journal,
@@ -138,14 +139,14 @@ fn read_in(mut source: BufReader<Box<dyn io::Read + Send>>, intake: Intake) {
             // What is there already goes together; no line waits for the next one.
             while items.is_empty() || items.len() < PIECE && source.buffer().contains(&b'\n') {
                 line.clear();
-                let limit = intake::LONGEST as u64 + 1;
+                let limit = protocol::LONGEST as u64 + 1;
                 match io::Read::take(&mut source, limit).read_until(b'\n', &mut line) {
                     Ok(0) | Err(_) => {
                         ended = true;
                         break;
                     }
                     Ok(_) if line.trim_ascii().is_empty() => {}
-                    Ok(_) => items.push(intake::for_agent(intake::read(line.trim_ascii(), None))),
+                    Ok(_) => items.push(protocol::for_agent(protocol::read(line.trim_ascii(), None))),
                 }
             }
             let (answer, answered) = oneshot::channel();

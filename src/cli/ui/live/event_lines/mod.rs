@@ -6,7 +6,7 @@ use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::screen::Verbosity;
 use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};
 use crate::domain::{
-    Advised, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector,
+    AdvisoryStatus, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector,
     ReusedFrom, Role, Ruler, RulingRecord, Tag,
 };
 use crate::protocol::text::printable;
@@ -127,7 +127,8 @@ impl Narrator {
                 vec![faint(format!("  files kept as they were, as {}", printable::line(kept_as)))]
             }
             EventKind::AdvisoriesAsked { answers } if verbose && !answers.is_empty() => {
-                let confirmed = answers.values().filter(|said| matches!(said, Advised::Confirmed { .. })).count();
+                let confirmed =
+                    answers.values().filter(|said| matches!(said, AdvisoryStatus::Confirmed { .. })).count();
                 let findings = style::count(answers.len(), "finding");
                 vec![faint(format!("  advisories asked about {findings}, {confirmed} confirmed"))]
             }

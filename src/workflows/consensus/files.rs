@@ -1,0 +1,74 @@
+//! What a stage or a checkpoint came to, as files of the project: `.glee/stages-out/<id>/<stage>/`.
+//!
+//! They are copies of what the journal says, for people, scripts and the next stage; each is replaced as a whole. They
+//! are ignored by git, as they can be made again.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::outcome::StageOutcome;
+use crate::config::files::file::{self, FileError, Links};
+use crate::domain::StageAnswer;
+
+/// The folder, below that of the project.
+pub const FOLDER: &str = ".glee/stages-out";
+
+/// The folder of a stage or a checkpoint, which need not be there yet. Fails when a link stands in the way, by which
+/// Glee would write elsewhere.
+pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> {
+    let mut folder = root.to_owned();
+    for part in FOLDER.split('/').chain([id, stage]) {
+        folder.push(part);
+        if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            return Err(FileError::Link(folder));
+        }
+    }
+    Ok(folder)
+}
+
+/// Writes the files. Fails when a file cannot be written, or a link stands in the way.
+pub fn write(root: &Path, outcome: &StageOutcome) -> Result<(), FileError> {
+    let folder = folder(root, &outcome.id, &outcome.stage)?;
+    let ignore = root.join(FOLDER).join(".gitignore");
+    if !ignore.exists() {
+        file::write(&ignore, "*\n", Links::Refused)?;
+    }
+    for (name, answer) in &outcome.answers {
+        let why = outcome.failures.iter().find(|(agent, _)| agent == name).map(|(_, why)| why);
+        let content = answer.as_ref().map(StageAnswer::value);
+        let value = json!({
+            "agent": name,
+            "stage": outcome.stage,
+            "answered": answer.is_some(),
+            "content": content,
+            "missing_fields": answer.as_ref().map(|answer| &answer.missing_fields),
+            "error": why,
+        });
+        if outcome.verdict_json().is_some() {
+            put(&folder, &format!("{}.json", plain(&name.0)), &value)?;
+        }
+    }
+    let files = [
+        ("verdict.json", outcome.verdict_json()),
+        ("synthesis.json", outcome.synthesis_json()),
+        ("resolutions.json", outcome.resolutions_json()),
+    ];
+    for (name, value) in files {
+        if let Some(value) = value {
+            put(&folder, name, &value)?;
+        }
+    }
+    Ok(())
+}
+
+fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
+    file::write(&folder.join(name), &format!("{value:#}\n"), Links::Refused)
+}
+
+/// An agent's name as that of a file; never one of the others.
+fn plain(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();
+    if ["verdict", "synthesis", "resolutions"].contains(&plain.as_str()) { format!("agent-{plain}") } else { plain }
+}

@@ -1,0 +1,189 @@
+//! Agreement before code: a stage or a checkpoint as a run of its own.
+//!
+//! Like a review it is a journal: [`start`] records the plan and hands over to the engine, [`resume`] folds the recorded
+//! events and hands over to the same engine. What it comes to is written into the project as well ([`files`]).
+
+mod engine;
+pub mod files;
+mod outcome;
+mod plan;
+pub(crate) mod schedule;
+pub(crate) mod settle_error;
+mod state;
+pub mod stats;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::config::settings::Settings;
+use crate::domain::event::EventKind;
+use crate::domain::{Agent, Certainty, Decision, ExitReason, RunId, Settler, StagePlan, Untrusted};
+use crate::history::store::Journal;
+use crate::rules::stages::stage;
+use crate::workflows::consensus::settle_error::{SettleError, by_person};
+use crate::workflows::review::RunSetup;
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::ports::Prompter;
+use crate::workflows::run::redaction::Redaction;
+use crate::workflows::run::runner::Runner;
+use engine::ConsensusEngine;
+use state::StageState;
+
+pub use crate::workflows::review::Rest;
+pub use crate::workflows::run::ports::OpenQuestion;
+pub use outcome::{NextStep, ResolvedQuestion, StageOutcome};
+pub use plan::{Asking, StagePlanError, checkpoint, stage};
+
+/// Starts a stage or a checkpoint. Fails when the history or the tree fails; what was recorded until then can be
+/// carried on.
+pub async fn start(
+    setup: RunSetup,
+    templates: PathBuf,
+    person: Option<Box<dyn Prompter>>,
+    run: RunId,
+    mut plan: StagePlan,
+) -> Result<(StageOutcome, Rest), RunError> {
+    let agents =
+        plan.agents.iter_mut().chain(&mut plan.aggregator).chain(&mut plan.arbiter).chain(&mut plan.backups);
+    for agent in agents {
+        *agent = agent.clone().recorded();
+    }
+    let mut engine =
+        ConsensusEngine { runner: Runner::new(setup, run, templates)?, state: StageState::default(), person };
+    engine.append(EventKind::StageStarted { plan: Box::new(plan) })?;
+    engine.rest().await
+}
+
+/// Carries on a stage or a checkpoint that was interrupted, or waits for a person. Fails as [`start`], and when it
+/// was never started.
+pub async fn resume(
+    setup: RunSetup,
+    templates: PathBuf,
+    person: Option<Box<dyn Prompter>>,
+    run: RunId,
+) -> Result<(StageOutcome, Rest), RunError> {
+    let state = StageState::of(&setup.journal.events(&run)?);
+    if state.plan.is_none() {
+        return Err(RunError::NotStarted(run));
+    }
+    let mut engine = ConsensusEngine { runner: Runner::new(setup, run, templates)?, state, person };
+    engine.append(EventKind::RunResumed)?;
+    engine.rest().await
+}
+
+/// What a recorded stage or checkpoint came to. Fails when the history cannot be read, or the run is none.
+pub fn recorded(journal: &Journal, run: &RunId) -> Result<StageOutcome, RunError> {
+    let state = StageState::of(&journal.events(run)?);
+    outcome::outcome(&state, run, 0).ok_or_else(|| RunError::NotStarted(run.clone()))
+}
+
+#[derive(Clone, Debug)]
+pub struct Last {
+    pub outcome: StageOutcome,
+    pub plan: StagePlan,
+}
+
+impl Last {
+    /// Whether it asked the same as a plan does. What is recorded is without secrets.
+    pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
+        let plan = EventKind::StageStarted { plan: Box::new(plan.clone()) };
+        match Redaction::from(settings.redaction).event(plan) {
+            EventKind::StageStarted { plan } => plan.subject == self.plan.subject,
+            _ => false,
+        }
+    }
+
+    /// Whether it was interrupted, or waits for a person.
+    pub fn is_open(&self) -> bool {
+        !self.outcome.ended || self.outcome.exit == ExitReason::DisputeOpen
+    }
+}
+
+/// The last run of a stage or a checkpoint of some work; `None` if there is none. Fails when the history cannot be
+/// read.
+pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, RunError> {
+    let Some(run) = journal.last_stage(id, stage)? else { return Ok(None) };
+    let state = StageState::of(&journal.events(&run)?);
+    let outcome = outcome::outcome(&state, &run, 0);
+    Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
+}
+
+/// What of some work waits for a person: the last run of each of its stages and checkpoints that does. Fails when the
+/// history cannot be read.
+pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
+    let rows = journal.stages()?;
+    let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
+    let all = names.iter().map(|stage| last(journal, id, stage)).collect::<Result<Vec<_>, _>>()?;
+    Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
+}
+
+/// Ends a stage's deadlock by a person's word. Fails when the stage does not wait for a person, when the word is no
+/// approach, and when the history fails.
+pub fn decide(
+    journal: &mut Journal,
+    run: &RunId,
+    word: &str,
+    reason: String,
+    modifications: Vec<String>,
+) -> Result<StageOutcome, SettleError> {
+    let state = StageState::of(&journal.events(run).map_err(RunError::from)?);
+    let waits = state.deadlock.is_some() && state.decision.is_none();
+    if !waits {
+        let stage = state.plan.as_ref().map_or_else(|| run.0.clone(), |plan| format!("stage `{}`", plan.stage));
+        return Err(SettleError::NotWaiting(stage));
+    }
+    let answered = state.answered();
+    let decision = stage::approach(word, &answered).ok_or_else(|| SettleError::Word {
+        word: word.to_owned(),
+        known: answered.iter().map(|name| name.0.clone()).collect(),
+    })?;
+    let decision = Decision {
+        decision,
+        rationale: reason.into(),
+        modifications: modifications.into_iter().map(Untrusted::from).collect(),
+        confidence: Certainty::High,
+    };
+    settle(journal, run, state, EventKind::StageDecided { decision, by: Settler::Human })
+}
+
+/// Answers a question of a checkpoint by a person's word. Fails when the question does not wait for a person, when it
+/// does not allow the answer, and when the history fails.
+pub fn answer(
+    journal: &mut Journal,
+    run: &RunId,
+    question: &str,
+    value: &str,
+    reason: String,
+) -> Result<StageOutcome, SettleError> {
+    let state = StageState::of(&journal.events(run).map_err(RunError::from)?);
+    let asked = state.questions().iter().find(|asked| asked.id == question);
+    let waits = asked.filter(|asked| {
+        crate::workflows::consensus::schedule::is_complete(&state) && !state.resolutions.contains_key(&asked.id)
+    });
+    let Some(asked) = waits.cloned() else {
+        return Err(SettleError::NotWaiting(format!("question `{question}`")));
+    };
+    let resolution = by_person(&asked, value, reason)?;
+    settle(journal, run, state, EventKind::QuestionResolved { resolution })
+}
+
+/// Records a person's word, and the end of the run if nothing else is open.
+fn settle(
+    journal: &mut Journal,
+    run: &RunId,
+    mut state: StageState,
+    event: EventKind,
+) -> Result<StageOutcome, SettleError> {
+    let recorded = journal.append(run, event).map_err(RunError::from)?;
+    state.apply(&recorded);
+    let millis = state.ended.map_or(0, |(_, millis)| millis);
+    let exit = outcome::exit(&state);
+    let ended = journal.append(run, EventKind::RunEnded { exit, millis }).map_err(RunError::from)?;
+    state.apply(&ended);
+    outcome::outcome(&state, run, millis).ok_or_else(|| RunError::NotStarted(run.clone()).into())
+}
+
+/// All agents of a plan, with the backups.
+pub fn agents_of(plan: &StagePlan) -> Vec<Agent> {
+    plan.all().cloned().collect()
+}

@@ -1,0 +1,186 @@
+//! Who takes part in a stage or a checkpoint, decided before anything costs money. Nobody stands in.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::files::stages::Stage;
+use crate::config::settings::Settings;
+use crate::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject, Untrusted};
+use crate::protocol::prompts::{self, PromptError};
+use crate::workflows::review::plan::{self, ReviewPlanError};
+
+/// How many agents a checkpoint asks at least, by the specification.
+const AT_LEAST: usize = 3;
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StagePlanError {
+    #[error(transparent)]
+    Review(#[from] ReviewPlanError),
+    #[error(transparent)]
+    Prompt(Arc<PromptError>),
+    #[error("`{0}` is not connected")]
+    Unknown(String),
+    #[error("`{0}` is embedded: it knows code and answers no questions")]
+    Embedded(AgentName),
+    #[error("{what} asks at least {at_least} agents, and {found} would be asked")]
+    TooFew { what: &'static str, at_least: usize, found: usize },
+    #[error("`{0}` would decide about its own answer")]
+    Party(AgentName),
+}
+
+impl Advice for StagePlanError {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Review(error) => return error.hint(),
+            Self::Prompt(error) => return error.hint(),
+            Self::Unknown(_) => "`glee agents` lists who is connected".to_owned(),
+            Self::Embedded(_) => "name agents that read a prompt, with `--agents a,b,c`".to_owned(),
+            Self::TooFew { .. } => {
+                "connect more with `glee connect <agent> --role reviewer`, or name them with `--agents a,b,c`"
+                    .to_owned()
+            }
+            Self::Party(_) => "name another one in the stage's file".to_owned(),
+        })
+    }
+}
+
+impl From<PromptError> for StagePlanError {
+    fn from(error: PromptError) -> Self {
+        Self::Prompt(Arc::new(error))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Asking<'a> {
+    pub id: &'a str,
+    /// The agents named on the command line; none for those of the stage.
+    pub agents: &'a [String],
+    /// What the person asks.
+    pub prompt: String,
+    pub input: Option<Untrusted>,
+    /// What checkpoints have resolved.
+    pub resolved: Option<Untrusted>,
+}
+
+/// Plans a stage. Fails when a role is missing, an agent is not connected, or there are too few.
+pub fn stage(
+    settings: &Settings,
+    root: &Path,
+    stage: &Stage,
+    asking: Asking<'_>,
+) -> Result<StagePlan, StagePlanError> {
+    let named = if asking.agents.is_empty() { stage.agents.as_deref() } else { Some(asking.agents) };
+    let agents = answering(settings, named, &stage.roles)?;
+    if agents.len() < 2 {
+        return Err(crate::workflows::consensus::plan::StagePlanError::TooFew {
+            what: "a stage",
+            at_least: 2,
+            found: agents.len(),
+        });
+    }
+    let aggregator = one(settings, stage.aggregator.as_deref(), Role::Aggregator, &[])?
+        .ok_or(ReviewPlanError::MissingRole(Role::Aggregator))?;
+    let parties: Vec<&Agent> = agents.iter().chain([&aggregator]).collect();
+    let arbiter = one(settings, stage.arbiter.as_deref(), Role::Judge, &parties)?;
+    let subject = Subject::Stage {
+        instructions: prompts::instructions(&stage.prompt, asking.id, &stage.name, &stage.required_fields)?,
+        prompt: asking.prompt,
+        input: asking.input,
+        resolved: asking.resolved,
+        required_fields: stage.required_fields.clone(),
+    };
+    whole(settings, root, asking.id, &stage.name, subject, agents, Some(aggregator), arbiter)
+}
+
+/// Plans a checkpoint. Fails as [`stage`].
+pub fn checkpoint(
+    settings: &Settings,
+    root: &Path,
+    id: &str,
+    name: &str,
+    agents: &[String],
+    questions: Vec<Question>,
+) -> Result<StagePlan, StagePlanError> {
+    let named = (!agents.is_empty()).then_some(agents);
+    let agents = answering(settings, named, &[Role::Reviewer])?;
+    if agents.len() < AT_LEAST {
+        return Err(crate::workflows::consensus::plan::StagePlanError::TooFew {
+            what: "a checkpoint",
+            at_least: AT_LEAST,
+            found: agents.len(),
+        });
+    }
+    let validator = one(settings, None, Role::Judge, &agents.iter().collect::<Vec<_>>())?;
+    whole(settings, root, id, name, Subject::Checkpoint { questions }, agents, None, validator)
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of a plan")]
+fn whole(
+    settings: &Settings,
+    root: &Path,
+    id: &str,
+    stage: &str,
+    subject: Subject,
+    agents: Vec<Agent>,
+    aggregator: Option<Agent>,
+    arbiter: Option<Agent>,
+) -> Result<StagePlan, StagePlanError> {
+    let all: Vec<Agent> = agents.iter().chain(&aggregator).chain(&arbiter).cloned().collect();
+    Ok(StagePlan {
+        root: root.to_string_lossy().into_owned(),
+        id: id.to_owned(),
+        stage: stage.to_owned(),
+        subject,
+        agents,
+        aggregator,
+        arbiter,
+        backups: plan::backups(settings, &all)?,
+    })
+}
+
+/// Who answers: those named, or all of the roles that can.
+fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
+    let Some(named) = named else {
+        let of_roles = plan::first_choice(settings);
+        let able = of_roles.filter(|agent| roles.contains(&agent.role) && !agent.is_embedded());
+        return Ok(able.cloned().collect());
+    };
+    let mut agents: Vec<Agent> = Vec::new();
+    for name in named {
+        let agent = connected(settings, name)?;
+        if agents.iter().all(|other| other.name != agent.name) {
+            agents.push(agent);
+        }
+    }
+    Ok(agents)
+}
+
+/// The agent that is named, or the first with the role; none of the parties.
+fn one(
+    settings: &Settings,
+    named: Option<&str>,
+    role: Role,
+    parties: &[&Agent],
+) -> Result<Option<Agent>, StagePlanError> {
+    let is_party = |agent: &Agent| parties.iter().any(|party| party.name == agent.name);
+    let Some(name) = named else {
+        let able = |agent: &&Agent| agent.role == role && !agent.is_embedded() && !is_party(agent);
+        return Ok(plan::first_choice(settings).find(able).cloned());
+    };
+    let agent = connected(settings, name)?;
+    if is_party(&agent) {
+        Err(crate::workflows::consensus::plan::StagePlanError::Party(agent.name))
+    } else {
+        Ok(Some(agent))
+    }
+}
+
+fn connected(settings: &Settings, name: &str) -> Result<Agent, StagePlanError> {
+    let agent = settings.agents.iter().find(|agent| agent.name.0 == name);
+    let agent = agent.ok_or_else(|| crate::workflows::consensus::plan::StagePlanError::Unknown(name.to_owned()))?;
+    if agent.is_embedded() {
+        Err(crate::workflows::consensus::plan::StagePlanError::Embedded(agent.name.clone()))
+    } else {
+        Ok(agent.clone())
+    }
+}

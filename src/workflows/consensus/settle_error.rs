@@ -1,0 +1,49 @@
+//! A person's decision of a deadlock or answer to a question, and why it is refused.
+
+use crate::domain::{Advice, Certainty, ExitReason, Question, Resolution, Settler};
+use crate::workflows::run::error::RunError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("{0} does not wait for a person")]
+    NotWaiting(String),
+    #[error("`{word}` is no decision; it is `hybrid`, or one of {}", .known.join(", "))]
+    Word {
+        word: String,
+        /// The names of those who answered.
+        known: Vec<String>,
+    },
+    #[error("`{answer}` is no answer to `{question}`; it allows {}", .options.join(", "))]
+    Option { answer: String, question: String, options: Vec<String> },
+}
+
+impl Advice for SettleError {
+    fn hint(&self) -> Option<String> {
+        if let Self::Run(error) = self { error.hint() } else { None }
+    }
+
+    fn exit(&self) -> ExitReason {
+        if let Self::Run(error) = self { error.exit() } else { ExitReason::Usage }
+    }
+}
+
+/// A person's answer to a question.
+pub(crate) fn by_person(question: &Question, value: &str, reason: String) -> Result<Resolution, SettleError> {
+    let option = question.options.iter().find(|option| option.trim().eq_ignore_ascii_case(value.trim()));
+    if option.is_none() && !question.options.is_empty() {
+        return Err(crate::workflows::consensus::settle_error::SettleError::Option {
+            answer: value.to_owned(),
+            question: question.id.clone(),
+            options: question.options.clone(),
+        });
+    }
+    Ok(Resolution {
+        question: question.id.clone(),
+        answer: option.map_or_else(|| value.trim(), String::as_str).into(),
+        by: Settler::Human,
+        confidence: Certainty::High,
+        reason: reason.into(),
+    })
+}

@@ -1,0 +1,136 @@
+//! The state of a stage or a checkpoint: a fold over its events, and nothing else.
+
+use std::collections::BTreeMap;
+
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Part, Purpose};
+use crate::domain::{
+    AgentName, Decision, ExitReason, Question, QuestionAnswer, Resolution, Said, Settler, Spent, StageAnswer,
+    StagePlan, StageVerdict, Subject, Synthesis, Validation,
+};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct StageState {
+    pub(crate) plan: Option<StagePlan>,
+    pub(crate) calls: BTreeMap<CallId, CallAnswer>,
+    /// What all calls have used, those too that failed and were made again.
+    pub(crate) spent: Spent,
+    pub(crate) verdict: Option<StageVerdict>,
+    pub(crate) deadlock: Option<String>,
+    pub(crate) decision: Option<(Decision, Settler)>,
+    pub(crate) resolutions: BTreeMap<String, Resolution>,
+    /// Whether an agent may have written though it may only read.
+    pub(crate) violated: bool,
+    pub(crate) notices: Vec<String>,
+    pub(crate) ended: Option<(ExitReason, u64)>,
+}
+
+impl StageState {
+    pub(crate) fn of(events: &[Event]) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            state.apply(event);
+        }
+        state
+    }
+
+    /// Takes one more event. Those of reviews are none of its business.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::StageStarted { plan } => self.plan = Some((**plan).clone()),
+            EventKind::RunResumed => {
+                // What failed may be tried again now, unless it was judged already; what was answered stays answered.
+                if self.verdict.is_none() {
+                    self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
+                }
+                self.violated = false;
+                self.ended = None;
+            }
+            EventKind::CallFinished { call, answer, usage, told, .. } => {
+                self.spent.calls += u64::from(told.retries) + 1;
+                self.spent.usage = self.spent.usage.plus(**usage);
+                self.calls.insert(call.clone(), answer.clone());
+            }
+            EventKind::ReadOnlyViolated { .. } => self.violated = true,
+            EventKind::StageJudged { verdict } => self.verdict = Some(verdict.clone()),
+            EventKind::StageDeadlocked { reason } => self.deadlock = Some(reason.clone()),
+            EventKind::StageDecided { decision, by } => self.decision = Some((decision.clone(), by.clone())),
+            EventKind::QuestionResolved { resolution } => {
+                self.resolutions.insert(resolution.question.clone(), resolution.clone());
+            }
+            EventKind::Notice { text } => self.notices.push(text.clone()),
+            EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
+            _ => {}
+        }
+    }
+
+    /// The attempts at a part by an agent, in order.
+    pub(crate) fn attempts(&self, agent: &AgentName, part: &Part) -> Vec<(&CallId, &CallAnswer)> {
+        let is_part = |id: &CallId| matches!(&id.purpose, Purpose::Stage { part: other } if other == part);
+        self.calls.iter().filter(|(id, _)| id.agent == *agent && is_part(id)).collect()
+    }
+
+    fn said(&self, agent: &AgentName, part: &Part) -> Option<&Said> {
+        self.attempts(agent, part).into_iter().rev().find_map(|(_, answer)| match answer {
+            CallAnswer::Stage { said } => Some(&**said),
+            _ => None,
+        })
+    }
+
+    /// The answers to a stage, in the order of the plan.
+    pub(crate) fn positions(&self) -> Vec<(&AgentName, &StageAnswer)> {
+        let agents = self.plan.iter().flat_map(|plan| &plan.agents);
+        let position = |name| match self.said(name, &Part::Position)? {
+            Said::Position(position) => Some((name, position)),
+            _ => None,
+        };
+        agents.filter_map(|agent| position(&agent.name)).collect()
+    }
+
+    /// Those who answered a stage, in the order of the plan.
+    pub(crate) fn answered(&self) -> Vec<AgentName> {
+        self.positions().into_iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(crate) fn synthesis(&self) -> Option<&Synthesis> {
+        let aggregator = self.plan.as_ref()?.aggregator.as_ref()?;
+        match self.said(&aggregator.name, &Part::Aggregate)? {
+            Said::Synthesis(synthesis) => Some(synthesis),
+            _ => None,
+        }
+    }
+
+    /// The arbiter's own decision, which need not hold.
+    pub(crate) fn arbitration(&self) -> Option<&Decision> {
+        let arbiter = self.plan.as_ref()?.arbiter.as_ref()?;
+        match self.said(&arbiter.name, &Part::Arbitrate)? {
+            Said::Decision(decision) => Some(decision),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn questions(&self) -> &[Question] {
+        match self.plan.as_ref().map(|plan| &plan.subject) {
+            Some(Subject::Checkpoint { questions }) => questions,
+            _ => &[],
+        }
+    }
+
+    /// The answers to one question, in the order of the plan.
+    pub(crate) fn answers(&self, question: &Question) -> Vec<(AgentName, &QuestionAnswer)> {
+        let agents = self.plan.iter().flat_map(|plan| &plan.agents);
+        let answer = |name: &AgentName| match self.said(name, &Part::Questions)? {
+            Said::Answers { answers } => answers.iter().find(|answer| answer.id == question.id),
+            _ => None,
+        };
+        agents.filter_map(|agent| Some((agent.name.clone(), answer(&agent.name)?))).collect()
+    }
+
+    /// What the validator says of a majority.
+    pub(crate) fn validation(&self, question: &Question) -> Option<(&AgentName, &Validation)> {
+        let validator = &self.plan.as_ref()?.arbiter.as_ref()?.name;
+        match self.said(validator, &Part::Validate { question: question.id.clone() })? {
+            Said::Validation(validation) => Some((validator, validation)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How often stages end in a deadlock (seed 002, 8): over the whole history, by stage and by agent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::state::StageState;
+use crate::domain::{Settler, StageStatus};
+use crate::history::store::Journal;
+use crate::workflows::run::error::RunError;
+
+/// The specification's bound for the rate of deadlocks.
+pub const BOUND: f64 = 0.05;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Counts {
+    /// Stages that came to a verdict.
+    pub stages: u64,
+    /// Those in which the aggregator named a conflict.
+    pub conflicts: u64,
+    /// Those without a conflict: the aggregator's synthesis stood.
+    pub by_aggregator: u64,
+    /// Conflicts that an arbiter decided.
+    pub by_arbiter: u64,
+    /// Deadlocks that a person ended.
+    pub by_person: u64,
+    /// Conflicts that only a person could end, ended or not.
+    pub deadlocks: u64,
+}
+
+impl Counts {
+    pub fn rate(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "counts of stages are far below 2^52")]
+        let rate = |part: u64, whole: u64| part as f64 / whole as f64;
+        (self.stages > 0).then(|| rate(self.deadlocks, self.stages))
+    }
+
+    /// The Wilson interval of the rate at 95%.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        /// The 97.5% quantile of the normal distribution.
+        const Z: f64 = 1.959_963_984_540_054;
+        let rate = self.rate()?;
+        #[expect(clippy::cast_precision_loss, reason = "counts of stages are far below 2^52")]
+        let n = self.stages as f64;
+        let (square, scale) = (Z * Z, 1.0 + Z * Z / n);
+        let middle = (rate + square / (2.0 * n)) / scale;
+        let half = Z / scale * (rate * (1.0 - rate) / n + square / (4.0 * n * n)).sqrt();
+        Some(((middle - half).max(0.0), (middle + half).min(1.0)))
+    }
+
+    fn add(&mut self, state: &StageState) {
+        let Some(verdict) = &state.verdict else { return };
+        self.stages += 1;
+        if verdict.status != StageStatus::Conflict {
+            self.by_aggregator += u64::from(verdict.status == StageStatus::Ok);
+            return;
+        }
+        self.conflicts += 1;
+        self.deadlocks += u64::from(state.deadlock.is_some());
+        match &state.decision {
+            Some((_, Settler::Human)) => self.by_person += 1,
+            Some(_) => self.by_arbiter += 1,
+            None => {}
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Deadlocks {
+    pub all: Counts,
+    pub by_stage: BTreeMap<String, Counts>,
+    /// By agent that answered, aggregated or arbitrated; a stage counts for each.
+    pub by_agent: BTreeMap<String, Counts>,
+}
+
+/// Counts how the stages of a history ended. Checkpoints are none. Fails when the history cannot be read.
+pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
+    let mut found = crate::workflows::consensus::stats::Deadlocks::default();
+    for row in journal.stages()? {
+        let state = StageState::of(&journal.events(&row.run)?);
+        found.all.add(&state);
+        if state.verdict.is_none() {
+            continue;
+        }
+        found.by_stage.entry(row.stage).or_default().add(&state);
+        let agents: BTreeSet<String> =
+            state.plan.iter().flat_map(|plan| plan.all()).map(|agent| agent.name.0.clone()).collect();
+        for agent in agents {
+            found.by_agent.entry(agent).or_default().add(&state);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(stages: u64, deadlocks: u64) -> Counts {
+        Counts { stages, deadlocks, ..Counts::default() }
+    }
+
+    #[test]
+    fn rates_have_wilson_intervals() {
+        assert_eq!((counts(0, 0).rate(), counts(0, 0).interval()), (None, None));
+        // Values of Wilson's formula as published tables give them, to four decimals.
+        for (stages, deadlocks, low, high) in
+            [(10, 0, 0.0, 0.2775), (26, 0, 0.0, 0.1287), (100, 5, 0.0215, 0.1118), (20, 1, 0.0089, 0.2361)]
+        {
+            let (found_low, found_high) = counts(stages, deadlocks).interval().expect("stages were run");
+            assert!((found_low - low).abs() < 1e-4 && (found_high - high).abs() < 1e-4, "{found_low} {found_high}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The project's own templates of prompts, as they were at the base of the change.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::event::{Mode, Plan};
+use crate::system::{files, private};
+use crate::workflows::run::error::RunError;
+use crate::workspace::root::Workspace;
+
+/// The folder of the project's templates: that of the tree, or a copy of what stood at the base of the change, or when a
+/// run with a coder began.
+pub(crate) fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
+    let place = |root: &Path| root.join(".glee").join("prompts");
+    let (own, copy) = (place(workspace.root()), folder.join("steering"));
+    match &plan.steered_by {
+        Some(commit) => workspace.steering_at(commit)?.write(&copy).map_err(RunError::Sources)?,
+        None if plan.mode == Mode::Review => return Ok(own),
+        None if copy.exists() => {}
+        None => keep_templates(&own, &place(&copy)).map_err(RunError::Sources)?,
+    }
+    Ok(place(&copy))
+}
+
+pub(crate) fn keep_templates(from: &Path, to: &Path) -> std::io::Result<()> {
+    private::folder(to)?;
+    let entries = match std::fs::read_dir(from) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let file = entry?.path();
+        if let (Some(name), Some("md")) = (file.file_name(), file.extension().and_then(|ending| ending.to_str())) {
+            private::write(&to.join(name), &files::read(&file)?)?;
+        }
+    }
+    Ok(())
+}

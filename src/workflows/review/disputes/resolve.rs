@@ -1,0 +1,206 @@
+//! From a judge's answer to a ruling that counts.
+//!
+//! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
+//! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
+
+use crate::config::settings::ReviewSettings;
+use crate::domain::event::{CallAnswer, Purpose};
+use crate::domain::{
+    AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag, Untrusted,
+};
+use crate::rules::review::mandatory;
+use crate::rules::votes::panel;
+use crate::workflows::review::disputes::references::{Reference, Support, reference, references};
+use crate::workflows::review::requests::RequestBuilder;
+
+pub(crate) fn due(
+    desk: &RequestBuilder<'_>,
+    dispute: DisputeNumber,
+    review: &ReviewSettings,
+) -> Option<RulingRecord> {
+    let state = desk.state;
+    let purpose = Purpose::Judge { dispute };
+    let judges: Vec<Said<'_>> = state
+        .judges()
+        .map(|judge| {
+            let last = state.last_call(&judge.name, &purpose);
+            (judge.name.clone(), last.map(|(_, call)| &call.answer))
+        })
+        .collect();
+    let finding = &state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
+    let record = ruling(&judges, finding, &state.findings, review.judge.require_evidence, &|cited| {
+        desk.support(finding, cited)
+    });
+    let (mandatory, optional) = (review.mandatory(), review.optional());
+    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
+    record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
+}
+
+/// A ruling as it counts where it gives the finding another tag: only a tag that is optional takes an obligation away.
+fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
+    match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
+        None => ruling,
+        Some(tag) => Ruling {
+            rationale: format!(
+                "{} (the finding was dismissed as [{tag}], which is mandatory as well)",
+                ruling.rationale.as_written()
+            )
+            .into(),
+            citations: ruling.citations,
+            ..Ruling::bare(RulingWord::Escalate)
+        },
+    }
+}
+
+/// A judge and its last answer.
+type Said<'a> = (AgentName, Option<&'a CallAnswer>);
+
+/// What the answers of the judges amount to: the ruling of the only one, or of a panel of three.
+fn ruling(
+    judges: &[Said<'_>],
+    finding: &Finding,
+    findings: &[Finding],
+    require_evidence: bool,
+    support: &dyn Fn(&Reference) -> Support,
+) -> Option<RulingRecord> {
+    let vote = |(judge, answer): &Said<'_>| {
+        let (ruling, error) = match counted(*answer, require_evidence, support) {
+            Ok(ruling) => (Some(ruling), None),
+            Err(error) => (None, Some(error)),
+        };
+        PanelVote { judge: judge.clone(), ruling, error }
+    };
+    match judges {
+        [] => None,
+        [a, b, c] => {
+            let votes = [vote(a), vote(b), vote(c)];
+            let ruling = panel::rule(finding, findings, &votes);
+            Some(RulingRecord { ruling, by: Ruler::Panel, votes: votes.into() })
+        }
+        [judge, ..] => {
+            let ruling = counted(judge.1, require_evidence, support)
+                .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
+            Some(RulingRecord { ruling, by: Ruler::Judge { name: judge.0.clone() }, votes: Vec::new() })
+        }
+    }
+}
+
+/// A judge's ruling as far as the tree bears it out. The error says in one line why there is no ruling.
+pub(crate) fn counted(
+    answer: Option<&CallAnswer>,
+    require_evidence: bool,
+    support: &dyn Fn(&Reference) -> Support,
+) -> Result<Ruling, String> {
+    match answer {
+        Some(CallAnswer::Judge { ruling }) => Ok(match doubt(ruling, require_evidence, support) {
+            None => ruling.clone(),
+            Some(doubt) => Ruling {
+                rationale: format!("{} ({doubt})", ruling.rationale.as_written()).into(),
+                citations: ruling.citations.clone(),
+                ..Ruling::bare(RulingWord::Escalate)
+            },
+        }),
+        Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => {
+            Err(format!("the judge gave no ruling: {error}"))
+        }
+        Some(
+            CallAnswer::Review { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. }
+            | CallAnswer::Respond { .. }
+            | CallAnswer::Recheck { .. }
+            | CallAnswer::Compare { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
+            | CallAnswer::Peer { .. },
+        )
+        | None => Err("the judge gave no ruling".to_owned()),
+    }
+}
+
+/// Why a ruling cannot stand as it was given.
+fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
+    if ruling.ruling != RulingWord::Dismiss || !require_evidence {
+        return None;
+    }
+    let in_rationale = || references(ruling.rationale.as_written());
+    let explained = ruling.coder_evidence.is_some();
+    let unexplained = |found: &Reference| !explained && support(found) == Support::Written;
+    let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
+        in_rationale().into_iter().map(|found| (found.path.clone(), Some(found))).collect()
+    } else {
+        let citations = ruling.citations.iter().map(Untrusted::as_written);
+        citations.map(|citation| (citation.to_owned(), reference(citation))).collect()
+    };
+    if cited.is_empty() {
+        return Some("the judge dismissed it without citing any code".to_owned());
+    }
+    let missing =
+        cited.iter().find(|(_, found)| !found.as_ref().is_some_and(|found| support(found) != Support::Missing));
+    if let Some((citation, _)) = missing {
+        return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
+    }
+    // What the rationale rests on counts as well, where it names lines.
+    let of_rationale = in_rationale().into_iter().filter(|found| found.lines.is_some());
+    let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
+    written.map(|found| {
+        let line = found.lines.map(|(first, _)| format!(":{first}")).unwrap_or_default();
+        format!(
+            "the judge dismissed it citing `{}{line}`, which the coder wrote in this run, without saying in \
+             `coder_evidence` why it counts",
+            found.path
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workflows::review::disputes::references::exists;
+
+    #[test]
+    fn the_table_of_references() {
+        let found = |path: &str, lines| Some(Reference { path: path.into(), lines });
+        let rows = [
+            ("src/a.rs:12", found("src/a.rs", Some((12, 12)))),
+            ("`src/a.rs:12-18`,", found("src/a.rs", Some((12, 18)))),
+            ("tests/test_x.py::test_y", found("tests/test_x.py", None)),
+            ("./a.py.", found("a.py", None)),
+            ("**.github/ci.yml:3**", found(".github/ci.yml", Some((3, 3)))),
+            ("e.g.", None),
+            ("1.5", None),
+            ("word", None),
+            ("12:30", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(references(text).into_iter().next(), expected, "{text}");
+        }
+    }
+
+    fn dismiss(citations: &[&str]) -> CallAnswer {
+        CallAnswer::Judge {
+            ruling: Ruling {
+                ruling: RulingWord::Dismiss,
+                rationale: "fine".into(),
+                citations: citations.iter().map(|citation| (*citation).into()).collect(),
+                ..Ruling::bare(RulingWord::Escalate)
+            },
+        }
+    }
+
+    #[test]
+    fn a_dismissal_needs_evidence_that_exists() {
+        let text_of = |path: &str| (path == "a.py").then(|| "one\ntwo\n".to_owned());
+        let tree = |cited: &Reference| exists(cited, &text_of);
+        let word = |answer: &CallAnswer, require| {
+            counted(Some(answer), require, &tree).map(|ruling| ruling.ruling).map_err(drop)
+        };
+        assert_eq!(word(&dismiss(&["a.py:2"]), true), Ok(RulingWord::Dismiss));
+        assert_eq!(word(&dismiss(&["a.py:3"]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&["b.py:1"]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&["a.py:2", "b.py:1"]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&[]), true), Ok(RulingWord::Escalate));
+        assert_eq!(word(&dismiss(&[]), false), Ok(RulingWord::Dismiss));
+        assert_eq!(word(&CallAnswer::Invalid { error: "two rulings".into() }, true), Err(()));
+    }
+}

@@ -1,0 +1,277 @@
+//! The rulings that a run goes by: those of the history, and those shared as files of the repository.
+//!
+//! Files are read from the commit that a change is based on, so that no change decides how it is reviewed; what a change
+//! does to them is a finding of its own. A ruling that is in the history too counts as that of the history, which knows
+//! what became of it since.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
+use crate::config::settings::MaxAge;
+use crate::domain::event::Event;
+use crate::domain::{
+    AgentName, DisputeId, RawFinding, RuledBy, Ruler, RulingRef, Severity, SharedAnchor, SharedRuling, Tag,
+};
+use crate::history::JournalError;
+use crate::history::queries::rows::{Binding, DisputeRecord};
+use crate::history::store::Journal;
+use crate::protocol::text::printable;
+use crate::rules::review::rulings;
+use crate::workflows::review::findings::recognition;
+use crate::workflows::review::state::ReviewState;
+use crate::workflows::run::error::RunError;
+use crate::workspace::code::anchors;
+use crate::workspace::root::Workspace;
+use crate::workspace::{RulingFile, Target, TargetSpec};
+
+/// Problems that are named in one line.
+const NAMED: usize = 5;
+
+/// Shared rulings, read and checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SharedRulings {
+    pub rulings: Vec<SharedRuling>,
+    /// The files that do not bind, by name, each with the line and why.
+    pub problems: Vec<(String, u32, String)>,
+}
+
+impl SharedRulings {
+    /// Those of a commit; none where there is no commit. Fails when git cannot read it.
+    pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
+        let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
+        Ok(Self::of(files.unwrap_or_default()))
+    }
+
+    pub fn of(files: Vec<RulingFile>) -> Self {
+        let mut shared = Self::default();
+        let all = files.len();
+        for (name, bytes) in files.into_iter().take(MAX_FILES) {
+            match bytes.map_err(|why| (1, why.to_owned())) {
+                Ok(bytes) => match read(&name, &bytes) {
+                    Ok(ruling) => shared.rulings.push(ruling),
+                    Err(problem) => shared.problems.push((name, problem.line, problem.message)),
+                },
+                Err((line, why)) => shared.problems.push((name, line, why)),
+            }
+        }
+        if all > MAX_FILES {
+            let message = format!("{all} files, and only the first {MAX_FILES} are read");
+            shared.problems.push((String::new(), 1, message));
+        }
+        shared
+    }
+
+    pub fn bindings(&self) -> Vec<Binding> {
+        self.rulings.iter().map(binding).collect()
+    }
+
+    /// The files that do not bind, in one line; `None` where all do.
+    pub fn notice(&self) -> Option<String> {
+        let named = self.problems.iter().take(NAMED).map(|(name, line, why)| {
+            format!("`{}/{}`:{line}: {}", FOLDER, printable::line(name), printable::line(why))
+        });
+        let mut named: Vec<String> = named.collect();
+        if self.problems.len() > NAMED {
+            named.push(format!("and {} more", self.problems.len() - NAMED));
+        }
+        let check = "`glee disputes check` names them all";
+        (!named.is_empty()).then(|| format!("shared rulings that do not bind: {}; {check}", named.join("; ")))
+    }
+}
+
+/// What a shared ruling says about a place in the code.
+pub fn binding(ruling: &SharedRuling) -> Binding {
+    let category = anchors::category(ruling.rule.as_deref(), ruling.category.as_deref());
+    Binding {
+        dispute: RulingRef::Shared(ruling.id.clone()),
+        run: ruling.run.clone(),
+        finding: ruling.finding,
+        anchor: ruling.anchor(anchors::words(ruling.title.as_written()), category),
+        title: ruling.title.clone(),
+        location: Some(ruling.location()),
+        disposition: Some(ruling.disposition.clone()),
+        new_tag: ruling.new_tag,
+        rationale: ruling.rationale.clone(),
+        settled_at: Some(ruling.date),
+        until: ruling.until,
+        ended: None,
+        is_vouched: ruling.by.person.is_some(),
+        reopens: None,
+    }
+}
+
+/// The ruling of a settled dispute as it is shared, with the name of the person who ruled or answers for it; `None` while
+/// the dispute is open, or where it is about no place in the code. `events` are those of its run.
+pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
+    let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
+    let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
+    let last = dispute.rulings.last();
+    let state = ReviewState::of(events);
+    let model = |name: &AgentName| {
+        let planned = state.plan.iter().flat_map(|plan| &plan.agents).chain(&state.called_judges);
+        planned.into_iter().find(|agent| agent.name == *name).and_then(|agent| agent.model.clone())
+    };
+    let by = match &settlement.by {
+        Ruler::Judge { name } => RuledBy { judge: Some(name.clone()), model: model(name), ..RuledBy::default() },
+        Ruler::Panel => {
+            let votes = last.iter().flat_map(|last| &last.votes);
+            RuledBy { panel: votes.map(|vote| vote.judge.clone()).collect(), ..RuledBy::default() }
+        }
+        Ruler::Human | Ruler::Policy => RuledBy::default(),
+    };
+    let rationale = if settlement.reason.is_blank() { last.map(|last| &last.ruling.rationale) } else { None };
+    Some(SharedRuling {
+        version: SharedRuling::VERSION,
+        id: DisputeId::of(&record.run, finding.id),
+        run: record.run.clone(),
+        finding: finding.id,
+        file: anchor.file.clone(),
+        line: finding.raw.line,
+        end_line: finding.raw.end_line,
+        tag: finding.raw.severity.to_string(),
+        title: finding.raw.title.clone(),
+        category: finding.raw.category.clone(),
+        rule: finding.raw.rule.clone(),
+        anchor: SharedAnchor { block: anchor.block.clone(), offset: anchor.offset, names: anchor.names.clone() },
+        ruling: last.map(|last| last.ruling.ruling),
+        disposition: settlement.disposition.clone(),
+        new_tag: dispute.new_tag(),
+        rationale: rationale.unwrap_or(&settlement.reason).clone(),
+        citations: last.map(|last| last.ruling.citations.clone()).unwrap_or_default(),
+        evidence: dispute.objection.evidence.clone(),
+        by: RuledBy { person, ..by },
+        date: record.settled_at?,
+        until: settlement.until,
+    })
+}
+
+/// What is known of the code from disputes: those of the history, and the shared rulings that it does not have, each with
+/// the day on which it ended. What a later one supersedes is left out.
+pub fn known(
+    journal: Option<&Journal>,
+    shared: &[Binding],
+    max_age: &MaxAge,
+    now: Timestamp,
+) -> Result<Vec<Binding>, JournalError> {
+    let mut bindings = all(journal, shared)?;
+    for binding in &mut bindings {
+        let age = binding.disposition.as_ref().and_then(|disposition| max_age.of(disposition));
+        let ended = rulings::ended(binding.settled_at, binding.until, age, now);
+        binding.ended = binding.ended.into_iter().chain(ended).min();
+    }
+    let superseded = recognition::superseded(&bindings);
+    let mut index = 0..;
+    bindings.retain(|_| !index.next().is_some_and(|index| superseded.contains_key(&index)));
+    Ok(bindings)
+}
+
+/// All of them, as they are recorded.
+pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
+    let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
+    if !shared.is_empty() {
+        let own: BTreeSet<DisputeId> = bindings.iter().map(Binding::id).collect();
+        bindings.extend(shared.iter().filter(|binding| !own.contains(&binding.id())).cloned());
+    }
+    Ok(bindings)
+}
+
+/// Which rulings a ruling supersedes, and which one supersedes it.
+pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
+    let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
+    let named = |index: &usize| bindings[*index].dispute.clone();
+    let is_it = |index: &usize| bindings[*index].dispute == *of;
+    let earlier = superseded.iter().filter(|(_, later)| is_it(later)).map(|(earlier, _)| named(earlier));
+    let later = superseded.iter().find(|(earlier, _)| is_it(earlier)).map(|(_, later)| named(later));
+    (earlier.collect(), later)
+}
+
+/// The bytes of a changed file, or why it cannot be read.
+type New = Result<Vec<u8>, String>;
+
+/// What Glee itself has to say of a change that adds, alters or removes shared rulings; `base` are those that bind. Fails
+/// when git cannot read the change.
+pub fn edits(
+    workspace: &Workspace,
+    spec: &TargetSpec,
+    target: &Target,
+    base: &SharedRulings,
+) -> Result<Vec<RawFinding>, RunError> {
+    if matches!(spec, TargetSpec::Paths(_)) {
+        return Ok(Vec::new());
+    }
+    let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
+    let left_out: BTreeSet<&str> =
+        target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
+    // What is hidden from reviewers is not hidden from people.
+    let mut now: BTreeMap<String, New> = BTreeMap::new();
+    if !left_out.is_empty() {
+        let files = match (spec, &target.commit) {
+            (TargetSpec::Commit(_) | TargetSpec::Range(_), Some(commit)) => workspace.rulings_at(commit)?,
+            (TargetSpec::Diff { .. }, _) => Vec::new(),
+            _ => workspace.rulings_here(),
+        };
+        now.extend(files.into_iter().map(|(name, bytes)| (name, bytes.map_err(str::to_owned))));
+    }
+    let hidden = left_out.iter().map(|path| (*path, now.get(name_of(path)).cloned()));
+    let shown = target.files.iter().filter(|file| is_ruling(&file.path)).map(|file| {
+        let new = (!file.is_deleted()).then(|| Ok(file.text.clone().into_bytes()));
+        (file.path.as_str(), new)
+    });
+    let edited: BTreeMap<&str, Option<New>> = hidden.chain(shown).collect();
+    Ok(edited.into_iter().map(|(path, new)| edit(path, new, base)).collect())
+}
+
+fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
+    let name = name_of(path);
+    let before = base.rulings.iter().find(|ruling| format!("{}.yml", ruling.id) == name);
+    let is_known = before.is_some() || base.problems.iter().any(|(broken, ..)| broken == name);
+    let did = match (&new, is_known) {
+        (Some(_), false) => "adds",
+        (Some(_), true) => "alters",
+        (None, true) => "removes or replaces",
+        (None, false) => "adds or removes",
+    };
+    let mut said =
+        String::from("It does not count in this review, which goes by the rulings at the base of the change.");
+    let is_there = new.is_some();
+    let read = |bytes: Vec<u8>| {
+        read(name, &bytes).map_err(|problem| format!("line {}: {}", problem.line, problem.message))
+    };
+    match new.map(|new| new.and_then(read)) {
+        Some(Ok(ruling)) => said.push_str(&format!("\nOnce it is merged, this ruling binds: {}", told(&ruling))),
+        Some(Err(why)) => said.push_str(&format!("\nThe file would not bind: {why}")),
+        None => {}
+    }
+    if let Some(before) = before {
+        let then =
+            if is_there { "It replaces this ruling" } else { "Once it is merged, this ruling binds no longer" };
+        said.push_str(&format!("\n{then}: {}", told(before)));
+    }
+    RawFinding {
+        severity: Severity::known(Tag::Must),
+        title: format!("A person has to approve that the change {did} the shared ruling `{path}`").into(),
+        body: said.into(),
+        file: Some(path.to_owned()),
+        category: Some("security".to_owned()),
+        rule: Some("edits-shared-rulings".to_owned()),
+        ..RawFinding::default()
+    }
+}
+
+/// A ruling in a line: what it is about, how it was settled, by whom and why.
+fn told(ruling: &SharedRuling) -> String {
+    let by = &ruling.by;
+    let judges = by.judge.iter().chain(&by.panel).map(|name| name.0.clone());
+    let names: Vec<String> = by.person.iter().cloned().chain(judges).collect();
+    let names = if names.is_empty() { "policy".to_owned() } else { names.join(", ") };
+    let until = ruling.until.map(|day| format!(" until {day}")).unwrap_or_default();
+    let (tag, title, why) = (&ruling.tag, ruling.title.as_written(), ruling.rationale.as_written());
+    let word = ruling.disposition.as_str();
+    format!("[{tag}] {} {title}: {word}{until}, by {names}: {why}", ruling.location())
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,48 @@
+//! What the history keeps of an earlier dispute beside its binding: the dispute itself, and the code of that time.
+
+use crate::domain::{Dispute, DisputeNumber, RunId};
+use crate::history::queries::rows::Binding;
+use crate::history::store::Journal;
+use crate::system::files;
+use crate::workflows::review::code::sources::Sources;
+use crate::workflows::review::code::trees::Trees;
+use crate::workflows::run::redaction::Redaction;
+use crate::workspace::code::anchors::Blocks;
+
+/// The rounds of an earlier run that are searched for the code that it reviewed.
+const ROUNDS: u32 = 20;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Past<'a> {
+    pub(crate) journal: &'a Journal,
+    pub(crate) trees: Trees<'a>,
+}
+
+impl Past<'_> {
+    pub(crate) fn dispute(&self, number: DisputeNumber) -> Option<Dispute> {
+        Some(self.journal.dispute(number).ok()??.dispute)
+    }
+
+    /// The text of the file that a dispute was about, as it was when the block of its anchor stood in it: as the reviewers
+    /// were shown it, or as git still has it. `None` where neither is kept any more.
+    pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
+        let path = &binding.anchor.file;
+        let stands = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();
+        self.reviewed(&binding.run, path).into_iter().find(stands).or_else(|| {
+            let plan = self.journal.plan(&binding.run).ok()??;
+            let recorded = || self.trees.read_at(&plan.tree, path);
+            let committed = || self.trees.workspace.read_at_commit(plan.commit.as_deref()?, path);
+            let texts = [recorded(), committed()].into_iter().flatten();
+            texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).find(stands)
+        })
+    }
+
+    /// The texts of a file as the rounds of a run reviewed it.
+    pub(crate) fn reviewed(&self, run: &RunId, path: &str) -> Vec<String> {
+        let folder = self.journal.folder_of(run);
+        let rounds = (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());
+        let files = rounds.filter_map(|bytes| Sources::parse(&bytes).ok()).flatten();
+        let path = Redaction::ON.text(path);
+        files.filter(|file| file.path == path).map(|file| file.text).collect()
+    }
+}

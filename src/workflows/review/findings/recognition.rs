@@ -1,0 +1,654 @@
+//! Which findings of a round are known already: from an earlier round of the run, or from a dispute.
+//!
+//! Two of them are compared where their blocks still stand in the code as it is reviewed now, in this file or, moved, in
+//! another: in one block by their lines within it, and where one block lies in the other by their lines in the file. What
+//! the words say is decided by [`Wordings`].
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+
+use crate::domain::event::EventKind;
+use crate::domain::{
+    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, RulingRef, RunId, Severity, Tag,
+};
+use crate::history::queries::rows::Binding;
+use crate::protocol::request::{RulingInForce, SourceFile};
+use crate::rules::consensus::similarity::identity::{Likeness, NEAR, Wordings};
+use crate::rules::review::mandatory;
+use crate::workflows::review::findings::relations::{self, may_close};
+use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
+use crate::workflows::review::state::ReviewState;
+use crate::workspace::code::anchors::Blocks;
+
+/// An anchor and where it is in the present text.
+struct Placed<'a> {
+    anchor: &'a Anchor,
+    block: Option<RangeInclusive<u32>>,
+}
+
+impl Placed<'_> {
+    fn line(&self) -> Option<u32> {
+        Some(self.block.as_ref()?.start() + self.anchor.offset?)
+    }
+
+    /// The distance between the lines of two anchors, if both are known; `None` where they are not of one block.
+    fn distance(&self, other: &Self) -> Option<Option<u32>> {
+        if self.anchor.block == other.anchor.block {
+            // What was recorded before offsets were is compared by its words.
+            return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
+        }
+        let (ours, theirs) = (self.line()?, other.line()?);
+        let is_within = self.block.as_ref()?.contains(&theirs) || other.block.as_ref()?.contains(&ours);
+        is_within.then(|| Some(ours.abs_diff(theirs)))
+    }
+}
+
+/// Whether something that is known and a finding mean the same, and the index of each.
+type Pair = (Likeness, usize, usize);
+
+/// The pairs that mean the same or may do so. Only what is near in its block or in the file is compared.
+fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
+    let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, anchor) in found.iter().enumerate() {
+        by_file.entry(&anchor.file).or_default().push(index);
+    }
+    let mut pairs = Vec::new();
+    for (file, new) in by_file {
+        let text = text_of(file);
+        let blocks = Blocks::of(file, &text);
+        // What stands no more where it was has moved, with its file or without it; what still does was copied.
+        let has_moved = |anchor: &Anchor| {
+            blocks.place(anchor).is_some()
+                && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
+        };
+        let is_here = |index: &usize| known[*index].file == file || has_moved(known[*index]);
+        let old: Vec<usize> = (0..known.len()).filter(is_here).collect();
+        if old.is_empty() {
+            continue;
+        }
+        let anchors = || old.iter().map(|index| known[*index]).chain(new.iter().map(|index| found[*index]));
+        let placed: Vec<Placed<'_>> =
+            anchors().map(|anchor| Placed { anchor, block: blocks.place(anchor) }).collect();
+        let wordings = Wordings::of(anchors());
+        let mut in_block: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
+        let mut at_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, known) in placed[..old.len()].iter().enumerate() {
+            in_block.entry((&known.anchor.block, known.anchor.offset)).or_default().push(index);
+            known.line().into_iter().for_each(|line| at_line.entry(line).or_default().push(index));
+        }
+        for (index, finding) in (old.len()..).zip(&placed[old.len()..]) {
+            let block = finding.anchor.block.as_str();
+            let offsets = match finding.anchor.offset {
+                Some(offset) => Some(offset.saturating_sub(NEAR))..=Some(offset.saturating_add(NEAR)),
+                None => None..=Some(u32::MAX),
+            };
+            let same_block = in_block.range((block, *offsets.start())..=(block, *offsets.end()));
+            let undated = in_block.get(&(block, None)).filter(|_| finding.anchor.offset.is_some());
+            let near = finding.line().map(|line| line.saturating_sub(NEAR)..=line.saturating_add(NEAR));
+            let near = near.into_iter().flat_map(|lines| at_line.range(lines));
+            let near = near.flat_map(|(_, indexes)| indexes).filter(|known| placed[**known].anchor.block != block);
+            let candidates = same_block.flat_map(|(_, indexes)| indexes).chain(undated.into_iter().flatten());
+            pairs.extend(candidates.chain(near).filter_map(|known| {
+                let distance = placed[*known].distance(finding)?;
+                let likeness = wordings.compare(*known, index, distance);
+                (likeness != Likeness::Different).then_some((likeness, old[*known], new[index - old.len()]))
+            }));
+        }
+    }
+    pairs
+}
+
+/// The indexes of the findings of a later round that repeat one of this run which the coder will be given again anyway.
+pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextOf<'_>) -> BTreeSet<usize> {
+    let open: Vec<&Finding> = state
+        .findings
+        .iter()
+        .filter(|earlier| !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none())
+        .collect();
+    let (_, known) = anchored(open.iter().copied());
+    let (indexes, found) = anchored(findings);
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(&known, &found, text_of)).collect();
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    for (_, earlier, finding) in pairs {
+        // Two findings of one round are two problems, so only one of them repeats an earlier one.
+        if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
+            repeated.insert(indexes[finding]);
+        }
+    }
+    // Of a place that does not exist in the tree, only the same words are the same.
+    let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
+    for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
+        at.entry((&earlier.raw.file, earlier.raw.line, earlier.raw.title.as_written())).or_default().push(earlier);
+    }
+    for (index, finding) in findings.iter().enumerate() {
+        let same = at.get(&(&finding.raw.file, finding.raw.line, finding.raw.title.as_written()));
+        let mut same = same.into_iter().flatten();
+        if same.any(|earlier| earlier.anchor.is_none() || finding.anchor.is_none()) {
+            repeated.insert(index);
+        }
+    }
+    repeated
+}
+
+/// The anchors of those findings that have one, each with its index among all.
+fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
+    let findings = findings.into_iter().enumerate();
+    findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
+}
+
+fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
+    pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
+}
+
+/// What earlier disputes say of some findings of a round.
+///
+/// A ruling that a reviewer names binds what it names it with. Of the others a dispute binds one finding of a reviewer: a
+/// reviewer that names two problems means two, and a decision was on one. The surest pair is taken first, of equals the
+/// newest dispute. A ruling that has ended binds nothing; where no other does, it is named. What is not bound may still
+/// relate to an earlier dispute.
+pub(crate) fn earlier<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    bindings: &[Binding],
+    round: &Round<'_>,
+) -> Vec<EventKind> {
+    let bindings: Vec<&Binding> = not_reopened(bindings).collect();
+    let findings: Vec<&Finding> = findings.into_iter().collect();
+    let mut events = relations::named(&findings, &bindings, round);
+    let is_named: BTreeSet<FindingId> = events.iter().filter_map(relations::subject).collect();
+    let unnamed = || findings.iter().copied().filter(|finding| !is_named.contains(&finding.id));
+    let findings: Vec<&Finding> = unnamed().collect();
+    let (indexes, found) = anchored(findings.iter().copied());
+    let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
+    let all = pairs(&known, &found, round.text_of);
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&all).collect();
+    let ended = |known: usize| bindings[known].ended.is_some();
+    pairs.sort_by(|a, b| {
+        let newest = || age(bindings[b.1]).cmp(&age(bindings[a.1]));
+        ended(a.1).cmp(&ended(b.1)).then(b.0.total_cmp(&a.0)).then_with(newest).then(a.2.cmp(&b.2))
+    });
+    let mut bound: BTreeMap<usize, &Binding> = BTreeMap::new();
+    let mut taken: BTreeSet<(&RulingRef, &AgentName)> = BTreeSet::new();
+    for (_, known, finding) in pairs {
+        let (index, binding) = (indexes[finding], bindings[known]);
+        let by = || findings[index].raised_by.iter().map(|name| (&binding.dispute, name));
+        if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
+            bound.insert(index, binding);
+            taken.extend(by());
+        }
+    }
+    let unsure: Vec<relations::Unsure<'_>> = all
+        .iter()
+        .filter_map(|(likeness, known, finding)| Some((likeness.unsure()?, bindings[*known], indexes[*finding])))
+        .filter(|(_, binding, index)| {
+            let finding = findings[*index];
+            let is_taken = finding.raised_by.iter().any(|name| taken.contains(&(&binding.dispute, name)));
+            finding.mandatory
+                && !bound.contains_key(index)
+                && !is_taken
+                && binding.new_tag.is_none()
+                && binding.ended.is_none()
+        })
+        .map(|(likeness, binding, index)| relations::Unsure { likeness, binding, finding: findings[index] })
+        .collect();
+    let free = findings.iter().enumerate().filter(|(index, _)| !bound.contains_key(index));
+    let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
+    let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
+    let ruled = bound.into_iter();
+    events.extend(ruled.filter_map(|(index, binding)| self::ruled(findings[index], binding, round.lists)));
+    events.extend(changed);
+    events.extend(relations::may_repeat(unsure, &has_changed));
+    events
+}
+
+/// What orders rulings from the oldest to the newest; what waits is newer than what was ruled.
+pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
+    (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
+}
+
+/// The bindings of disputes that no other dispute reopens.
+fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
+    let reopened: BTreeSet<DisputeNumber> = bindings.iter().filter_map(|binding| binding.reopens).collect();
+    bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
+}
+
+/// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
+fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
+    let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
+    let Some(disposition) = binding.disposition.clone() else {
+        let RulingRef::Number(dispute) = dispute else { return None };
+        return Some(EventKind::StillDisputed { finding, dispute });
+    };
+    if let Some(day) = binding.ended {
+        return Some(EventKind::Notice {
+            text: format!("{finding}: the ruling of dispute {dispute} ended on {day}"),
+        });
+    }
+    if !may_close(found, binding) {
+        let text = format!(
+            "{finding}: the shared ruling {dispute} does not bind: a security finding is closed only where a person \
+             answers for it"
+        );
+        return Some(EventKind::Notice { text });
+    }
+    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional);
+    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::AlreadyRuled {
+        finding,
+        dispute,
+        disposition,
+        new_tag,
+        insisted: false,
+    })
+}
+
+/// The rulings that reviewers of these files are told of: those whose code stands in one of them, where it stood then or
+/// moved there.
+pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
+    let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
+    let stands = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
+        blocks.place(anchor).is_some()
+            && (anchor.file == path || Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none())
+    };
+    let binds = |binding: &&Binding| {
+        let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
+        // What is open under another tag is raised again.
+        closes && binding.new_tag.is_none() && binding.ended.is_none()
+    };
+    let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
+        let mut shown = files.iter().zip(&blocks);
+        shown.any(|(file, blocks)| stands(&binding.anchor, &file.path, blocks))
+    });
+    in_force.filter_map(shown).collect()
+}
+
+/// A ruling as agents are told of it; `None` while the dispute is open.
+fn shown(binding: &Binding) -> Option<RulingInForce> {
+    Some(RulingInForce {
+        dispute: binding.dispute.clone(),
+        location: binding.location.clone(),
+        title: binding.title.clone(),
+        disposition: binding.disposition.clone()?,
+        rationale: binding.rationale.clone(),
+    })
+}
+
+/// The rulings that a later one on the same finding supersedes: the index of each, with that of the later one.
+///
+/// Findings of one run are different problems, so a ruling supersedes one ruling of each other run at most: the surest.
+pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
+    let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
+        blocks.entry((&binding.anchor.file, &binding.anchor.block)).or_default().push(index);
+    }
+    let mut superseded = BTreeMap::new();
+    for mut rulings in blocks.into_values().filter(|rulings| rulings.len() > 1) {
+        rulings.sort_by(|a, b| age(&bindings[*a]).cmp(&age(&bindings[*b])));
+        let wordings = Wordings::of(rulings.iter().map(|index| &bindings[*index].anchor));
+        for (later, at) in rulings.iter().enumerate() {
+            let mut surest: HashMap<&RunId, (f32, usize)> = HashMap::new();
+            for (earlier, before) in rulings[..later].iter().enumerate() {
+                let (new, old) = (&bindings[*at], &bindings[*before]);
+                if new.run == old.run || superseded.contains_key(before) {
+                    continue;
+                }
+                let distance = new.anchor.offset.zip(old.anchor.offset).map(|(a, b)| a.abs_diff(b));
+                let Some(sure) = wordings.compare(earlier, later, distance).same() else { continue };
+                let known = surest.entry(&old.run).or_insert((sure, *before));
+                if sure > known.0 {
+                    *known = (sure, *before);
+                }
+            }
+            superseded.extend(surest.into_values().map(|(_, before)| (before, *at)));
+        }
+    }
+    superseded
+}
+
+/// The precedents that a judge is shown at most.
+const PRECEDENTS: usize = 3;
+
+/// The least cosine of the words of a precedent.
+const ALIKE: f32 = 0.3;
+
+/// Earlier rulings on the like in other code, the most alike first: same file or category, similar words.
+pub(crate) fn precedents<'a>(
+    finding: &Finding,
+    candidates: impl IntoIterator<Item = &'a Binding>,
+) -> Vec<RulingInForce> {
+    let Some(anchor) = &finding.anchor else { return Vec::new() };
+    let concerns = |other: &Anchor| other.file == anchor.file || other.category == anchor.category;
+    let candidates: Vec<&Binding> = candidates
+        .into_iter()
+        .filter(|binding| binding.disposition.is_some() && binding.ended.is_none())
+        .filter(|binding| binding.anchor.block != anchor.block && concerns(&binding.anchor))
+        .collect();
+    let wordings = Wordings::of(std::iter::once(anchor).chain(candidates.iter().map(|binding| &binding.anchor)));
+    let alike = (1..).zip(candidates).filter_map(|(index, binding)| {
+        let resemblance = wordings.resemblance(0, index).filter(|cosine| *cosine >= ALIKE)?;
+        Some((resemblance, binding))
+    });
+    let mut alike: Vec<(f32, &Binding)> = alike.collect();
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(b.1).cmp(&age(a.1))));
+    alike.truncate(PRECEDENTS);
+    alike.into_iter().filter_map(|(_, binding)| shown(binding)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::{DisputeNumber, FindingId, RawFinding};
+    use crate::rules::consensus::claim::Policy;
+
+    const TITLES: [&str; 6] =
+        ["weak hash", "a weak hash is used", "weak md5 hash", "sql injection", "remove the lock", "add the lock"];
+
+    fn anchor((block, title, offset): (u8, usize, Option<u32>)) -> Anchor {
+        Anchor {
+            file: "a.py".into(),
+            block: format!("b{block}"),
+            category: "bug".into(),
+            text: TITLES[title].into(),
+            offset,
+            ..Anchor::default()
+        }
+    }
+
+    fn finding(number: usize, place: (u8, usize, Option<u32>), by: &[u8]) -> Finding {
+        Finding {
+            id: FindingId(u32::try_from(number).expect("few") + 1),
+            raw: RawFinding {
+                severity: Severity::known(Tag::Must),
+                title: TITLES[place.1].into(),
+                file: Some("a.py".into()),
+                line: place.2,
+                ..RawFinding::default()
+            },
+            mandatory: true,
+            raised_by: by.iter().map(|name| AgentName::from(name.to_string().as_str())).collect(),
+            round: 1,
+            anchor: Some(anchor(place)),
+            reverses: None,
+            consensus: None,
+        }
+    }
+
+    fn binding(number: u64, anchor: Anchor) -> Binding {
+        Binding {
+            dispute: DisputeNumber(number).into(),
+            run: RunId("r".into()),
+            finding: FindingId(1),
+            anchor,
+            title: "".into(),
+            location: None,
+            disposition: Some(Disposition::Refuted),
+            new_tag: None,
+            rationale: "".into(),
+            settled_at: None,
+            until: None,
+            ended: None,
+            is_vouched: true,
+            reopens: None,
+        }
+    }
+
+    /// What earlier disputes say.
+    fn told(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
+        let (state, lists) = (ReviewState::default(), lists());
+        earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of: &no_text, past: None })
+    }
+
+    /// What earlier disputes bind.
+    fn bound<'a>(
+        findings: impl IntoIterator<Item = &'a Finding>,
+        bindings: &[Binding],
+        text_of: TextOf<'_>,
+    ) -> Vec<EventKind> {
+        let (state, lists) = (ReviewState::default(), lists());
+        let mut events = earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of, past: None });
+        events.retain(|event| matches!(event, EventKind::AlreadyRuled { .. } | EventKind::StillDisputed { .. }));
+        events
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Table {
+        code: BTreeMap<String, String>,
+        group: Vec<Group>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Group {
+        what: String,
+        same: bool,
+        now: Option<String>,
+        file: Option<String>,
+        pairs: Vec<(u32, String, u32, String)>,
+    }
+
+    #[test]
+    fn the_table_of_pairs() {
+        let table: Table =
+            toml::from_str(include_str!("../../../../tests/recognition/pairs.toml")).expect("the table is read");
+        let mut wrong = Vec::new();
+        for Group { what, same, now, file, pairs } in &table.group {
+            let before = table.code["before"].as_str();
+            let now = now.as_deref().map_or(before, |name| &table.code[name]);
+            let file = file.as_deref().unwrap_or("app.py");
+            let is_copied = file != "app.py" && now == before;
+            let text_of = |path: &str| match path {
+                _ if path == file => now.to_owned(),
+                "app.py" if is_copied => before.to_owned(),
+                _ => String::new(),
+            };
+            for (line, title, line_now, title_now) in pairs {
+                let finding = |path: &str, code: &str, line: u32, title: &str| {
+                    let mut finding = finding(0, (0, 0, Some(line)), &[0]);
+                    finding.raw.title = title.into();
+                    finding.anchor = Some(Blocks::of(path, code).anchor(&finding.raw));
+                    finding
+                };
+                let old = finding("app.py", before, *line, title);
+                let new = finding(file, now, *line_now, title_now);
+                let binding = binding(1, old.anchor.clone().expect("it has a place"));
+                let is_bound = !bound([&new], &[binding], &text_of).is_empty();
+                let state = ReviewState { findings: vec![old], ..ReviewState::default() };
+                let is_repeated = !repeated(&state, std::slice::from_ref(&new), &text_of).is_empty();
+                if is_bound != *same || is_repeated != *same {
+                    wrong.push(format!("{what}: {line} {title} | {line_now} {title_now}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn of_two_findings_one_repeats_an_earlier_one() {
+        let code = "def export(path):\n    handle = open(path, 'w')\n    handle.write('x')\n";
+        let made = |number, line, title: &str| {
+            let mut made = finding(number, (0, 0, Some(line)), &[0]);
+            made.raw.title = title.into();
+            made.anchor = Some(Blocks::of("a.py", code).anchor(&made.raw));
+            made
+        };
+        let other_words = "`handle` is opened but not closed; use a with statement for the file";
+        let earlier = vec![made(0, 2, "The file handle is never closed")];
+        let new = [made(1, 2, other_words), made(2, 3, "The file handle is never closed")];
+        let state = ReviewState { findings: earlier, ..ReviewState::default() };
+        let text_of = |_: &str| code.to_owned();
+        assert_eq!(repeated(&state, &new[..1], &text_of), BTreeSet::from([0]));
+        assert_eq!(repeated(&state, &new, &text_of), BTreeSet::from([1]), "the surer one");
+    }
+
+    /// Nothing of what is known stands in the file any more, so only what is in one block is compared.
+    fn no_text(_: &str) -> String {
+        String::new()
+    }
+
+    fn distance(a: &Anchor, b: &Anchor) -> Option<Option<u32>> {
+        (a.block == b.block).then(|| a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b)))
+    }
+
+    /// Every pair compared, the surest taken first.
+    fn naive(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
+        let anchors: Vec<&Anchor> = bindings
+            .iter()
+            .map(|binding| &binding.anchor)
+            .chain(findings.iter().filter_map(|finding| finding.anchor.as_ref()))
+            .collect();
+        let wordings = Wordings::of(anchors.iter().copied());
+        let mut pairs = Vec::new();
+        for (index, finding) in (0..).zip(anchors.iter().skip(bindings.len())) {
+            for (known, binding) in bindings.iter().enumerate() {
+                let distance = distance(&binding.anchor, finding);
+                let likeness =
+                    distance.and_then(|distance| wordings.compare(known, bindings.len() + index, distance).same());
+                pairs.extend(likeness.map(|likeness| (likeness, &binding.dispute, index, binding)));
+            }
+        }
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(a.1)).then(a.2.cmp(&b.2)));
+        let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
+        for (_, dispute, index, binding) in pairs {
+            let by = &findings[index].raised_by;
+            if !bound.contains_key(&index) && !by.iter().any(|name| taken.contains(&(dispute, name))) {
+                bound.insert(index, binding);
+                taken.extend(by.iter().map(|name| (dispute, name)));
+            }
+        }
+        bound.into_iter().filter_map(|(index, binding)| ruled(&findings[index], binding, &lists())).collect()
+    }
+
+    fn lists() -> MergeSettings {
+        MergeSettings {
+            mandatory: vec!["MUST".to_owned()],
+            optional: vec!["SHOULD".to_owned()],
+            policy: Policy::Panel,
+        }
+    }
+
+    type Place = (u8, usize, Option<u32>);
+
+    fn place() -> impl Strategy<Value = Place> {
+        (0..2_u8, 0..TITLES.len(), proptest::option::of(0..6_u32))
+    }
+
+    fn settled(number: u64, run: &str, day: i8, anchor: Anchor) -> Binding {
+        let settled_at =
+            jiff::civil::date(2026, 5, day).to_zoned(jiff::tz::TimeZone::UTC).expect("a day").timestamp();
+        Binding { run: RunId(run.into()), settled_at: Some(settled_at), ..binding(number, anchor) }
+    }
+
+    #[test]
+    fn a_later_ruling_on_the_same_finding_supersedes_one_of_each_other_run() {
+        let hash = |offset| anchor((0, 0, Some(offset)));
+        let bindings = [
+            settled(1, "a", 3, hash(1)),
+            settled(2, "b", 1, hash(2)),
+            settled(3, "b", 2, anchor((0, 1, Some(4)))),
+            settled(4, "a", 4, hash(1)),
+            settled(5, "c", 5, anchor((0, 3, Some(1)))),
+            settled(6, "c", 5, anchor((1, 0, Some(1)))),
+            Binding { disposition: None, settled_at: None, ..settled(7, "d", 6, hash(1)) },
+        ];
+        // 1 came before 2 by its number alone; 4 is of the run of 1; 5 and 6 are other problems; 7 waits.
+        assert_eq!(superseded(&bindings), BTreeMap::from([(1, 0), (2, 3)]));
+        assert_eq!(superseded(&[]), BTreeMap::new());
+    }
+
+    #[test]
+    fn what_has_ended_binds_nothing_and_is_named_where_nothing_else_binds() {
+        let found = [finding(0, (0, 0, Some(1)), &[0])];
+        let ended = Some(jiff::civil::date(2026, 6, 1));
+        let old = Binding { ended, ..binding(3, anchor((0, 0, Some(1)))) };
+        let text = "F1: the ruling of dispute 3 ended on 2026-06-01".to_owned();
+        let notice = vec![EventKind::Notice { text }];
+        assert_eq!(told(&found, std::slice::from_ref(&old)), notice);
+        let other = binding(2, anchor((0, 1, Some(2))));
+        let events = told(&found, &[old.clone(), other]);
+        assert!(
+            matches!(&events[..], [EventKind::AlreadyRuled { dispute, .. }] if *dispute == DisputeNumber(2).into())
+        );
+        assert_eq!(in_force(&[old], &[], &no_text), []);
+    }
+
+    #[test]
+    fn a_shared_ruling_closes_a_security_finding_only_where_a_person_answers_for_it() {
+        let mut found = finding(0, (0, 0, Some(1)), &[0]);
+        found.raw.category = Some("security".to_owned());
+        let shared = Binding { is_vouched: false, ..binding(3, anchor((0, 0, Some(1)))) };
+        let said = |found: &Finding, binding: &Binding| {
+            told(std::slice::from_ref(found), std::slice::from_ref(binding)).pop().expect("an event")
+        };
+        assert!(matches!(said(&found, &shared), EventKind::Notice { text } if text.contains("does not bind")));
+        let vouched = Binding { is_vouched: true, ..shared.clone() };
+        assert!(matches!(said(&found, &vouched), EventKind::AlreadyRuled { .. }));
+        let enforced = Binding { disposition: Some(Disposition::Enforced), ..shared.clone() };
+        assert!(matches!(said(&found, &enforced), EventKind::AlreadyRuled { .. }));
+        found.raw.category = None;
+        assert!(matches!(said(&found, &shared), EventKind::AlreadyRuled { .. }));
+    }
+
+    #[test]
+    fn precedents_are_of_other_code_and_alike() {
+        let found = finding(0, (0, 1, Some(1)), &[0]);
+        let candidates = [
+            settled(1, "a", 1, anchor((0, 1, Some(1)))),
+            settled(2, "a", 1, anchor((1, 3, Some(1)))),
+            settled(3, "a", 1, anchor((1, 1, Some(9)))),
+            settled(4, "b", 2, anchor((2, 1, Some(9)))),
+            Binding { disposition: None, ..settled(5, "b", 2, anchor((3, 1, Some(9)))) },
+            Binding { ended: Some(jiff::civil::date(2026, 6, 1)), ..settled(6, "b", 2, anchor((3, 1, Some(9)))) },
+            settled(7, "c", 3, Anchor { file: "b.py".into(), ..anchor((4, 1, None)) }),
+            settled(8, "c", 3, Anchor { file: "b.py".into(), category: "style".into(), ..anchor((4, 1, None)) }),
+            settled(9, "c", 4, anchor((5, 2, None))),
+        ];
+        let shown: Vec<String> =
+            precedents(&found, &candidates).iter().map(|one| one.dispute.to_string()).collect();
+        assert_eq!(shown, ["7", "4", "3"], "the most alike, of equals the newest, three at most");
+        assert!(precedents(&Finding { anchor: None, ..found }, &candidates).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn what_binds_is_what_comparing_every_pair_finds(
+            raised in proptest::collection::vec((place(), proptest::collection::vec(0..3_u8, 1..3)), 0..9),
+            disputes in proptest::collection::vec(place(), 0..9),
+        ) {
+            let findings: Vec<Finding> =
+                raised.iter().enumerate().map(|(number, (place, by))| finding(number, *place, by)).collect();
+            let bindings: Vec<Binding> = (1_u64..)
+                .zip(disputes)
+                .map(|(number, place)| binding(number, anchor(place)))
+                .collect();
+            prop_assert_eq!(bound(&findings, &bindings, &no_text), naive(&findings, &bindings));
+        }
+
+        #[test]
+        fn a_later_round_repeats_what_a_walk_through_all_findings_finds(
+            known in proptest::collection::vec((place(), any::<bool>()), 0..9), new in place(), anchored in any::<bool>(),
+        ) {
+            let made = |number, place, anchored| {
+                let mut made = finding(number, place, &[0]);
+                made.anchor = made.anchor.filter(|_| anchored);
+                made
+            };
+            let findings =
+                known.into_iter().enumerate().map(|(number, (place, anchored))| made(number, place, anchored));
+            let state = ReviewState { findings: findings.collect(), ..ReviewState::default() };
+            let new = made(99, new, anchored);
+            let anchors: Vec<&Anchor> = state.findings.iter().filter_map(|earlier| earlier.anchor.as_ref()).collect();
+            let wordings = Wordings::of(anchors.iter().copied().chain(&new.anchor));
+            let mut index = 0..;
+            let walked = state.findings.iter().any(|earlier| {
+                let index = earlier.anchor.as_ref().and_then(|_| index.next());
+                match (&earlier.anchor, &new.anchor) {
+                    (Some(a), Some(b)) => distance(a, b)
+                        .zip(index)
+                        .is_some_and(|(distance, index)| wordings.compare(index, anchors.len(), distance).same().is_some()),
+                    _ => earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title,
+                }
+            });
+            prop_assert_eq!(repeated(&state, std::slice::from_ref(&new), &no_text).contains(&0), walked);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! What earlier disputes have to do with findings that they do not bind by their words.
+//!
+//! A reviewer may name the ruling that it insists against: then the ruling binds what it is named with, unless that brings
+//! evidence which the ruling did not have. Where the code of a dispute has changed, or where it is uncertain whether both
+//! mean the same, the finding stands and says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::event::EventKind;
+use crate::domain::{
+    Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation, RulingRef, Untrusted,
+};
+use crate::history::queries::rows::Binding;
+use crate::rules::consensus::similarity::identity::{self, NEAR, Wordings};
+use crate::rules::review::rulings;
+use crate::workflows::review::disputes::references::{self, Reference, Support};
+use crate::workflows::review::findings::round::Round;
+use crate::workflows::run::redaction::Redaction;
+use crate::workspace::code::anchors::Blocks;
+use crate::workspace::diff::unified;
+
+/// The pairs of a round of which it is said that they may mean the same.
+const UNSURE: usize = 20;
+
+/// The bytes of a difference that are kept.
+const LARGEST: usize = 8 << 10;
+
+/// How far a place may have moved where the code of that time cannot be had.
+const FAR: u32 = 20;
+
+/// The finding that an event is about.
+pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
+    match event {
+        EventKind::AlreadyRuled { finding, .. } | EventKind::RelatedDispute { finding, .. } => Some(*finding),
+        _ => None,
+    }
+}
+
+fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKind {
+    let earlier = EarlierDispute {
+        dispute: binding.dispute.clone(),
+        relation,
+        title: binding.title.clone(),
+        disposition: binding.disposition.clone(),
+        new_tag: binding.new_tag,
+        rationale: binding.rationale.clone(),
+    };
+    EventKind::RelatedDispute { finding, earlier: Box::new(earlier) }
+}
+
+/// What comes of the findings whose reviewers name a ruling that still binds code of the same file. A ruling is reopened
+/// once, by the first finding that has new evidence.
+pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
+    let mut reopened: BTreeSet<RulingRef> = round
+        .state
+        .related
+        .values()
+        .flatten()
+        .filter(|earlier| matches!(earlier.relation, Relation::Reopens { .. }))
+        .map(|earlier| earlier.dispute.clone())
+        .collect();
+    let mut events = Vec::new();
+    for finding in findings {
+        let (Some(ruling), Some(anchor)) = (&finding.raw.insists_on, &finding.anchor) else { continue };
+        let named = bindings.iter().find(|binding| binding.dispute == *ruling && binding.new_tag.is_none());
+        let Some(binding) = named.filter(|binding| binding.ended.is_none() && may_close(finding, binding)) else {
+            continue;
+        };
+        let Some(disposition) = binding.disposition.clone().filter(Disposition::closes) else { continue };
+        if !stands_in(binding, &anchor.file, round) {
+            continue;
+        }
+        let evidence = match round.past {
+            Some(past) if !reopened.contains(&binding.dispute) => {
+                binding.number().and_then(|number| past.dispute(number)).map(|dispute| {
+                    let reviewed = |path: &str| past.reviewed(&binding.run, path);
+                    new_evidence(finding, &dispute, &reviewed, round)
+                })
+            }
+            _ => None,
+        };
+        match evidence.filter(|evidence| !evidence.is_empty()) {
+            Some(evidence) => {
+                reopened.insert(binding.dispute.clone());
+                events.push(related(finding.id, binding, Relation::Reopens { evidence }));
+            }
+            None => events.push(EventKind::AlreadyRuled {
+                finding: finding.id,
+                dispute: binding.dispute.clone(),
+                disposition,
+                new_tag: None,
+                insisted: true,
+            }),
+        }
+    }
+    events
+}
+
+/// Whether the code of a dispute stands in a file: where it stood then, or moved there.
+fn stands_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
+    let stands = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
+    stands(file) && (binding.anchor.file == file || !stands(&binding.anchor.file))
+}
+
+/// A place, a test or a command that a text names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Cited {
+    place: Reference,
+    /// The last part of `path::test`.
+    test: Option<String>,
+}
+
+fn cited(text: &str) -> impl Iterator<Item = Cited> {
+    references::words(text).filter_map(|word| {
+        let place = references::reference(word)?;
+        let test = word.split_once("::").and_then(|(_, names)| {
+            let last = names.rsplit("::").next()?;
+            let end = last.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(last.len());
+            (end > 0).then(|| last[..end].to_owned())
+        });
+        Some(Cited { place, test })
+    })
+}
+
+/// What a finding cites that exists and that the dispute did not have: lines of the tree, tests, and commands that fail.
+/// A line counts by its text where the file of that time is known, because edits elsewhere give it another number.
+fn new_evidence(
+    finding: &Finding,
+    dispute: &Dispute,
+    reviewed: &dyn Fn(&str) -> Vec<String>,
+    round: &Round<'_>,
+) -> Vec<Untrusted> {
+    let then: Vec<&str> = said(dispute).into_iter().map(Untrusted::as_written).collect();
+    let known: Vec<Cited> = then.iter().flat_map(|text| cited(text)).collect();
+    let own = [&finding.raw, &dispute.finding.raw].map(place_of);
+    let text_of = |path: &str| Some((round.text_of)(path)).filter(|text| !text.is_empty());
+    let is_same_file = |a: &str, b: &str| a == b || a.ends_with(&format!("/{b}")) || b.ends_with(&format!("/{a}"));
+    let lines_of = |text: &str, (first, last): (u32, u32)| -> Vec<String> {
+        let lines = text.lines().skip(first.saturating_sub(1) as usize);
+        lines.take((last - first) as usize + 1).map(|line| line.trim().to_owned()).collect()
+    };
+    let is_new = |one: &Cited| {
+        let path = one.place.path.as_str();
+        let Some(text) = text_of(path).filter(|_| references::exists(&one.place, &text_of) == Support::Exists)
+        else {
+            return false;
+        };
+        if let Some(test) = &one.test {
+            let is_known = known.iter().any(|known| known.test.as_ref() == Some(test));
+            return !is_known && identity::identifiers(&text).any(|word| word == test);
+        }
+        let Some(lines) = one.place.lines else { return false };
+        let overlaps = |other: (u32, u32)| other.0 <= lines.1 && lines.0 <= other.1;
+        let of_file = |other: &&Reference| is_same_file(&other.path, path);
+        let places = || known.iter().map(|known| &known.place).chain(own.iter().flatten()).filter(of_file);
+        if places().filter_map(|place| place.lines).any(overlaps) {
+            return false;
+        }
+        let before: BTreeSet<String> = reviewed(path)
+            .iter()
+            .flat_map(|text| places().filter_map(|place| place.lines).flat_map(|lines| lines_of(text, lines)))
+            .collect();
+        lines_of(&text, lines).iter().any(|line| !line.is_empty() && !before.contains(line))
+    };
+    let raw = &finding.raw;
+    let now: Vec<&str> =
+        [&raw.title, &raw.body].into_iter().chain(&raw.evidence).map(Untrusted::as_written).collect();
+    let mut evidence: Vec<Untrusted> = Vec::new();
+    for one in now.iter().flat_map(|text| cited(text)).filter(is_new) {
+        let test = one.test.map(|test| format!("::{test}")).unwrap_or_default();
+        let shown = Untrusted::from(format!("{}{test}", one.place));
+        if !evidence.contains(&shown) {
+            evidence.push(shown);
+        }
+    }
+    let failing = round.state.verified.iter().filter(|verified| !verified.passed);
+    let names = |texts: &[&str], command: &str| texts.iter().any(|text| text.contains(command));
+    let failing = failing.filter(|failed| names(&now, &failed.command) && !names(&then, &failed.command));
+    evidence.extend(failing.map(|failed| format!("`{}`", failed.command).into()));
+    evidence
+}
+
+/// The place of a finding itself, which is no evidence for it.
+fn place_of(raw: &RawFinding) -> Option<Reference> {
+    let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
+    Some(Reference { path: raw.file.clone()?, lines })
+}
+
+/// Everything that was said in a dispute.
+fn said(dispute: &Dispute) -> Vec<&Untrusted> {
+    let raw = &dispute.finding.raw;
+    let mut said = vec![&raw.title, &raw.body, &dispute.objection.text];
+    said.extend(raw.evidence.iter().chain(&raw.suggestion).chain(&dispute.objection.evidence));
+    for record in &dispute.rulings {
+        let votes = record.votes.iter().filter_map(|vote| vote.ruling.as_ref());
+        for ruling in votes.chain([&record.ruling]) {
+            said.push(&ruling.rationale);
+            said.extend(ruling.citations.iter().chain(&ruling.coder_evidence));
+        }
+    }
+    said.extend(dispute.earlier.iter().flat_map(|earlier| match &earlier.relation {
+        Relation::Reopens { evidence } => evidence.as_slice(),
+        Relation::CodeChanged { .. } | Relation::MayRepeat => &[],
+    }));
+    said
+}
+
+/// The findings that were disputed before, about code that has changed since: near the old place, in the same words.
+pub(crate) fn changed<'a>(
+    findings: impl Iterator<Item = &'a Finding>,
+    bindings: &[&Binding],
+    round: &Round<'_>,
+) -> Vec<EventKind> {
+    let mut by_file: BTreeMap<&str, Vec<(&Finding, &Anchor, u32)>> = BTreeMap::new();
+    for finding in findings {
+        if let (Some(anchor), Some(line)) = (&finding.anchor, finding.raw.line) {
+            by_file.entry(&anchor.file).or_default().push((finding, anchor, line));
+        }
+    }
+    let mut events = Vec::new();
+    for (file, findings) in by_file {
+        let text = (round.text_of)(file);
+        let blocks = Blocks::of(file, &text);
+        let is_gone = |path: &str| path == file || (round.text_of)(path).is_empty();
+        let settled = bindings.iter().filter(|binding| {
+            binding.ended.is_none() && binding.disposition.is_some() && is_gone(&binding.anchor.file)
+        });
+        let old: Vec<&Binding> = settled.filter(|known| blocks.place(&known.anchor).is_none()).copied().collect();
+        if old.is_empty() {
+            continue;
+        }
+        let anchors = old.iter().map(|known| &known.anchor).chain(findings.iter().map(|(_, anchor, _)| *anchor));
+        let wordings = Wordings::of(anchors);
+        let mut texts: BTreeMap<&RulingRef, Option<String>> = BTreeMap::new();
+        for (index, (finding, _, line)) in findings.iter().enumerate() {
+            let here = blocks.enclosing(*line);
+            // The newest dispute first.
+            let changed = old.iter().enumerate().rev().find_map(|(at, known)| {
+                wordings.compare(at, old.len() + index, None).same()?;
+                let before = known.location.as_ref().and_then(|location| location.line)?;
+                let text_then = texts
+                    .entry(&known.dispute)
+                    .or_insert_with(|| round.past.and_then(|past| past.text(known)))
+                    .as_deref();
+                let is_near = match text_then {
+                    Some(then) => {
+                        let now = unified::line_now(then, &text, before);
+                        here.contains(&now) || now.abs_diff(*line) <= NEAR
+                    }
+                    None => known.anchor.file == file && before.abs_diff(*line) <= FAR,
+                };
+                is_near.then(|| (*known, text_then.and_then(|then| diff(known, then, blocks.text(&here)))))
+            });
+            events.extend(changed.map(|(known, diff)| related(finding.id, known, Relation::CodeChanged { diff })));
+        }
+    }
+    events
+}
+
+/// How a block changed, without secrets and cut where it is long.
+fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
+    let blocks = Blocks::of(&known.anchor.file, text_then);
+    let then = blocks.text(&blocks.place(&known.anchor)?);
+    let mut diff = Redaction::ON.text(&unified::hunks(&then, &now));
+    if diff.len() > LARGEST {
+        diff.truncate(diff.floor_char_boundary(LARGEST));
+        diff.push_str("\n[... cut]\n");
+    }
+    (!diff.is_empty()).then(|| diff.into())
+}
+
+/// A finding and a dispute of which it is uncertain whether they mean the same.
+pub(crate) struct Unsure<'a> {
+    pub(crate) likeness: f32,
+    pub(crate) binding: &'a Binding,
+    pub(crate) finding: &'a Finding,
+}
+
+/// What is said of the findings that may repeat an earlier dispute, each paired with one: the likeliest pairs first. Those
+/// in `told` have another relation already.
+pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, told: &BTreeSet<FindingId>) -> Vec<EventKind> {
+    unsure.sort_by(|a, b| {
+        let newest = b.binding.dispute.cmp(&a.binding.dispute);
+        b.likeness.total_cmp(&a.likeness).then(newest).then(a.finding.id.cmp(&b.finding.id))
+    });
+    let (mut findings, mut disputes) = (told.clone(), BTreeSet::new());
+    unsure.retain(|pair| {
+        let is_free = !findings.contains(&pair.finding.id) && !disputes.contains(&pair.binding.dispute);
+        if is_free {
+            findings.insert(pair.finding.id);
+            disputes.insert(&pair.binding.dispute);
+        }
+        is_free
+    });
+    let left_out = unsure.len().saturating_sub(UNSURE);
+    unsure.truncate(UNSURE);
+    let mut events: Vec<EventKind> =
+        unsure.iter().map(|pair| related(pair.finding.id, pair.binding, Relation::MayRepeat)).collect();
+    if left_out > 0 {
+        let text = format!(
+            "{left_out} more findings may repeat an earlier dispute; of {UNSURE} it is said, the likeliest ones"
+        );
+        events.push(EventKind::Notice { text });
+    }
+    events
+}
+
+/// Whether the ruling may close a finding: one that was shared closes a security finding only if a person answers for it.
+pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
+    let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
+    let needs_person = |disposition| {
+        rulings::needs_person(disposition, raw.category.as_deref(), raw.rule.as_deref(), raw.title.as_written())
+    };
+    binding.is_vouched || !disposition.is_some_and(needs_person)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{DisputeNumber, RunId, Severity, Tag};
+
+    fn binding(number: u64) -> Binding {
+        Binding {
+            dispute: DisputeNumber(number).into(),
+            run: RunId("r".into()),
+            finding: FindingId(1),
+            anchor: Anchor::default(),
+            title: "earlier".into(),
+            location: None,
+            disposition: Some(Disposition::Refuted),
+            new_tag: None,
+            rationale: "".into(),
+            settled_at: None,
+            until: None,
+            ended: None,
+            is_vouched: true,
+            reopens: None,
+        }
+    }
+
+    fn finding(id: u32) -> Finding {
+        Finding {
+            id: FindingId(id),
+            raw: RawFinding { severity: Severity::known(Tag::Must), ..RawFinding::default() },
+            mandatory: true,
+            raised_by: vec!["rev".into()],
+            round: 1,
+            anchor: None,
+            reverses: None,
+            consensus: None,
+        }
+    }
+
+    #[test]
+    fn each_finding_may_repeat_one_dispute_and_the_likeliest_pairs_are_told() {
+        let bindings: Vec<Binding> = (1..=30).map(binding).collect();
+        let findings: Vec<Finding> = (1..=30).map(finding).collect();
+        let all = |findings: &'static [(usize, usize, f32)]| findings.iter();
+        let pairs = |list: std::slice::Iter<'static, (usize, usize, f32)>| -> Vec<(u32, u64)> {
+            let unsure = list.map(|(finding, binding, likeness)| Unsure {
+                likeness: *likeness,
+                binding: &bindings[*binding],
+                finding: &findings[*finding],
+            });
+            let events = may_repeat(unsure.collect(), &BTreeSet::from([FindingId(3)]));
+            let told = events.iter().map(|event| match event {
+                EventKind::RelatedDispute { finding, earlier } => {
+                    (finding.0, earlier.dispute.number().expect("a number").0)
+                }
+                other => panic!("{other:?}"),
+            });
+            told.collect()
+        };
+        assert_eq!(
+            pairs(all(&[(0, 0, 0.1), (0, 1, 0.2), (1, 1, 0.15), (1, 0, 0.12), (2, 4, 0.2)])),
+            [(1, 2), (2, 1)]
+        );
+        assert_eq!(pairs(all(&[(0, 0, 0.1), (0, 1, 0.1)])), [(1, 2)], "of equals the newest");
+        let many: Vec<Unsure<'_>> = bindings
+            .iter()
+            .zip(&findings)
+            .map(|(binding, finding)| Unsure { likeness: 0.1, binding, finding })
+            .collect();
+        let events = may_repeat(many, &BTreeSet::new());
+        assert_eq!(events.len(), UNSURE + 1);
+        assert!(matches!(events.last(), Some(EventKind::Notice { text }) if text.starts_with("10 more findings")));
+    }
+
+    #[test]
+    fn what_a_text_cites() {
+        let read = |text: &str| -> Vec<String> {
+            cited(text)
+                .map(|one| format!("{}{}", one.place, one.test.map(|test| format!("::{test}")).unwrap_or_default()))
+                .collect()
+        };
+        assert_eq!(
+            read("See `src/a.py:3-4`, tests/t.py::Case::test_x[1] and e.g. b.rs."),
+            ["src/a.py:3-4", "tests/t.py::test_x", "b.rs"]
+        );
+        let raw = RawFinding { file: Some("a.py".into()), line: Some(3), ..finding(1).raw };
+        assert_eq!(place_of(&raw), Some(Reference { path: "a.py".into(), lines: Some((3, 3)) }));
+    }
+}

@@ -1,0 +1,32 @@
+//! A round with the lists and the history that its findings are compared with.
+
+use crate::config::settings::Settings;
+use crate::rules::consensus::claim::Policy;
+use crate::workflows::review::findings::past::Past;
+use crate::workflows::review::state::ReviewState;
+
+#[derive(Clone, Debug)]
+pub(crate) struct MergeSettings {
+    pub(crate) mandatory: Vec<String>,
+    pub(crate) optional: Vec<String>,
+    pub(crate) policy: Policy,
+}
+
+impl MergeSettings {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let review = &settings.review;
+        Self { mandatory: review.mandatory(), optional: review.optional(), policy: review.consensus.policy }
+    }
+}
+
+/// The text of a file as it is reviewed now, by its path.
+pub(crate) type TextOf<'a> = &'a dyn Fn(&str) -> String;
+
+/// A round with what its findings are compared with.
+pub(crate) struct Round<'a> {
+    pub(crate) state: &'a ReviewState,
+    pub(crate) lists: &'a MergeSettings,
+    pub(crate) text_of: TextOf<'a>,
+    /// Absent where the history cannot be asked.
+    pub(crate) past: Option<Past<'a>>,
+}

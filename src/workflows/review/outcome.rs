@@ -1,0 +1,308 @@
+//! From the state of a run to its outcome and its exit reason.
+
+use std::collections::BTreeMap;
+
+use crate::config::settings::{ReviewSettings, Skipped};
+use crate::domain::event::{CallAnswer, CallId, Purpose};
+use crate::domain::{
+    AgentName, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, NoLongerRaised, Outcome,
+    Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip,
+};
+use crate::protocol::text::printable;
+use crate::rules::review::exit_status;
+use crate::workflows::review::state::{RecordedCall, ReviewState};
+
+/// The exit reason that the state of a run stands for.
+pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
+    let reviewers = reviewers(state);
+    let mandatory: Vec<FindingState> = state
+        .findings
+        .iter()
+        .filter(|finding| finding.mandatory)
+        .map(|finding| state.finding_state(finding))
+        .collect();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let debated = |name| state.silent_debaters.iter().all(|(silent, _)| silent != name);
+    exit_status::exit(&exit_status::Facts {
+        mandatory,
+        dispute_open: state.disputes.values().any(|dispute| dispute.is_open()),
+        reviewers: count(reviewers.len()),
+        complete: count(
+            reviewers
+                .iter()
+                .filter(|report| report.status.is_complete() && debated(&report.name))
+                .count(),
+        ),
+        quorum: review.quorum,
+        agent_failed: agent_failed(state),
+        exhausted: last_calls(state).iter().any(|(_, call)| {
+            matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
+        }),
+        violated: !state.violated.is_empty(),
+        verify_failed: state.verified.iter().any(|verified| !verified.passed),
+        unread: state.blind || review.skipped == Skipped::Fail && unread(state).next().is_some(),
+    })
+}
+
+/// The files that could not be reviewed, though nobody asked to leave them out.
+fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
+    state.skipped.iter().filter(|skip| skip.reason.is_unread())
+}
+
+/// Whether the coder failed, a judge failed on a dispute that is still open, or who raised a finding was asked about its
+/// change and gave no answer.
+fn agent_failed(state: &ReviewState) -> bool {
+    let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
+    state.findings.iter().any(unconfirmed)
+        || last_calls(state).into_iter().any(|(id, call)| {
+            let failed = matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
+            failed
+                && match &id.purpose {
+                    Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
+                    // What is repaired is repaired, whatever the coder said of it.
+                    Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
+                    Purpose::Judge { dispute } => {
+                        state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
+                    }
+                    // Reviewers are counted by the quorum; a re-check that failed leaves its findings unconfirmed.
+                    Purpose::Review { .. }
+                    | Purpose::Examine { .. }
+                    | Purpose::Defend { .. }
+                    | Purpose::Recheck { .. }
+                    | Purpose::Compare { .. }
+                    | Purpose::Stage { .. }
+                    | Purpose::Work
+                    | Purpose::Peer { .. } => false,
+                }
+        })
+}
+
+fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
+    let mut last = BTreeMap::new();
+    for (id, call) in &state.calls {
+        // Keys are ordered by attempt last, so a later attempt replaces an earlier one.
+        last.insert((&id.agent, &id.purpose), (id, call));
+    }
+    last.into_values().collect()
+}
+
+/// The whole outcome of a run.
+///
+/// `changes` are the coder's over the whole run; `exit` and `millis` may differ from what the journal says while a
+/// run is interrupted.
+pub(crate) fn outcome(
+    state: &ReviewState,
+    run: &RunId,
+    exit: ExitReason,
+    millis: u64,
+    changes: Vec<FileChange>,
+) -> Option<Outcome> {
+    let plan = state.plan.as_ref()?;
+    let findings = state
+        .findings
+        .iter()
+        .map(|finding| SettledFinding {
+            finding: finding.clone(),
+            state: state.finding_state(finding),
+            response: state.responses.get(&finding.id).cloned(),
+            lowered: state.lowered.get(&finding.id).cloned(),
+            insisted: state.insisted.contains(&finding.id),
+            earlier: state.related.get(&finding.id).cloned().unwrap_or_default(),
+        })
+        .collect();
+    Some(Outcome {
+        schema: Outcome::SCHEMA,
+        run: run.clone(),
+        exit,
+        proof: Proof {
+            commit: plan.commit.clone(),
+            tree: plan.tree.clone(),
+            target: plan.target.clone(),
+            covered: plan.shards.iter().flatten().cloned().collect(),
+            skipped: state.skipped.clone(),
+            reviewers: reviewers(state),
+            reused: reused(state),
+            millis,
+            usage: state.spent.usage,
+            calls: state.spent.calls,
+            caps: state.settings.budget.caps(),
+        },
+        findings,
+        disputes: state.disputes.values().cloned().collect(),
+        no_longer_raised: no_longer_raised(state),
+        undoable: state.before.is_some() && !changes.is_empty() && !state.undone && !state.pruned,
+        changes,
+        failures: failures(state),
+        rounds: state.round(),
+        notices: notices(state),
+    })
+}
+
+fn notices(state: &ReviewState) -> Vec<String> {
+    let mut notices = state.notices.clone();
+    notices.extend(not_reviewed(state));
+    for verified in state.verified.iter().filter(|verified| !verified.passed) {
+        let tries = state.repairs(verified.round);
+        let tried = match tries {
+            0 => String::new(),
+            1 => ", also after the coder tried once more".to_owned(),
+            tries => format!(", also after the coder tried {tries} times more"),
+        };
+        notices.push(format!("`{}` {}{tried}", verified.command, Outcome::VERIFY_FAILS));
+    }
+    for finding in &state.findings {
+        if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
+            // A review alone asks no coder.
+            let then =
+                if state.agents(Role::Coder).next().is_some() { "; it went straight to the coder" } else { "" };
+            notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
+        }
+    }
+    notices
+}
+
+/// Files that are named in a notice.
+const NAMED: usize = 20;
+
+fn not_reviewed(state: &ReviewState) -> Option<String> {
+    let mut named: Vec<String> =
+        unread(state).map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str())).collect();
+    let all = named.len();
+    if all > NAMED {
+        named.truncate(NAMED);
+        named.push(format!("and {} more", all - NAMED));
+    }
+    (all > 0).then(|| format!("not reviewed: {}", named.join(", ")))
+}
+
+/// What was taken from earlier answers, by reviewer and run.
+fn reused(state: &ReviewState) -> Vec<Reused> {
+    let mut by_run: BTreeMap<(&AgentName, &RunId), ReusedFrom> = BTreeMap::new();
+    for ((reviewer, _), reuse) in &state.reused {
+        for from in &reuse.from {
+            let all = by_run.entry((reviewer, &from.run)).or_insert_with(|| ReusedFrom {
+                run: from.run.clone(),
+                files: Vec::new(),
+                in_part: Vec::new(),
+            });
+            all.files.extend(from.files.iter().cloned());
+            all.in_part.extend(from.in_part.iter().cloned());
+        }
+    }
+    by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
+}
+
+/// How near, in lines, a finding may be to an earlier one of the same file to be a repetition of it in other words.
+const NEAR: u32 = 5;
+
+/// The earlier findings at changed code that are not raised again by who raised them, in a complete answer to a request that
+/// names them.
+fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
+    let mut gone = Vec::new();
+    for ((reviewer, purpose), reuse) in &state.reused {
+        let answered = state.last_call(reviewer, purpose).map(|(_, call)| &call.answer);
+        let Some(CallAnswer::Review { status, findings, .. }) = answered.filter(|_| !reuse.superseded.is_empty())
+        else {
+            continue;
+        };
+        let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
+        let repeats = |earlier: &RawFinding| {
+            // Code that moved to another file was read again there.
+            findings.iter().any(|now| now.title == earlier.title)
+                || findings.iter().chain(&reuse.findings).any(|now| {
+                    now.file == earlier.file
+                        && (now.title == earlier.title || earlier.line.zip(now.line).is_none_or(is_near))
+                })
+        };
+        if status.is_complete() {
+            let fixed = reuse.superseded.iter().filter(|earlier| !repeats(earlier)).cloned();
+            gone.extend(fixed.map(|finding| NoLongerRaised { reviewer: reviewer.clone(), finding }));
+        }
+    }
+    gone
+}
+
+/// One report a reviewer: the worst status over the shards of the first round, and of later ones.
+fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
+    let rank = |status: AnswerStatus| match status {
+        AnswerStatus::NotReviewed => 0,
+        AnswerStatus::Incomplete => 1,
+        AnswerStatus::Complete => 2,
+        AnswerStatus::Clean => 3,
+    };
+    let report = |agent: &crate::domain::Agent| {
+        let mut report = ReviewerReport {
+            name: agent.name.clone(),
+            status: AnswerStatus::Clean,
+            findings: 0,
+            millis: 0,
+            failure: None,
+        };
+        let mut answered = 0;
+        let expected: usize = state.rounds.iter().map(Vec::len).sum();
+        let calls = last_calls(state);
+        let own = calls.iter().filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
+        for (id, call) in own {
+            answered += 1;
+            let part = state.reused.get(&(id.agent.clone(), id.purpose.clone()));
+            let carried = part.filter(|part| !part.asked.is_empty()).map_or(0, |part| part.findings.len());
+            report.millis = report.millis.max(call.millis);
+            let status = match &call.answer {
+                CallAnswer::Review { status, findings, .. } => {
+                    report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
+                    if *status == AnswerStatus::Clean && carried > 0 { AnswerStatus::Complete } else { *status }
+                }
+                CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error } => {
+                    report.failure.get_or_insert_with(|| error.clone());
+                    AnswerStatus::NotReviewed
+                }
+                CallAnswer::Examine { .. }
+                | CallAnswer::Defend { .. }
+                | CallAnswer::Respond { .. }
+                | CallAnswer::Judge { .. }
+                | CallAnswer::Recheck { .. }
+                | CallAnswer::Compare { .. }
+                | CallAnswer::Stage { .. }
+                | CallAnswer::Work { .. }
+                | CallAnswer::Peer { .. } => continue,
+            };
+            if rank(status) < rank(report.status) {
+                report.status = status;
+            }
+        }
+        if answered < expected {
+            report.status = AnswerStatus::NotReviewed;
+        }
+        report
+    };
+    state.agents(Role::Reviewer).map(report).collect()
+}
+
+fn is_review(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::Review { .. })
+}
+
+fn failures(state: &ReviewState) -> Vec<Failure> {
+    last_calls(state)
+        .into_iter()
+        .filter_map(|(id, call)| {
+            let (error, hint, cause) = match &call.answer {
+                CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
+                CallAnswer::Invalid { error } => (error.clone(), None, None),
+                _ => return None,
+            };
+            let role = match id.purpose {
+                Purpose::Review { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Recheck { .. }
+                | Purpose::Stage { .. }
+                | Purpose::Work
+                | Purpose::Peer { .. } => Role::Reviewer,
+                Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => Role::Coder,
+                Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
+            };
+            Some(Failure { agent: id.agent.clone(), role, error, hint, cause })
+        })
+        .collect()
+}

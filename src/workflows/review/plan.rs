@@ -1,0 +1,214 @@
+//! What a run will do, decided before anything costs money.
+//!
+//! A missing role fails here. Nobody stands in for a missing agent (design rule 1).
+
+use crate::config::schema::values::ReviewerChoice;
+use crate::config::settings::{Settings, Validate};
+use crate::domain::event::{Mode, Plan};
+use crate::domain::{Advice, Agent, AgentName, Role, Route};
+use crate::protocol::secrets;
+use crate::rules::consensus::claim::Policy;
+use crate::rules::review::coder_selection;
+use crate::workspace::Target;
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReviewPlanError {
+    #[error("no agent has the role `{0}`")]
+    MissingRole(Role),
+    #[error("no agent has the role `judge`, and disputes are left to it")]
+    NoJudge,
+    /// `agents.<name>.backup` names nobody who could answer in the agent's place.
+    #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
+    Backup { agent: AgentName, backup: AgentName, role: Role },
+    #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
+    UnknownReviewer(String),
+    #[error("a panel has three judges, and `review.judge.panel` names {0}")]
+    Panel(usize),
+    #[error("`review.judge.panel` names `{0}`, which is not a connected judge")]
+    UnknownJudge(String),
+    #[error("`{file}:{line}` holds a private key")]
+    PrivateKey { file: String, line: u32 },
+    #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
+    Quorum { quorum: u32, reviewers: usize },
+}
+
+impl Advice for ReviewPlanError {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::MissingRole(role) => format!(
+                "assign one with `glee connect <agent> --role {role}`, or set everything up with `glee init`"
+            ),
+            Self::NoJudge => {
+                "assign one with `glee connect <agent> --role judge`, or settle disputes without one: `--on-dispute \
+                 human|discard`, or `glee config set review.on_dispute.default human|discard`"
+                    .to_owned()
+            }
+            Self::Panel(_) => {
+                "name three with `glee config set review.judge.panel \"[a, b, c]\"`, or none with `glee config unset \
+                 review.judge.panel`"
+                    .to_owned()
+            }
+            Self::UnknownJudge(name) => {
+                format!("connect it with `glee connect <agent> --role judge --name {name}`; `glee agents` lists who is")
+            }
+            Self::PrivateKey { .. } => {
+                "name the file in .gleeignore, or have it shown to agents as a placeholder with `glee config set --user \
+                 redaction.block_private_keys false`"
+                    .to_owned()
+            }
+            Self::Backup { role, .. } => format!("`glee agents` lists who is a {role}"),
+            Self::UnknownReviewer(_) => "`glee agents` lists who is connected".to_owned(),
+            Self::Quorum { .. } => "lower it with `glee config set review.quorum <number>`".to_owned(),
+        })
+    }
+}
+
+/// Plans a run over a target.
+///
+/// `asks` says whether a person can be asked; without one, a route `judge` needs a judge. A judge takes part where
+/// disputes are settled, where it validates findings, and where the policy `specification` leaves judgement to it.
+/// Fails when a role is missing or the configured reviewers cannot be met.
+pub fn plan(
+    settings: &Settings,
+    mode: Mode,
+    asks: bool,
+    root: &std::path::Path,
+    target: &Target,
+) -> Result<Plan, ReviewPlanError> {
+    let with = |role: Role| first_choice(settings).filter(move |agent| agent.role == role);
+    let mut agents: Vec<Agent> = reviewers(settings)?.into_iter().cloned().collect();
+    if let Some(quorum) = settings.review.quorum
+        && usize::try_from(quorum).is_ok_and(|quorum| quorum > agents.len())
+    {
+        return Err(ReviewPlanError::Quorum { quorum, reviewers: agents.len() });
+    }
+    if mode >= Mode::Fix {
+        let coders: Vec<&Agent> = with(Role::Coder).collect();
+        let files: Vec<String> = target.files.iter().map(|file| file.path.clone()).collect();
+        let coder = coder_selection::coder_for(&coders, &files).ok_or(ReviewPlanError::MissingRole(Role::Coder))?;
+        agents.push(coder.clone());
+    }
+    let several = agents.iter().filter(|agent| agent.role == Role::Reviewer).count() > 1;
+    let validates = several && settings.review.consensus.validate == Validate::Judge;
+    let weighs = several && settings.review.consensus.policy == Policy::Specification;
+    if mode == Mode::Arbitrate || validates || weighs {
+        let judges = judges(settings)?;
+        let asked = asks && settings.review.on_dispute.prompt_user;
+        let needed = mode == Mode::Arbitrate && settings.review.on_dispute.default == Route::Judge && !asked;
+        if judges.is_empty() && validates {
+            return Err(ReviewPlanError::MissingRole(Role::Judge));
+        }
+        if judges.is_empty() && needed {
+            return Err(ReviewPlanError::NoJudge);
+        }
+        agents.extend(judges.into_iter().cloned());
+    }
+    let backups = backups(settings, &agents)?;
+    private_keys(settings, agents.iter().chain(&backups), target)?;
+    Ok(Plan {
+        root: root.to_string_lossy().into_owned(),
+        target: target.description.clone(),
+        commit: target.commit.clone(),
+        tree: target.tree.clone(),
+        mode,
+        agents,
+        backups,
+        shards: target.coverage(),
+        skipped: target.skipped.clone(),
+        settings: settings.recorded(),
+        steered_by: None,
+        own: Vec::new(),
+        staged: None,
+        on_dispute: None,
+        rulings_at: None,
+    })
+}
+
+/// Refuses to show a private key to an agent; the embedded ones keep to themselves what they read.
+fn private_keys<'a>(
+    settings: &Settings,
+    mut agents: impl Iterator<Item = &'a Agent>,
+    target: &Target,
+) -> Result<(), ReviewPlanError> {
+    let redaction = settings.redaction;
+    let leaves = agents.any(|agent| !agent.is_embedded());
+    if !(redaction.secrets && redaction.block_private_keys && leaves) {
+        return Ok(());
+    }
+    let found = target.files.iter().find_map(|file| Some((file.path.clone(), secrets::private_key(&file.text)?)));
+    found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
+}
+
+/// Those who are asked by themselves: a backup of somebody before it only stands by, unless it is named.
+pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
+    settings
+        .agents
+        .iter()
+        .enumerate()
+        .filter(|(at, agent)| {
+            let before = &settings.agents[..*at];
+            !before.iter().any(|other| other.role == agent.role && other.backup.as_ref() == Some(&agent.name))
+        })
+        .map(|(_, agent)| agent)
+}
+
+/// The backups of `agents`, and theirs.
+pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, ReviewPlanError> {
+    let mut found: Vec<Agent> = Vec::new();
+    let mut asked: Vec<&Agent> = agents.iter().collect();
+    while let Some(agent) = asked.pop() {
+        let Some(name) = &agent.backup else { continue };
+        let backup = settings
+            .agents
+            .iter()
+            .find(|other| other.name == *name && other.role == agent.role && other.name != agent.name);
+        let Some(backup) = backup else {
+            return Err(ReviewPlanError::Backup {
+                agent: agent.name.clone(),
+                backup: name.clone(),
+                role: agent.role,
+            });
+        };
+        if found.iter().all(|known| known.name != backup.name) {
+            found.push(backup.clone());
+            asked.push(backup);
+        }
+    }
+    Ok(found)
+}
+
+/// The panel, or the first judge, or nobody. Fails when `review.judge.panel` does not name three connected judges.
+pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
+    let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
+    let panel = &settings.review.judge.panel;
+    if panel.is_empty() {
+        return Ok(first_choice(settings).find(|agent| agent.role == Role::Judge).into_iter().collect());
+    }
+    let distinct: std::collections::BTreeSet<&String> = panel.iter().collect();
+    if panel.len() != 3 || distinct.len() != 3 {
+        return Err(ReviewPlanError::Panel(distinct.len()));
+    }
+    let named = |name: &String| {
+        all.clone().find(|agent| agent.name.0 == *name).ok_or_else(|| ReviewPlanError::UnknownJudge(name.clone()))
+    };
+    panel.iter().map(named).collect()
+}
+
+fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
+    let all: Vec<&Agent> = settings.agents.iter().filter(|agent| agent.role == Role::Reviewer).collect();
+    if all.is_empty() {
+        return Err(ReviewPlanError::MissingRole(Role::Reviewer));
+    }
+    let unasked = || first_choice(settings).filter(|agent| agent.role == Role::Reviewer);
+    match &settings.review.reviewers {
+        ReviewerChoice::All => Ok(unasked().collect()),
+        ReviewerChoice::First => Ok(unasked().take(1).collect()),
+        ReviewerChoice::Named(names) => names
+            .iter()
+            .map(|name| {
+                let found = all.iter().find(|agent| agent.name == AgentName::from(name.as_str()));
+                found.copied().ok_or_else(|| ReviewPlanError::UnknownReviewer(name.clone()))
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Which findings of two lists come from the same words of a reviewer.
+
+use std::collections::HashMap;
+
+use crate::domain::Finding;
+
+fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
+    finding.consensus.iter().flat_map(|consensus| &consensus.positions).map(|position| position.said.as_str())
+}
+
+/// Whether two findings come from the same words of a reviewer.
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    if sources(a).next().is_some() && sources(b).next().is_some() {
+        return sources(a).any(|source| sources(b).any(|other| other == source));
+    }
+    a.round == b.round && a.raw.title == b.raw.title && a.raw.file == b.raw.file && a.raw.line == b.raw.line
+}
+
+/// What findings without a source are told apart by.
+type Words<'a> = (u32, &'a str, Option<&'a str>, Option<u32>);
+
+fn words(finding: &Finding) -> Words<'_> {
+    (finding.round, finding.raw.title.as_written(), finding.raw.file.as_deref(), finding.raw.line)
+}
+
+/// A list of findings, so kept that the same ones are found without going through all.
+pub(crate) struct Same<'a> {
+    findings: Vec<&'a Finding>,
+    by_source: HashMap<&'a str, Vec<usize>>,
+    by_words: HashMap<Words<'a>, Vec<usize>>,
+}
+
+impl<'a> Same<'a> {
+    pub(crate) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+        let findings: Vec<&Finding> = findings.into_iter().collect();
+        let (mut by_source, mut by_words) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        for (index, finding) in findings.iter().enumerate() {
+            by_words.entry(words(finding)).or_default().push(index);
+            for source in sources(finding) {
+                by_source.entry(source).or_default().push(index);
+            }
+        }
+        Self { findings, by_source, by_words }
+    }
+
+    /// The places in the list of what is the same as a finding, in order.
+    pub(crate) fn places(&self, finding: &Finding) -> Vec<usize> {
+        let by_source = sources(finding).filter_map(|source| self.by_source.get(source)).flatten();
+        let by_words = self.by_words.get(&words(finding)).into_iter().flatten();
+        let mut found: Vec<usize> = by_source.chain(by_words).copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|index| is_same(self.findings[*index], finding));
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::{
+        AgentName, Class, Confidence, Corroboration, FindingId, Position, RawFinding, Severity, Tag,
+    };
+
+    fn finding_of(round: u32, title: u32, line: Option<u32>, said: &[u32]) -> Finding {
+        let severity = Severity::known(Tag::Must);
+        let position = |said: &u32| Position {
+            said: said.to_string(),
+            reviewer: AgentName::from("r"),
+            severity: severity.clone(),
+            confidence: None,
+            denies: false,
+        };
+        let consensus = Corroboration {
+            class: Class::Accepted,
+            reviewers: 2,
+            positions: said.iter().map(position).collect(),
+            confirmed_by: Vec::new(),
+            confidence: Some(Confidence::clamped(50)),
+            formula: String::new(),
+            score: None,
+            why: String::new(),
+            would_decide: String::new(),
+            notes: Vec::new(),
+            escalate: false,
+            doubted: false,
+            withdrawn: false,
+        };
+        let raw = RawFinding {
+            severity: severity.clone(),
+            title: title.to_string().into(),
+            file: line.map(|_| "a".to_owned()),
+            line,
+            ..RawFinding::default()
+        };
+        Finding {
+            id: FindingId(1),
+            raw,
+            mandatory: true,
+            raised_by: Vec::new(),
+            round,
+            anchor: None,
+            reverses: None,
+            consensus: (!said.is_empty()).then_some(consensus),
+        }
+    }
+
+    proptest! {
+        /// The index finds what a walk through the list finds.
+        #[test]
+        fn the_index_agrees_with_a_walk(
+            list in proptest::collection::vec(
+                (1..3_u32, 0..3_u32, proptest::option::of(0..2_u32), proptest::collection::vec(0..4_u32, 0..3)), 0..12),
+            wanted in (1..3_u32, 0..3_u32, proptest::option::of(0..2_u32), proptest::collection::vec(0..4_u32, 0..3)),
+        ) {
+            let make = |(round, title, line, said): &(u32, u32, Option<u32>, Vec<u32>)| finding_of(*round, *title, *line, said);
+            let findings: Vec<Finding> = list.iter().map(make).collect();
+            let wanted = make(&wanted);
+            let walked: Vec<usize> =
+                (0..findings.len()).filter(|index| is_same(&findings[*index], &wanted)).collect();
+            prop_assert_eq!(crate::workflows::review::recorded::replay::same::Same::of(&findings).places(&wanted), walked);
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! Answers of earlier runs that stand for a part of this one.
+//!
+//! A review is kept file by file: what a complete answer says of a file, with a key over everything that could make another
+//! answer of it. A file with the same key is not asked about again; of a file that changed only the lines that changed are,
+//! with their blocks, and what was said about the others is carried over to where they are now. Nothing of an answer that
+//! was incomplete or stale, or of a run whose records are not intact, is ever used. Only the first round of a run reuses
+//! and is reused: later rounds are about what a coder has just done.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::agents::Agents;
+use crate::agents::builtin::rules::PROJECT_RULES;
+use crate::config::files::scripts::{self, Roots};
+use crate::config::settings::Settings;
+use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose};
+use crate::domain::{Agent, AgentName, AskedFile, Coverage, FileReview, RawFinding, ReusedFrom, Role, RunId};
+use crate::history::JournalError;
+use crate::history::queries::rows::Binding;
+use crate::history::store::Journal;
+use crate::protocol::prompts::{self, PromptError};
+use crate::protocol::replies::review;
+use crate::protocol::request::SourceFile;
+use crate::protocol::secrets;
+use crate::system::files;
+use crate::workflows::review::code::sources::Sources;
+use crate::workflows::review::findings::recognition;
+use crate::workflows::review::state::ReviewState;
+use crate::workflows::run::redaction::Redaction;
+use crate::workspace::diff::delta::{self, Delta};
+
+/// The form of the keys: another number makes every earlier record unusable.
+const FORM: u32 = 1;
+
+/// The round whose answers are kept and reused.
+const ROUND: u32 = 1;
+
+/// Who is asked and how, for each reviewer of a run, as the hash under which its reviews are found.
+pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
+
+/// What makes one reviewer answer as it does, beside the code: its program in its version with its arguments, the files
+/// that these name, its model, effort and focus, the template of its prompt, the project's rules for the embedded one.
+/// Whoever has no program is left out. Fails when the project's own template cannot be read.
+pub(crate) async fn askers(
+    agents: &Agents,
+    settings: &Settings,
+    plan: &Plan,
+    root: &Path,
+    templates: &Path,
+) -> Result<ReviewerKeys, PromptError> {
+    let template = prompts::source("review", Some(templates))?;
+    let mut askers = crate::workflows::review::recorded::reuse::ReviewerKeys::new();
+    for agent in plan.agents.iter().filter(|agent| agent.role == Role::Reviewer) {
+        let agent = crate::workflows::run::call::equipped(settings, agent);
+        let Ok(program) = agents.program(&agent, root) else { continue };
+        let version = agents.version(&agent, root).await;
+        // A program without a version is known by its bytes.
+        let program = version.or_else(|| scripts::hash(&program).ok());
+        let outside = agent.command.iter().skip(1).filter(|word| Path::new(word).is_absolute());
+        let outside: Vec<Option<String>> = outside.map(|word| scripts::hash(Path::new(word)).ok()).collect();
+        let recorded = secrets::redact_value(agent.command.clone());
+        let asker = json!({
+            "form": FORM,
+            "glee": env!("CARGO_PKG_VERSION"),
+            "template": template,
+            "redaction": [settings.redaction.secrets],
+            "name": agent.name,
+            "adapter": agent.adapter,
+            "command": recorded,
+            "program": program,
+            "files": Roots::of(root).files(&agent.command),
+            "outside": outside,
+            "model": agent.model,
+            "effort": agent.effort,
+            "focus": agent.focus,
+            "env": secrets::redact_value(agent.env.clone()),
+            "rules": agent.is_embedded().then(|| rules(root)),
+        });
+        askers.insert(agent.name.clone(), hash(&[asker.to_string().as_bytes()]));
+    }
+    Ok(askers)
+}
+
+/// The project's own rules for the embedded reviewer, by name.
+fn rules(root: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(root.join(PROJECT_RULES)).into_iter().flatten().flatten();
+    let content = |entry: std::fs::DirEntry| {
+        let bytes = files::read(&entry.path()).ok()?;
+        Some((entry.file_name().to_string_lossy().into_owned(), hash(&[&bytes])))
+    };
+    entries.filter_map(content).collect()
+}
+
+fn hash(parts: &[&[u8]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// What is a small part of the code under review to show of files that changed: in percent of it, or as bytes.
+const SMALL: (usize, usize) = (8, 16 << 10);
+
+/// The part of it, in percent, beyond which nothing is gained by showing less.
+const LARGE: usize = 40;
+
+/// A file under review as it is shown, with what it is compared by.
+struct Shown {
+    file: SourceFile,
+    key: String,
+    frame: String,
+    /// Whether its lines can be compared with earlier ones: not where a secret took several lines.
+    is_comparable: bool,
+}
+
+/// What an earlier answer leaves to ask about a file.
+enum Known {
+    Nothing,
+    Same { place: Place, review: FileReview },
+    Part { place: Place, review: FileReview, delta: Delta },
+}
+
+/// The event that holds a review: the run and the number of the event in it.
+type Place = (RunId, u64);
+
+/// An event of reviewed files, as far as it is used here.
+struct Record {
+    salt: String,
+    files: Vec<FileReview>,
+    others: Vec<RawFinding>,
+}
+
+/// What is known of the first round of a run: where it looks, and what it looks with.
+pub(crate) struct Archive<'a> {
+    pub(crate) journal: &'a Journal,
+    pub(crate) askers: &'a ReviewerKeys,
+    pub(crate) redaction: Redaction,
+    /// The run at work, whose own records do not count.
+    pub(crate) now: Option<&'a RunId>,
+}
+
+impl Archive<'_> {
+    /// The events that say which parts of the first round are known already, for each reviewer and shard of which nothing
+    /// was recorded yet. Fails when the history cannot be read.
+    pub(crate) fn reuse(
+        &self,
+        state: &ReviewState,
+        sources: &Sources,
+        bindings: &[Binding],
+    ) -> Result<Vec<EventKind>, JournalError> {
+        let Some(shards) = state.rounds.first() else { return Ok(Vec::new()) };
+        let shown: Vec<Vec<Shown>> = shards
+            .iter()
+            .map(|shard| {
+                sources.shard(ROUND, shard).into_iter().map(|file| self.shown(file, sources, bindings)).collect()
+            })
+            .collect();
+        let mut events = Vec::new();
+        for agent in state.agents(Role::Reviewer) {
+            let Some(asker) = self.askers.get(&agent.name) else { continue };
+            let mut finder = Finder { archive: self, asker, records: HashMap::new(), sound: HashMap::new() };
+            for (shard, event) in finder.shards(agent, &shown)? {
+                let call = CallId { agent: agent.name.clone(), purpose: review_of(shard), attempt: 1 };
+                let is_new = !state.reused.contains_key(&(call.agent.clone(), call.purpose.clone()))
+                    && state.last_call(&call.agent, &call.purpose).is_none();
+                if is_new {
+                    events.push(event.of(call));
+                }
+            }
+        }
+        Ok(events)
+    }
+
+    /// The shards of a run that was planned: neighbours of which little is left to ask are asked about in one call, up to
+    /// `max` bytes, because every call repeats the instructions. Fails as [`Self::reuse`].
+    pub(crate) fn joined(
+        &self,
+        plan: &Plan,
+        sources: &Sources,
+        bindings: &[Binding],
+        max: u64,
+    ) -> Result<Vec<Vec<Coverage>>, JournalError> {
+        let mut state = ReviewState::default();
+        state.apply(&EventKind::RunStarted { plan: Box::new(plan.clone()) });
+        let known = self.reuse(&state, sources, bindings)?;
+        known.iter().for_each(|event| state.apply(event));
+        // An embedded agent is asked about whole files, at no cost.
+        let reviewers: Vec<&Agent> = state.agents(Role::Reviewer).filter(|agent| !agent.is_embedded()).collect();
+        let left = |shard: usize, agent: &Agent| {
+            let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
+            Some(reuse.asked.iter().filter_map(|ask| Some(asked_bytes(sources.file(ROUND, &ask.file)?, ask))).sum())
+        };
+        let mut joined: Vec<(Vec<Coverage>, Option<Vec<u64>>)> = Vec::new();
+        for (at, shard) in plan.shards.iter().enumerate() {
+            let left: Option<Vec<u64>> = reviewers.iter().map(|agent| left(at, agent)).collect();
+            let left = left.filter(|left| !left.is_empty());
+            let together = joined.last().and_then(|(_, before)| {
+                let sums: Vec<u64> =
+                    before.iter().flatten().zip(left.iter().flatten()).map(|(a, b)| a + b).collect();
+                (sums.len() == reviewers.len() && sums.iter().all(|sum| *sum <= max)).then_some(sums)
+            });
+            match (together, joined.last_mut()) {
+                (Some(sums), Some((files, before))) if left.is_some() => {
+                    files.extend(shard.iter().cloned());
+                    *before = Some(sums);
+                }
+                _ => joined.push((shard.clone(), left)),
+            }
+        }
+        Ok(joined.into_iter().map(|(files, _)| files).collect())
+    }
+
+    fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> Shown {
+        let lines = file.text.lines().count();
+        let rulings = rulings(bindings, &file, sources);
+        let file = self.redaction.files(vec![file]).pop().expect("one file stays one");
+        let content = json!([file, rulings]).to_string();
+        Shown {
+            key: hash(&[content.as_bytes()]),
+            frame: hash(&[delta::frame(&file).as_bytes(), rulings.as_bytes()]),
+            is_comparable: file.text.lines().count() == lines && !file.text.is_empty(),
+            file,
+        }
+    }
+
+    /// The event that keeps what a complete answer to a call of the first round says of each file. `stale` are files that
+    /// changed while the agent worked.
+    pub(crate) fn record(
+        &self,
+        state: &ReviewState,
+        sources: &Sources,
+        bindings: &[Binding],
+        call: &CallId,
+        stale: &[String],
+    ) -> Option<EventKind> {
+        let Purpose::Review { round: ROUND, shard } = call.purpose else { return None };
+        let asker = self.askers.get(&call.agent)?;
+        let CallAnswer::Review { status, findings, problem: None, .. } = &state.calls.get(call)?.answer else {
+            return None;
+        };
+        if !status.is_complete() || state.violated.contains(call) {
+            return None;
+        }
+        let covered = state.rounds.first()?.get(usize::try_from(shard).ok()?)?;
+        let part = state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+        let is_asked = |file: &Coverage| part.is_none_or(|part| part.asked.iter().any(|ask| ask.file == file.file));
+        let asked: Vec<Coverage> = covered.iter().filter(|file| is_asked(file)).cloned().collect();
+        let paths: Vec<&str> = asked.iter().map(|file| file.file.as_str()).collect();
+        let (mut of_file, mut others): (BTreeMap<usize, Vec<RawFinding>>, Vec<RawFinding>) = <_>::default();
+        for finding in findings {
+            match placed(finding, &paths) {
+                Some((at, finding)) => of_file.entry(at).or_default().push(finding),
+                None => others.push(finding.clone()),
+            }
+        }
+        if !others.is_empty() && !stale.is_empty() {
+            return None;
+        }
+        let is_embedded = state.agents(Role::Reviewer).any(|agent| agent.name == call.agent && agent.is_embedded());
+        let salt = uuid::Uuid::new_v4().simple().to_string();
+        let mut files = Vec::new();
+        for (at, covered) in asked.iter().enumerate().filter(|(_, file)| !stale.contains(&file.file)) {
+            let Some(file) = sources.file(ROUND, &covered.file) else { continue };
+            let Shown { file, key, frame, is_comparable } = self.shown(file.clone(), sources, bindings);
+            let mut said: Vec<RawFinding> = Vec::new();
+            let carried = part.iter().flat_map(|part| &part.findings);
+            let carried = carried.filter(|finding| finding.file.as_ref() == Some(&file.path)).cloned();
+            for finding in carried.chain(of_file.remove(&at).unwrap_or_default()) {
+                let is_same = |known: &RawFinding| known.line == finding.line && known.title == finding.title;
+                if !said.iter().any(is_same) {
+                    said.push(finding);
+                }
+            }
+            // An embedded agent costs nothing, and is asked about whole files.
+            let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
+            files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: said });
+        }
+        let event = EventKind::FilesReviewed { call: call.clone(), asker: asker.clone(), salt, files, others };
+        matches!(&event, EventKind::FilesReviewed { files, .. } if !files.is_empty()).then_some(event)
+    }
+}
+
+pub(crate) fn review_of(shard: usize) -> Purpose {
+    Purpose::Review { round: ROUND, shard: u32::try_from(shard).unwrap_or(u32::MAX) }
+}
+
+/// The bytes of a file, or of the part of it that is asked about, in a prompt.
+fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
+    /// Of the number before a line and the line's end.
+    const LINE: usize = 8;
+    let part = if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) };
+    let lines = part.text.lines().filter(|line| !line.is_empty()).map(|line| line.len() + LINE).sum::<usize>();
+    (lines + part.diff.map_or(0, |diff| diff.len())) as u64
+}
+
+/// The rulings in force that a reviewer of a file is told of, without their numbers.
+fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String {
+    let text_of = |path: &str| sources.file(ROUND, path).map(|file| file.text.clone()).unwrap_or_default();
+    let told: BTreeSet<String> = recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
+        .into_iter()
+        .map(|ruling| json!([ruling.location, ruling.title, ruling.disposition, ruling.rationale]).to_string())
+        .collect();
+    json!(told).to_string()
+}
+
+/// The file among `paths` that a finding is about, and the finding with that path; `None` where it names none of them.
+fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
+    let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
+    let known = |named: &str| {
+        let plain = named.strip_prefix("./").unwrap_or(named);
+        let whole = paths.iter().position(|path| *path == plain);
+        whole.or_else(|| {
+            let mut of_name = (0..paths.len()).filter(|at| paths[*at].rsplit('/').next() == Some(plain));
+            of_name.next().filter(|_| of_name.next().is_none())
+        })
+    };
+    let (at, lines) = match (known(named), finding.line) {
+        (Some(at), _) => (at, (finding.line, finding.end_line)),
+        (None, Some(_)) => return None,
+        (None, None) => {
+            let (path, line, end_line) = review::split(named)?;
+            (known(path)?, (Some(line), end_line))
+        }
+    };
+    let (file, (line, end_line)) = (Some(paths[at].to_owned()), lines);
+    Some((at, RawFinding { file, line, end_line, ..finding.clone() }))
+}
+
+/// Looks for what one reviewer has said earlier.
+struct Finder<'a> {
+    archive: &'a Archive<'a>,
+    asker: &'a str,
+    records: HashMap<Place, Option<Record>>,
+    sound: HashMap<RunId, bool>,
+}
+
+/// What is known of one shard.
+#[derive(Default)]
+struct Reuse {
+    from: BTreeMap<RunId, ReusedFrom>,
+    findings: Vec<RawFinding>,
+    asked: Vec<AskedFile>,
+    superseded: Vec<RawFinding>,
+}
+
+impl Reuse {
+    fn of(self, call: CallId) -> EventKind {
+        let Self { from, findings, asked, superseded } = self;
+        EventKind::AnswersReused { call, from: from.into_values().collect(), findings, asked, superseded }
+    }
+
+    fn from(&mut self, run: &RunId) -> &mut ReusedFrom {
+        let new = || ReusedFrom { run: run.clone(), files: Vec::new(), in_part: Vec::new() };
+        self.from.entry(run.clone()).or_insert_with(new)
+    }
+}
+
+impl Finder<'_> {
+    /// What is known of the shards of which anything is.
+    fn shards(&mut self, agent: &Agent, shown: &[Vec<Shown>]) -> Result<Vec<(usize, Reuse)>, JournalError> {
+        let mut known: Vec<Vec<Known>> = Vec::new();
+        for shard in shown {
+            let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
+            known.push(found.collect::<Result<_, _>>()?);
+        }
+        // An answer with a finding that belongs to no file is good for all of its files or for none.
+        let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
+        for known in known.iter_mut().flatten() {
+            let (crate::workflows::review::recorded::reuse::Known::Same { place, .. }
+            | crate::workflows::review::recorded::reuse::Known::Part { place, .. }) = known
+            else {
+                continue;
+            };
+            let record = self.records.get(place).and_then(Option::as_ref);
+            let is_whole = record.is_some_and(|record| {
+                record.others.is_empty() || record.files.iter().all(|review| keys.contains(review.key.as_str()))
+            });
+            if !is_whole {
+                *known = crate::workflows::review::recorded::reuse::Known::Nothing;
+            }
+        }
+        self.narrow(shown, &mut known);
+        let mut told: BTreeSet<Place> = BTreeSet::new();
+        let mut reuses = Vec::new();
+        for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
+            let mut reuse = crate::workflows::review::recorded::reuse::Reuse::default();
+            for (shown, known) in shown.iter().zip(known) {
+                let file = shown.file.path.clone();
+                let place = match known {
+                    crate::workflows::review::recorded::reuse::Known::Nothing => {
+                        reuse.asked.push(AskedFile { file, ranges: Vec::new(), shown: Vec::new() });
+                        continue;
+                    }
+                    crate::workflows::review::recorded::reuse::Known::Same { place, review } => {
+                        reuse.from(&place.0).files.push(file);
+                        reuse.findings.extend(review.findings);
+                        place
+                    }
+                    crate::workflows::review::recorded::reuse::Known::Part { place, review, delta } => {
+                        reuse.from(&place.0).in_part.push(file.clone());
+                        for finding in review.findings.into_iter().filter(|finding| !delta.has_left(finding)) {
+                            match delta.carried(&finding) {
+                                Some(finding) => reuse.findings.push(finding),
+                                None => reuse.superseded.push(delta.last_place(&finding)),
+                            }
+                        }
+                        if !delta.ask.is_empty() {
+                            reuse.asked.push(AskedFile { file, ranges: delta.ask, shown: delta.shown });
+                        }
+                        place
+                    }
+                };
+                if let Some(Some(record)) = self.records.get(&place)
+                    && told.insert(place)
+                {
+                    reuse.findings.extend(record.others.iter().cloned());
+                }
+            }
+            if !reuse.from.is_empty() {
+                reuses.push((at, reuse));
+            }
+        }
+        Ok(reuses)
+    }
+
+    /// Leaves less around the changed lines where all of them would be more than a small part of everything.
+    fn narrow(&self, shown: &[Vec<Shown>], known: &mut [Vec<Known>]) {
+        let all = shown.iter().flatten().map(|Shown { file, .. }| file);
+        let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
+        let small = (whole / 100 * SMALL.0).max(SMALL.1);
+        let with = |extent: usize| -> Vec<Delta> {
+            let files = shown.iter().flatten().zip(known.iter().flatten());
+            let deltas = files.filter_map(|(shown, known)| {
+                let crate::workflows::review::recorded::reuse::Known::Part { place, review, .. } = known else {
+                    return None;
+                };
+                Delta::since(review, &self.records.get(place)?.as_ref()?.salt, &shown.file, extent)
+            });
+            deltas.collect()
+        };
+        let files: Vec<&SourceFile> = shown.iter().flatten().map(|shown| &shown.file).collect();
+        let is_part = |(_, known): &(usize, &Known)| {
+            matches!(known, crate::workflows::review::recorded::reuse::Known::Part { .. })
+        };
+        let parts: Vec<usize> = known.iter().flatten().enumerate().filter(is_part).map(|(at, _)| at).collect();
+        let size = |deltas: &[Delta]| -> usize {
+            deltas.iter().zip(&parts).map(|(delta, at)| delta.shown_bytes(files[*at])).sum()
+        };
+        let mut chosen = None;
+        for extent in 0..Delta::LEVELS {
+            let deltas = with(extent);
+            let size = size(&deltas);
+            // Where even the least is much, nothing is gained by showing less.
+            let is_last = extent + 1 == Delta::LEVELS;
+            if size <= small || is_last && size <= whole / 100 * LARGE {
+                chosen = Some(deltas);
+                break;
+            }
+        }
+        let parts = known.iter_mut().flatten().filter_map(|known| match known {
+            crate::workflows::review::recorded::reuse::Known::Part { delta, .. } => Some(delta),
+            crate::workflows::review::recorded::reuse::Known::Nothing
+            | crate::workflows::review::recorded::reuse::Known::Same { .. } => None,
+        });
+        for (delta, narrower) in parts.zip(chosen.into_iter().flatten()) {
+            *delta = narrower;
+        }
+    }
+
+    /// The best that is known of a file: the same content, else the review of it that leaves the fewest lines to ask.
+    fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
+        let path = shown.file.path.as_str();
+        let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
+        let mut best: Option<(u32, Known)> = None;
+        for place in places {
+            if !self.is_sound(&place.0)? {
+                continue;
+            }
+            self.load(&place)?;
+            let Some(Some(record)) = self.records.get(&place) else { continue };
+            if let Some(review) = record.files.iter().find(|review| review.key == shown.key && review.file == path)
+            {
+                return Ok(crate::workflows::review::recorded::reuse::Known::Same {
+                    place,
+                    review: review.clone(),
+                });
+            }
+            let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);
+            let Some(review) = review.filter(|_| compares && shown.is_comparable) else { continue };
+            let Some(delta) = Delta::since(review, &record.salt, &shown.file, 0) else { continue };
+            // What is said of the whole file is said of another file now.
+            let has_line = |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
+            if !review.findings.iter().all(has_line) {
+                continue;
+            }
+            let lines = delta.ask.iter().map(|(first, last)| last - first + 1).sum();
+            if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
+                best = Some((
+                    lines,
+                    crate::workflows::review::recorded::reuse::Known::Part {
+                        place: place.clone(),
+                        review: review.clone(),
+                        delta,
+                    },
+                ));
+            }
+            // An older review is compared only where this one leaves much to ask.
+            if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
+                break;
+            }
+        }
+        Ok(best.map_or(crate::workflows::review::recorded::reuse::Known::Nothing, |(_, known)| known))
+    }
+
+    fn is_sound(&mut self, run: &RunId) -> Result<bool, JournalError> {
+        if let Some(known) = self.sound.get(run) {
+            return Ok(*known);
+        }
+        let is_sound = self.archive.journal.is_sound(run)?;
+        self.sound.insert(run.clone(), is_sound);
+        Ok(is_sound)
+    }
+
+    fn load(&mut self, place: &Place) -> Result<(), JournalError> {
+        if !self.records.contains_key(place) {
+            let event = self.archive.journal.event(&place.0, place.1)?;
+            let record = event.and_then(|event| match event.kind {
+                // The table only says where to look.
+                EventKind::FilesReviewed { asker, salt, files, others, .. } if asker == self.asker => {
+                    Some(Record { salt, files, others })
+                }
+                _ => None,
+            });
+            self.records.insert(place.clone(), record);
+        }
+        Ok(())
+    }
+}

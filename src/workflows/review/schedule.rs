@@ -1,0 +1,992 @@
+//! What may be done next: a pure function of the state of a run.
+//!
+//! Whatever is due may be done side by side. A step stays due until the events that it brings are recorded, so a run
+//! that was killed anywhere goes on where it stood.
+
+use std::collections::BTreeSet;
+
+use crate::config::settings::DebateRounds;
+use crate::domain::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
+use crate::domain::{
+    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role, Route, Ruler,
+    RulingWord, Untrusted,
+};
+use crate::rules::review::objections::{Stance, stance};
+use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ReviewStep {
+    Ask(CallId),
+    Merge {
+        round: u32,
+    },
+    /// Bind the findings of a round of which a judge says that they repeat an earlier dispute.
+    Recognise {
+        round: u32,
+    },
+    DebateRound {
+        round: u32,
+        debate_round: u32,
+    },
+    Conclude {
+        round: u32,
+    },
+    /// Keep the tree before the coder's first byte.
+    Keep,
+    RecordTree(CallId),
+    OpenDispute(FindingId),
+    CarryOn(FindingId),
+    Choose(DisputeNumber),
+    /// Send a dispute to the judge that the configuration leaves findings of its kind to, or to a person where there is
+    /// none.
+    Send(DisputeNumber),
+    /// Check a judge's answer and turn it into a ruling.
+    Rule(DisputeNumber),
+    AskPerson(DisputeNumber),
+    /// Settle a dispute whose end is decided.
+    Settle(DisputeNumber),
+    Verify {
+        round: u32,
+    },
+    NextRound {
+        round: u32,
+    },
+    Finish,
+}
+
+impl ReviewStep {
+    /// The open dispute that it carries on, where it is about one.
+    pub(crate) fn dispute(&self) -> Option<DisputeNumber> {
+        match self {
+            Self::Choose(dispute)
+            | Self::Send(dispute)
+            | Self::Rule(dispute)
+            | Self::AskPerson(dispute)
+            | Self::Settle(dispute)
+            | Self::Ask(CallId { purpose: Purpose::Judge { dispute }, .. }) => Some(*dispute),
+            Self::Ask(_)
+            | Self::Merge { .. }
+            | Self::Recognise { .. }
+            | Self::DebateRound { .. }
+            | Self::Conclude { .. }
+            | Self::Keep
+            | Self::RecordTree(_)
+            | Self::OpenDispute(_)
+            | Self::CarryOn(_)
+            | Self::Verify { .. }
+            | Self::NextRound { .. }
+            | Self::Finish => None,
+        }
+    }
+}
+
+/// The rules of a run that do not change while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SchedulePolicy {
+    pub(crate) mode: Mode,
+    pub(crate) recheck: bool,
+    /// Whether a judge is asked about findings that may repeat an earlier dispute.
+    pub(crate) compare: bool,
+    pub(crate) rounds: u32,
+    pub(crate) verify: usize,
+    /// How often the coder is called again in a round because one of them fails.
+    pub(crate) repairs: u32,
+    pub(crate) escalate_to: Route,
+}
+
+/// How often the coder is called again in a round because its edits fail a command of `review.verify`.
+pub(crate) const REPAIRS: u32 = 2;
+
+/// All steps that are due. `parked` are disputes that nobody here will settle: they wait for a person elsewhere.
+pub(crate) fn due(
+    state: &ReviewState,
+    policy: &SchedulePolicy,
+    parked: &BTreeSet<DisputeNumber>,
+) -> Vec<ReviewStep> {
+    if state.plan.is_none() || state.ended.is_some() {
+        return Vec::new();
+    }
+    let round = state.round();
+    let stages = [
+        reviews(state, round),
+        merge(state, round),
+        compare(state, policy, round),
+        debate(state, round),
+        coder(state, policy, round),
+        disputes(state, policy, parked),
+        enforce(state, policy, round),
+        verify(state, policy, round),
+        repair(state, policy, round),
+        rechecks(state, policy, round),
+        next_round(state, policy, round),
+    ];
+    // Stages follow one another; steps within one go side by side.
+    stages
+        .into_iter()
+        .find(|steps| !steps.is_empty())
+        .unwrap_or_else(|| vec![crate::workflows::review::schedule::ReviewStep::Finish])
+}
+
+fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
+    let shards = state.rounds.last().map_or(0, Vec::len);
+    let mut steps = Vec::new();
+    for shard in 0..u32::try_from(shards).unwrap_or(u32::MAX) {
+        for reviewer in state.agents(Role::Reviewer) {
+            let purpose = Purpose::Review { round, shard };
+            steps.extend(ask(state, &reviewer.name, purpose, |call| match &call.answer {
+                CallAnswer::Review { status, .. } => {
+                    matches!(status, AnswerStatus::Incomplete | AnswerStatus::NotReviewed)
+                }
+                CallAnswer::Invalid { .. } => true,
+                _ => false,
+            }));
+        }
+    }
+    steps
+}
+
+/// Asks for a purpose, a second time where the first answer is worth it. Nothing when it is settled.
+fn ask(
+    state: &ReviewState,
+    agent: &AgentName,
+    purpose: Purpose,
+    again: impl Fn(&RecordedCall) -> bool,
+) -> Option<ReviewStep> {
+    let attempt = match state.last_call(agent, &purpose) {
+        None => 1,
+        Some((id, call)) if id.attempt == 1 && again(call) => 2,
+        Some(_) => return None,
+    };
+    Some(crate::workflows::review::schedule::ReviewStep::Ask(CallId { agent: agent.clone(), purpose, attempt }))
+}
+
+fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
+    if state.unmerged().next().is_some() {
+        vec![crate::workflows::review::schedule::ReviewStep::Merge { round }]
+    } else {
+        Vec::new()
+    }
+}
+
+/// One question about all findings of a round that may repeat an earlier dispute, to the first judge that is no embedded
+/// one. An answer that cannot be read twice means that none does.
+fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    if state.recognised(round).next().is_some() {
+        return vec![crate::workflows::review::schedule::ReviewStep::Recognise { round }];
+    }
+    if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none() {
+        return Vec::new();
+    }
+    let judge = state.judges().find(|judge| !judge.is_embedded());
+    let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
+    judge.and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid)).into_iter().collect()
+}
+
+/// What binds the findings of a round of which a judge says that they repeat an earlier dispute.
+pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
+    let bound = state.recognised(round).filter_map(|(finding, earlier)| {
+        let (finding, dispute) = (finding.id, earlier.dispute.clone());
+        Some(match (earlier.disposition.clone(), dispute.number()) {
+            (None, dispute) => EventKind::StillDisputed { finding, dispute: dispute? },
+            (Some(disposition), _) => {
+                EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted: false }
+            }
+        })
+    });
+    bound.collect()
+}
+
+/// Rounds 2 and 3 of a debate, each side by side, then what it comes to.
+fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
+    let rounds = match state.debating() {
+        DebateRounds::Off => return Vec::new(),
+        DebateRounds::Two => 2,
+        DebateRounds::Auto | DebateRounds::Three => 3,
+    };
+    let debaters: Vec<&AgentName> = state.debaters().collect();
+    // Who left something without an answer is asked once more for just that.
+    let asked = |purpose: &Purpose, has_items: &dyn Fn(&AgentName) -> bool| -> Vec<ReviewStep> {
+        let of = debaters.iter().filter(|name| has_items(name));
+        of.filter_map(|name| {
+            ask(state, name, purpose.clone(), |call| !matches!(call.answer, CallAnswer::Failed { .. }))
+        })
+        .collect()
+    };
+    let examines = |name: &AgentName| !state.examined_by(name, round).is_empty();
+    if state.concluded.contains(&round) || debaters.len() < 2 || !debaters.iter().any(|name| examines(name)) {
+        return Vec::new();
+    }
+    let report = |debate_round: u32| {
+        let reported = state.debate_rounds.contains(&(round, debate_round));
+        (!reported)
+            .then_some(vec![crate::workflows::review::schedule::ReviewStep::DebateRound { round, debate_round }])
+    };
+    let examinations = asked(&Purpose::Examine { round }, &|name| !state.unexamined(name, round).is_empty());
+    if !examinations.is_empty() {
+        return examinations;
+    }
+    if let Some(step) = report(2) {
+        return step;
+    }
+    if rounds > 2 {
+        let defences = asked(&Purpose::Defend { round }, &|name| !state.undefended(name, round).is_empty());
+        if !defences.is_empty() {
+            return defences;
+        }
+        if let Some(step) = report(3) {
+            return step;
+        }
+    }
+    vec![crate::workflows::review::schedule::ReviewStep::Conclude { round }]
+}
+
+fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    if policy.mode == Mode::Review {
+        return Vec::new();
+    }
+    if let Some(call) = state.unrecorded_change() {
+        return vec![crate::workflows::review::schedule::ReviewStep::RecordTree(call.clone())];
+    }
+    let purpose = Purpose::Respond { round };
+    let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
+    let items = state.items(&purpose);
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let missing = || items.iter().any(|id| !state.responses.contains_key(id));
+    let step = ask(state, &coder.name, purpose, |call| match &call.answer {
+        CallAnswer::Respond { .. } => missing(),
+        CallAnswer::Invalid { .. } => true,
+        _ => false,
+    });
+    match step {
+        Some(_) if state.before.is_none() => vec![crate::workflows::review::schedule::ReviewStep::Keep],
+        step => step.into_iter().collect(),
+    }
+}
+
+pub(crate) fn unopened(state: &ReviewState) -> impl Iterator<Item = FindingId> {
+    state
+        .findings
+        .iter()
+        .filter(|finding| state.dispute_of(finding.id).is_none())
+        .filter(|finding| !state.ruled.contains_key(&finding.id) && !state.still_disputed.contains_key(&finding.id))
+        .filter(|finding| {
+            finding.reverses.is_some()
+                || state.is_judged_first(finding)
+                || stance(finding.mandatory, state.responses.get(&finding.id)) == Stance::Dispute
+        })
+        .map(|finding| finding.id)
+}
+
+fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<DisputeNumber>) -> Vec<ReviewStep> {
+    let unopened: Vec<ReviewStep> =
+        unopened(state).map(crate::workflows::review::schedule::ReviewStep::OpenDispute).collect();
+    if !unopened.is_empty() {
+        return unopened;
+    }
+    if policy.mode == Mode::Arbitrate {
+        let left_open: Vec<ReviewStep> =
+            state.left_open().map(crate::workflows::review::schedule::ReviewStep::CarryOn).collect();
+        if !left_open.is_empty() {
+            return left_open;
+        }
+    }
+    let open = state.disputes.values().filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
+    let mut steps: Vec<ReviewStep> = Vec::new();
+    let mut asks = false;
+    for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
+        // One question at a time; judges may work meanwhile.
+        let is_question = matches!(step, crate::workflows::review::schedule::ReviewStep::Choose(_));
+        if !(is_question && asks) {
+            steps.push(step);
+        }
+        asks |= is_question;
+    }
+    steps
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has looked at a dispute.
+    pub(crate) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// What is due about one open dispute. Disputes do not depend on each other: this changes only with what happens to the
+/// dispute itself.
+pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
+    #[cfg(test)]
+    LOOKED_AT.set(LOOKED_AT.get() + 1);
+    let number = dispute.number;
+    let is_reopened = state.reopened.contains(&number);
+    // Without `--arbitrate`, a coder's objection stays open.
+    if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
+        return Vec::new();
+    }
+    let step = match (state.last_ruling(dispute), dispute.route) {
+        (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => {
+            crate::workflows::review::schedule::ReviewStep::Send(number)
+        }
+        (None, None) => crate::workflows::review::schedule::ReviewStep::Choose(number),
+        (None, Some(Route::Discard)) => crate::workflows::review::schedule::ReviewStep::Settle(number),
+        (None, Some(Route::Human)) => crate::workflows::review::schedule::ReviewStep::AskPerson(number),
+        (None, Some(Route::Judge)) => return judges(state, number),
+        (Some(record), _) => match (record.ruling.ruling, &record.by) {
+            (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel) if policy.escalate_to != Route::Discard => {
+                crate::workflows::review::schedule::ReviewStep::AskPerson(number)
+            }
+            _ => crate::workflows::review::schedule::ReviewStep::Settle(number),
+        },
+    };
+    vec![step]
+}
+
+/// Asks the judges of the run side by side; when all have answered, their ruling is due.
+fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
+    if state.judges().next().is_none() {
+        return vec![crate::workflows::review::schedule::ReviewStep::AskPerson(dispute)];
+    }
+    let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
+    let asks: Vec<ReviewStep> =
+        state.judges().filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid)).collect();
+    if asks.is_empty() { vec![crate::workflows::review::schedule::ReviewStep::Rule(dispute)] } else { asks }
+}
+
+fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    if policy.mode == Mode::Review {
+        return Vec::new();
+    }
+    let purpose = Purpose::Enforce { round };
+    let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
+    let unasked = state.items(&purpose).iter().any(|id| match state.enforced.get(id) {
+        None => true,
+        Some(1) => !state.responses.contains_key(id),
+        Some(_) => false,
+    });
+    if !unasked {
+        return Vec::new();
+    }
+    if state.before.is_none() {
+        return vec![crate::workflows::review::schedule::ReviewStep::Keep];
+    }
+    let attempt = state.last_call(&coder.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
+    vec![crate::workflows::review::schedule::ReviewStep::Ask(CallId {
+        agent: coder.name.clone(),
+        purpose,
+        attempt,
+    })]
+}
+
+fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    let changed = state.tree_changes.iter().any(|change| !change.changes.is_empty());
+    if policy.mode != Mode::Review && changed && state.verified.len() < policy.verify {
+        return vec![crate::workflows::review::schedule::ReviewStep::Verify { round }];
+    }
+    Vec::new()
+}
+
+/// The coder is given the commands that fail and what they print, and called again while that brings anything.
+fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    let purpose = Purpose::Repair { round };
+    let fails = policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
+    let Some(coder) = state.agents(Role::Coder).next().filter(|_| fails) else { return Vec::new() };
+    let last = state.last_call(&coder.name, &purpose);
+    let brought_nothing = last.is_some_and(|(id, call)| {
+        let changed = |change: &TreeChange| change.call == *id && !change.changes.is_empty();
+        matches!(call.answer, CallAnswer::Failed { .. }) || !state.tree_changes.iter().any(changed)
+    });
+    let attempt = last.map_or(1, |(id, _)| id.attempt + 1);
+    if attempt > policy.repairs || brought_nothing || state.items(&purpose).is_empty() {
+        return Vec::new();
+    }
+    vec![crate::workflows::review::schedule::ReviewStep::Ask(CallId {
+        agent: coder.name.clone(),
+        purpose,
+        attempt,
+    })]
+}
+
+fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    if !policy.recheck || policy.mode == Mode::Review {
+        return Vec::new();
+    }
+    let purpose = Purpose::Recheck { round };
+    // Who raised the same finding is asked side by side; one who says that it is not resolved is enough.
+    let is_open = |id: &FindingId| {
+        let finding = state.finding(*id);
+        finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
+    };
+    state
+        .agents(Role::Reviewer)
+        .filter(|reviewer| state.recheck_items(&reviewer.name).iter().any(is_open))
+        .map(|reviewer| {
+            let attempt = state.last_call(&reviewer.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
+            crate::workflows::review::schedule::ReviewStep::Ask(CallId {
+                agent: reviewer.name.clone(),
+                purpose: purpose.clone(),
+                attempt,
+            })
+        })
+        .collect()
+}
+
+fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    if policy.mode != Mode::Review && round < policy.rounds && state.changed_in(round) {
+        return vec![crate::workflows::review::schedule::ReviewStep::NextRound { round: round + 1 }];
+    }
+    Vec::new()
+}
+
+/// The way of a dispute that is sent: the judge, or a person where there is none.
+pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
+    let has_judge = state.judges().next().is_some();
+    EventKind::RouteChosen { dispute, route: if has_judge { Route::Judge } else { Route::Human }, by_person: false }
+}
+
+/// How a dispute ends whose end is decided: by its last ruling, or by the route `discard`.
+pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
+    use crate::domain::event::Settlement;
+    let dispute = state.disputes.get(&number)?;
+    let ruled = state.last_ruling(dispute).and_then(|record| {
+        let disposition = crate::rules::review::objections::disposition(&record.ruling)?;
+        Some(Settlement {
+            disposition,
+            by: record.by.clone(),
+            reason: record.ruling.rationale.clone(),
+            until: None,
+        })
+    });
+    Some(ruled.unwrap_or_else(|| Settlement {
+        disposition: Disposition::Discarded,
+        by: if state.chosen.contains(&number) { Ruler::Human } else { Ruler::Policy },
+        reason: Untrusted::default(),
+        until: None,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::samples;
+    use crate::domain::event::Plan;
+    use crate::domain::{
+        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck, Relation,
+        Response, Ruling, RulingRecord, Severity, Tag,
+    };
+
+    /// Plays events into a state and asks what is due.
+    struct Play {
+        state: ReviewState,
+        policy: SchedulePolicy,
+        parked: BTreeSet<DisputeNumber>,
+    }
+
+    fn agent(name: &str, role: Role) -> Agent {
+        Agent { role, ..samples::agent(name, "text", &[name]) }
+    }
+
+    fn finding(id: u32, tag: Tag) -> Finding {
+        Finding {
+            id: FindingId(id),
+            raw: RawFinding {
+                severity: Severity::known(tag),
+                title: format!("finding {id}").into(),
+                file: Some("a.py".into()),
+                line: Some(id),
+                ..RawFinding::default()
+            },
+            mandatory: matches!(tag, Tag::Must | Tag::High),
+            raised_by: vec![AgentName::from("r1")],
+            round: 1,
+            anchor: Some(Anchor {
+                file: "a.py".into(),
+                block: format!("b{id}"),
+                category: "bug".into(),
+                text: format!("finding {id}"),
+                ..Anchor::default()
+            }),
+            reverses: None,
+            consensus: None,
+        }
+    }
+
+    fn call(agent: &str, purpose: Purpose, attempt: u32) -> CallId {
+        CallId { agent: AgentName::from(agent), purpose, attempt }
+    }
+
+    const REVIEW: Purpose = Purpose::Review { round: 1, shard: 0 };
+    const RESPOND: Purpose = Purpose::Respond { round: 1 };
+    const ENFORCE: Purpose = Purpose::Enforce { round: 1 };
+    const D1: DisputeNumber = DisputeNumber(1);
+
+    impl Play {
+        fn new(mode: Mode) -> Self {
+            let covered = Coverage { file: "a.py".into(), lines: 9 };
+            let plan = Plan {
+                root: "/tree".into(),
+                target: "a.py".into(),
+                commit: None,
+                tree: "t0".into(),
+                mode,
+                agents: vec![
+                    agent("r1", Role::Reviewer),
+                    agent("r2", Role::Reviewer),
+                    agent("c", Role::Coder),
+                    agent("j", Role::Judge),
+                ],
+                backups: Vec::new(),
+                shards: vec![vec![covered]],
+                skipped: Vec::new(),
+                settings: std::collections::BTreeMap::new(),
+                steered_by: None,
+                own: Vec::new(),
+                staged: None,
+                on_dispute: None,
+                rulings_at: None,
+            };
+            let policy = SchedulePolicy {
+                mode,
+                recheck: true,
+                compare: true,
+                rounds: 1,
+                verify: 0,
+                repairs: REPAIRS,
+                escalate_to: Route::Human,
+            };
+            let mut play = Self { state: ReviewState::default(), policy, parked: BTreeSet::new() };
+            play.event(EventKind::RunStarted { plan: Box::new(plan) });
+            play
+        }
+
+        fn event(&mut self, kind: EventKind) -> &mut Self {
+            self.state.apply(&kind);
+            self
+        }
+
+        fn answered(&mut self, call: CallId, answer: CallAnswer) -> &mut Self {
+            self.event(EventKind::CallFinished {
+                call,
+                answer,
+                transcript: None,
+                millis: 1,
+                usage: Box::default(),
+                told: Box::default(),
+            })
+        }
+
+        fn reviewed(&mut self, findings: Vec<Finding>) -> &mut Self {
+            for name in ["r1", "r2"] {
+                self.answered(
+                    call(name, REVIEW, 1),
+                    CallAnswer::Review {
+                        status: AnswerStatus::Complete,
+                        findings: Vec::new(),
+                        notes: String::new(),
+                        problem: None,
+                    },
+                );
+            }
+            self.event(EventKind::FindingsMerged { round: 1, findings })
+        }
+
+        fn responded(&mut self, purpose: Purpose, attempt: u32, answers: &[(u32, Answer)]) -> &mut Self {
+            let responses = answers
+                .iter()
+                .map(|(id, answer)| Response {
+                    finding: FindingId(*id),
+                    answer: *answer,
+                    text: "why".into(),
+                    evidence: Vec::new(),
+                })
+                .collect();
+            self.answered(call("c", purpose, attempt), CallAnswer::Respond { responses, complete: true })
+        }
+
+        fn changed(&mut self, call: CallId, touched: &[u32]) -> &mut Self {
+            let change =
+                crate::domain::FileChange { file: "a.py".into(), added: 1, removed: 1, diff: Some(String::new()) };
+            self.event(EventKind::TreeChanged {
+                call,
+                tree: "t1".into(),
+                changes: if touched.is_empty() { Vec::new() } else { vec![change] },
+                touched: touched.iter().map(|id| FindingId(*id)).collect(),
+            })
+        }
+
+        fn disputed(&mut self, id: u32) -> &mut Self {
+            let finding = self.state.finding(FindingId(id)).expect("a finding of the play").clone();
+            let objection = self.state.responses[&FindingId(id)].clone();
+            let dispute = Dispute {
+                number: DisputeNumber(u64::from(id)),
+                finding,
+                objection,
+                route: None,
+                rulings: Vec::new(),
+                objector: crate::domain::Objector::Coder,
+                discarded_by: None,
+                disposition: None,
+                earlier: Vec::new(),
+            };
+            self.event(EventKind::DisputeOpened { dispute: Box::new(dispute) })
+        }
+
+        fn routed(&mut self, route: Route) -> &mut Self {
+            self.event(EventKind::RouteChosen { dispute: D1, route, by_person: true })
+        }
+
+        fn ruled(&mut self, word: RulingWord, by: Ruler) -> &mut Self {
+            let ruling = Ruling {
+                ruling: word,
+                rationale: "".into(),
+                grounds: None,
+                citations: Vec::new(),
+                new_tag: None,
+                duplicate_of: None,
+                coder_evidence: None,
+            };
+            self.event(EventKind::RulingGiven {
+                dispute: D1,
+                ruling: RulingRecord { ruling, by, votes: Vec::new() },
+            })
+        }
+
+        fn settled(&mut self) -> &mut Self {
+            let settlement = settlement(&self.state, D1).expect("a dispute of the play");
+            self.event(EventKind::DisputeSettled { dispute: D1, settlement })
+        }
+
+        fn due(&self) -> Vec<ReviewStep> {
+            due(&self.state, &self.policy, &self.parked)
+        }
+
+        fn state_of(&self, id: u32) -> crate::domain::FindingState {
+            self.state.finding_state(self.state.finding(FindingId(id)).expect("a finding of the play"))
+        }
+    }
+
+    fn judge() -> Ruler {
+        Ruler::Judge { name: AgentName::from("j") }
+    }
+
+    /// A run in arbitration with one dispute open.
+    fn one_dispute() -> Play {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        play.reviewed(vec![finding(1, Tag::Must)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Disagree)])
+            .changed(call("c", RESPOND, 1), &[])
+            .disputed(1);
+        play
+    }
+
+    #[test]
+    fn reviewers_are_asked_side_by_side_then_merged() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Review);
+        assert_eq!(
+            play.due(),
+            [
+                crate::workflows::review::schedule::ReviewStep::Ask(call("r1", REVIEW, 1)),
+                crate::workflows::review::schedule::ReviewStep::Ask(call("r2", REVIEW, 1))
+            ]
+        );
+        let answer =
+            |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new(), problem: None };
+        play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
+            .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Ask(call("r1", REVIEW, 2))],
+            "asked once more; what failed is not"
+        );
+        play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Merge { round: 1 }]);
+        play.event(EventKind::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Finish],
+            "a review changes nothing"
+        );
+    }
+
+    fn may_repeat(id: u32, dispute: u64, disposition: Option<Disposition>) -> EventKind {
+        let earlier = EarlierDispute {
+            dispute: DisputeNumber(dispute).into(),
+            relation: Relation::MayRepeat,
+            title: "an earlier one".into(),
+            disposition,
+            new_tag: None,
+            rationale: "".into(),
+        };
+        EventKind::RelatedDispute { finding: FindingId(id), earlier: Box::new(earlier) }
+    }
+
+    #[test]
+    fn the_judge_is_asked_once_about_all_that_may_repeat_a_dispute() {
+        let compare = |attempt| call("j", Purpose::Compare { round: 1 }, attempt);
+        let words = |said: &[(u32, bool)]| CallAnswer::Compare {
+            comparisons: said
+                .iter()
+                .map(|(id, same)| Comparison { finding: FindingId(*id), same: *same, reason: "".into() })
+                .collect(),
+        };
+        let begun = |mode| {
+            let mut play = crate::workflows::review::schedule::tests::Play::new(mode);
+            play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
+                .event(may_repeat(1, 7, Some(Disposition::Refuted)))
+                .event(may_repeat(2, 8, None))
+                .event(may_repeat(3, 9, Some(Disposition::Refuted)));
+            play
+        };
+        assert_eq!(begun(Mode::Review).due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(begun(Mode::Fix).due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+        let mut off = begun(Mode::Arbitrate);
+        off.policy.compare = false;
+        assert_eq!(off.due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+
+        let mut play = begun(Mode::Arbitrate);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(compare(1))]);
+        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(compare(2))]);
+        play.answered(compare(2), words(&[(1, true), (2, true), (3, false)]));
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Recognise { round: 1 }]);
+        let bound = recognised(&play.state, 1);
+        for event in bound {
+            play.event(event);
+        }
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Keep], "F3 goes to the coder");
+        assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
+        let ruled =
+            FindingState::AlreadyRuled { dispute: DisputeNumber(7).into(), disposition: Disposition::Refuted };
+        assert_eq!(
+            (play.state_of(1), play.state_of(2)),
+            (ruled, FindingState::Disputed { dispute: DisputeNumber(8) })
+        );
+
+        // Twice no answer: all are different. So they are where the judge fails, and it is not asked again.
+        let mut play = begun(Mode::Arbitrate);
+        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
+            .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+        let mut play = begun(Mode::Arbitrate);
+        play.answered(compare(1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+    }
+
+    #[test]
+    fn a_resumed_run_asks_again_what_failed_and_nothing_else() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Review);
+        play.reviewed(Vec::new());
+        play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        play.event(EventKind::RunResumed);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("r2", REVIEW, 1))]);
+    }
+
+    #[test]
+    fn the_standard_flow_without_a_dispute() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Low)]);
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Keep],
+            "nothing is edited before the tree is kept"
+        );
+        play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("c", RESPOND, 1))]);
+        play.responded(RESPOND, 1, &[(1, Answer::Implemented)]);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::RecordTree(call("c", RESPOND, 1))]);
+        play.changed(call("c", RESPOND, 1), &[1]);
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Ask(call("c", RESPOND, 2))],
+            "F2 was not answered"
+        );
+        play.responded(RESPOND, 2, &[(2, Answer::Discarded)]).changed(call("c", RESPOND, 2), &[]);
+        let recheck = call("r1", Purpose::Recheck { round: 1 }, 1);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(recheck.clone())]);
+        let check = Recheck { finding: FindingId(1), resolved: true, reason: "".into() };
+        play.answered(recheck, CallAnswer::Recheck { checks: vec![check] });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Resolved);
+        assert_eq!(play.state_of(2), crate::domain::FindingState::Discarded);
+    }
+
+    #[test]
+    fn implemented_without_a_change_is_only_claimed() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        play.reviewed(vec![finding(1, Tag::High)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Implemented)])
+            .changed(call("c", RESPOND, 1), &[]);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Claimed);
+    }
+
+    #[test]
+    fn a_dispute_is_opened_and_stays_open_without_arbitration() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Should)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Discarded), (2, Answer::Disagree)])
+            .changed(call("c", RESPOND, 1), &[]);
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::OpenDispute(FindingId(1))],
+            "only a mandatory finding is disputed"
+        );
+        play.disputed(1);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Disputed { dispute: D1 });
+    }
+
+    #[test]
+    fn the_judge_enforces_and_the_coder_is_called_again() {
+        let mut play = one_dispute();
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Choose(D1)]);
+        play.routed(Route::Judge);
+        let asked = call("j", Purpose::Judge { dispute: D1 }, 1);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(asked.clone())]);
+        play.answered(asked, CallAnswer::Invalid { error: "two rulings".into() });
+        let again = call("j", Purpose::Judge { dispute: D1 }, 2);
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Ask(again.clone())],
+            "asked once more"
+        );
+        play.answered(again, CallAnswer::Invalid { error: "two rulings".into() });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Rule(D1)]);
+        play.ruled(RulingWord::Enforce, judge());
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Settle(D1)]);
+        play.settled();
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Enforced { dispute: D1 });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("c", ENFORCE, 1))]);
+        play.responded(ENFORCE, 1, &[(1, Answer::Implemented)]).changed(call("c", ENFORCE, 1), &[1]);
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]
+        );
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Unchecked);
+    }
+
+    #[test]
+    fn an_enforced_finding_that_is_not_implemented_stays_open() {
+        let mut play = one_dispute();
+        play.routed(Route::Judge).ruled(RulingWord::Enforce, judge()).settled();
+        play.responded(ENFORCE, 1, &[(1, Answer::Disagree)]).changed(call("c", ENFORCE, 1), &[]);
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Finish],
+            "a ruling is not disputed again"
+        );
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Enforced { dispute: D1 });
+    }
+
+    #[test]
+    fn an_escalated_dispute_waits_for_a_person_or_is_discarded() {
+        let mut play = one_dispute();
+        play.routed(Route::Judge).ruled(RulingWord::Escalate, judge());
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::AskPerson(D1)]);
+        play.policy.escalate_to = Route::Discard;
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Settle(D1)]);
+        play.policy.escalate_to = Route::Human;
+        play.parked.insert(D1);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        play.parked.clear();
+        play.ruled(RulingWord::Dismiss, Ruler::Human).settled();
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), crate::domain::FindingState::Dismissed { dispute: D1 });
+    }
+
+    #[test]
+    fn a_person_decides_or_the_opinion_is_discarded() {
+        let mut human = one_dispute();
+        human.routed(Route::Human);
+        assert_eq!(human.due(), [crate::workflows::review::schedule::ReviewStep::AskPerson(D1)]);
+        let mut discard = one_dispute();
+        discard.routed(Route::Discard);
+        assert_eq!(discard.due(), [crate::workflows::review::schedule::ReviewStep::Settle(D1)]);
+        discard.settled();
+        assert_eq!(discard.state_of(1), crate::domain::FindingState::Discarded);
+        assert_eq!(discard.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+    }
+
+    #[test]
+    fn a_reversal_goes_to_a_dispute_and_never_to_the_coder() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        let reversal = Finding { reverses: Some(FindingId(9)), ..finding(1, Tag::Low) };
+        play.reviewed(vec![reversal]);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::OpenDispute(FindingId(1))]);
+    }
+
+    #[test]
+    fn what_was_ruled_is_not_asked_again_and_what_was_enforced_binds_at_once() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
+            .event(EventKind::AlreadyRuled {
+                finding: FindingId(1),
+                dispute: DisputeNumber(7).into(),
+                disposition: Disposition::Refuted,
+                new_tag: None,
+                insisted: false,
+            })
+            .event(EventKind::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
+            .event(EventKind::AlreadyRuled {
+                finding: FindingId(3),
+                dispute: DisputeNumber(9).into(),
+                disposition: Disposition::Enforced,
+                new_tag: None,
+                insisted: false,
+            });
+        assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
+        play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(3, Answer::Disagree)])
+            .changed(call("c", RESPOND, 1), &[]);
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::CarryOn(FindingId(2))],
+            "what an earlier run left open goes on in this one"
+        );
+        play.policy.mode = Mode::Fix;
+        assert_eq!(
+            play.due(),
+            [crate::workflows::review::schedule::ReviewStep::Finish],
+            "where disputes are settled"
+        );
+    }
+
+    #[test]
+    fn rounds_go_on_while_something_changes() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        play.policy.rounds = 2;
+        play.policy.recheck = false;
+        play.reviewed(vec![finding(1, Tag::Must)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Implemented)])
+            .changed(call("c", RESPOND, 1), &[1]);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::NextRound { round: 2 }]);
+        let covered = Coverage { file: "a.py".into(), lines: 1 };
+        play.event(EventKind::RoundStarted { round: 2, shards: vec![vec![covered]], skipped: Vec::new() });
+        let review = |name| {
+            crate::workflows::review::schedule::ReviewStep::Ask(call(
+                name,
+                Purpose::Review { round: 2, shard: 0 },
+                1,
+            ))
+        };
+        assert_eq!(play.due(), [review("r1"), review("r2")]);
+    }
+
+    #[test]
+    fn verification_runs_again_after_every_change() {
+        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        play.policy.verify = 1;
+        play.policy.recheck = false;
+        play.reviewed(vec![finding(1, Tag::Must)])
+            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .responded(RESPOND, 1, &[(1, Answer::Implemented)])
+            .changed(call("c", RESPOND, 1), &[1]);
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Verify { round: 1 }]);
+        play.event(EventKind::Verified { round: 1, command: "make".into(), passed: true, tail: String::new() });
+        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+    }
+}

@@ -1,0 +1,757 @@
+//! The state of a run: a fold over its events, and nothing else.
+//!
+//! Resume, the outcome and the decision what is due all read this one value; it holds nothing that the events do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::settings::{Settings, Validate};
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
+use crate::domain::{
+    AdvisoryStatus, Agent, AgentName, Answer, AnswerStatus, AskedFile, CallMetadata, Class, Coverage, Disposition,
+    Dispute, DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState,
+    Lowered, RawFinding, Recheck, Relation, Response, ReusedFrom, Role, Route, RulingRecord, RulingRef, RunId,
+    Severity, Skip, Spent, Tag, Usage,
+};
+use crate::rules::consensus::claim::Policy;
+
+/// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
+const RECHECKS: u32 = 2;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RecordedCall {
+    pub(crate) answer: CallAnswer,
+    pub(crate) millis: u64,
+    pub(crate) usage: Usage,
+}
+
+/// A call, or a part of it, for which earlier answers of the reviewer stand.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reuse {
+    pub(crate) from: Vec<ReusedFrom>,
+    pub(crate) findings: Vec<RawFinding>,
+    /// What is still asked; nothing where the call is not made.
+    pub(crate) asked: Vec<AskedFile>,
+    pub(crate) superseded: Vec<RawFinding>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TreeChange {
+    pub(crate) call: CallId,
+    pub(crate) tree: String,
+    pub(crate) changes: Vec<FileChange>,
+    pub(crate) touched: BTreeSet<FindingId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Verified {
+    pub(crate) round: u32,
+    pub(crate) command: String,
+    pub(crate) passed: bool,
+    pub(crate) tail: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ReviewState {
+    pub(crate) plan: Option<Plan>,
+    pub(crate) settings: Settings,
+    /// The shards of each round; round 1 is at index 0.
+    pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
+    /// The files that were not reviewed, in any round.
+    pub(crate) skipped: Vec<Skip>,
+    /// Whether there was a later round of which no file could be read.
+    pub(crate) blind: bool,
+    pub(crate) calls: BTreeMap<CallId, RecordedCall>,
+    /// What earlier answers stand for, by reviewer and shard.
+    pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
+    /// What all calls have used, those too that failed and were made again.
+    pub(crate) spent: Spent,
+    /// Reviews whose findings are merged.
+    pub(crate) merged: BTreeSet<CallId>,
+    pub(crate) findings: Vec<Finding>,
+    /// Rounds of debates that are complete: the run's round and the debate's.
+    pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
+    /// Whose last answer in a debate, for which purpose, leaves a finding out; also who gave none.
+    pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
+    pub(crate) concluded: BTreeSet<u32>,
+    pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
+    pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
+    /// Findings whose reviewer insists against the ruling that binds them, without new evidence.
+    pub(crate) insisted: BTreeSet<FindingId>,
+    /// Earlier disputes that findings relate to and that do not bind them.
+    pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
+    pub(crate) before: Option<(String, String)>,
+    pub(crate) tree_changes: Vec<TreeChange>,
+    pub(crate) responses: BTreeMap<FindingId, Response>,
+    /// How many tree changes there were when the coder was last given a finding; only later ones count for it.
+    pub(crate) asked_after: BTreeMap<FindingId, usize>,
+    /// How often the coder was given a finding as enforced.
+    pub(crate) enforced: BTreeMap<FindingId, u32>,
+    /// What those who raised a finding say of its last change.
+    pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
+    /// How often somebody was asked about the last change of a finding, in this round, without an answer that counts.
+    pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
+    pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
+    /// Findings that a ruling gave a lower tag.
+    pub(crate) lowered: BTreeMap<FindingId, Lowered>,
+    pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
+    /// Disputes that stayed open and were brought before whoever decides again.
+    pub(crate) reopened: BTreeSet<DisputeNumber>,
+    /// How many rulings a dispute had when it was reopened: these decide it no longer.
+    pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
+    /// Disputes that were opened in an earlier run: in which, and how many rulings they had then.
+    pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
+    /// Judges that were called when disputes were reopened.
+    pub(crate) called_judges: Vec<Agent>,
+    pub(crate) chosen: BTreeSet<DisputeNumber>,
+    /// Commands of `review.verify` that ran on the tree as it stands now.
+    pub(crate) verified: Vec<Verified>,
+    pub(crate) notices: Vec<String>,
+    /// What advisories say of findings, by where those were read.
+    pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
+    /// The session of the coder's last answered call: whose, which, and what it has used.
+    pub(crate) coder_session: Option<(AgentName, String, Usage)>,
+    /// Calls of this sitting whose agents may have written though they may only read.
+    pub(crate) violated: BTreeSet<CallId>,
+    pub(crate) ended: Option<(ExitReason, u64)>,
+    pub(crate) undone: bool,
+    /// Whether what was kept of it is gone: it can be neither undone nor carried on.
+    pub(crate) pruned: bool,
+}
+
+impl ReviewState {
+    pub(crate) fn of(events: &[Event]) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            state.apply(&event.kind);
+        }
+        state
+    }
+
+    pub(crate) fn apply(&mut self, event: &EventKind) {
+        match event {
+            EventKind::RunStarted { plan } => {
+                self.rounds = vec![plan.shards.clone()];
+                self.skipped = plan.skipped.clone();
+                self.settings = Settings::of_record(&plan.settings);
+                self.plan = Some((**plan).clone());
+            }
+            EventKind::RunResumed => {
+                // What failed may be tried again now; what was answered stays answered.
+                self.calls.retain(|_, call| {
+                    !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
+                });
+                self.unanswered_checks.clear();
+                self.violated.clear();
+                self.ended = None;
+            }
+            EventKind::RoundStarted { shards, skipped, .. } => {
+                self.blind |= shards.is_empty() && skipped.iter().any(|skip| skip.reason.is_unread());
+                for skip in skipped {
+                    if !self.skipped.contains(skip) {
+                        self.skipped.push(skip.clone());
+                    }
+                }
+                self.rounds.push(shards.clone());
+                self.unanswered_checks.clear();
+            }
+            EventKind::CallStarted { .. } | EventKind::FilesReviewed { .. } => {}
+            EventKind::AnswersReused { call, from, findings, asked, superseded } => {
+                if asked.is_empty() {
+                    let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
+                    let (findings, notes) = (findings.clone(), String::new());
+                    let answer = CallAnswer::Review { status, findings, notes, problem: None };
+                    self.calls.insert(call.clone(), RecordedCall { answer, millis: 0, usage: NOTHING });
+                }
+                let (from, findings) = (from.clone(), findings.clone());
+                let reuse = Reuse { from, findings, asked: asked.clone(), superseded: superseded.clone() };
+                self.reused.insert((call.agent.clone(), call.purpose.clone()), reuse);
+            }
+            EventKind::CallFinished { call, answer, millis, usage, told, .. } => {
+                self.take_session(call, answer, usage, told);
+                self.finish_call(call, answer);
+                self.spent.calls += u64::from(told.retries) + 1;
+                self.spent.usage = self.spent.usage.plus(**usage);
+                let call_record = RecordedCall { answer: answer.clone(), millis: *millis, usage: **usage };
+                self.calls.insert(call.clone(), call_record);
+                let debater = (call.agent.clone(), call.purpose.clone());
+                if self.left_unanswered(call) {
+                    self.silent_debaters.insert(debater);
+                } else {
+                    self.silent_debaters.remove(&debater);
+                }
+            }
+            EventKind::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
+            EventKind::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
+            EventKind::FindingsMerged { findings, .. } => {
+                self.merged.extend(self.unmerged().cloned().collect::<Vec<_>>());
+                self.findings.extend(findings.iter().cloned());
+            }
+            EventKind::DebateRound { round, debate_round, .. } => {
+                self.debate_rounds.insert((*round, *debate_round));
+            }
+            EventKind::DebateConcluded { round, findings, .. } => {
+                self.concluded.insert(*round);
+                for finding in findings {
+                    match self.place(finding.id) {
+                        Some(known) => {
+                            let tag = self.findings[known].raw.severity.tag;
+                            self.findings[known] = finding.clone();
+                            // A ruling outlasts the debate.
+                            if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
+                                self.retag(finding.id, tag, lowered.dispute.clone());
+                            }
+                        }
+                        None => self.findings.push(finding.clone()),
+                    }
+                }
+            }
+            EventKind::DebateShutdown { .. }
+            | EventKind::StageStarted { .. }
+            | EventKind::StageJudged { .. }
+            | EventKind::StageDeadlocked { .. }
+            | EventKind::StageDecided { .. }
+            | EventKind::QuestionResolved { .. }
+            | EventKind::WatchStarted { .. }
+            | EventKind::EventReceived { .. }
+            | EventKind::CycleStarted { .. }
+            | EventKind::ReviewRequested { .. }
+            | EventKind::CycleDecided { .. }
+            | EventKind::ClarificationAsked { .. }
+            | EventKind::WatchPaused { .. }
+            | EventKind::WatchResumed { .. }
+            | EventKind::IssueClosed { .. } => {}
+            EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
+                self.still_disputed.remove(finding);
+                self.related.remove(finding);
+                self.retag(*finding, *tag, dispute.clone());
+            }
+            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted } => {
+                self.still_disputed.remove(finding);
+                self.related.remove(finding);
+                if *insisted {
+                    self.insisted.insert(*finding);
+                }
+                self.ruled.insert(*finding, (dispute.clone(), disposition.clone()));
+            }
+            EventKind::RelatedDispute { finding, earlier } => {
+                self.related.entry(*finding).or_default().push((**earlier).clone());
+            }
+            EventKind::StillDisputed { finding, dispute } => {
+                self.related.remove(finding);
+                self.still_disputed.insert(*finding, *dispute);
+            }
+            EventKind::BeforeImage { kept_as, tree } => {
+                self.before.get_or_insert((kept_as.clone(), tree.clone()));
+            }
+            EventKind::TreeChanged { call, tree, changes, touched } => {
+                if !changes.is_empty() {
+                    self.verified.clear();
+                }
+                self.tree_changes.push(TreeChange {
+                    call: call.clone(),
+                    tree: tree.clone(),
+                    changes: changes.clone(),
+                    touched: touched.iter().copied().collect(),
+                });
+            }
+            EventKind::DisputeOpened { dispute } => {
+                self.disputed.insert(dispute.finding.id, dispute.number);
+                self.disputes.insert(dispute.number, (**dispute).clone());
+            }
+            EventKind::DisputesReopened { disputes, judges } => {
+                disputes.iter().for_each(|number| self.reopen(*number));
+                self.called_judges.extend(judges.iter().cloned());
+            }
+            EventKind::RulingRevoked { dispute: number, .. } => {
+                self.reopen(*number);
+                let Some(dispute) = self.disputes.get_mut(number) else { return };
+                dispute.disposition = None;
+                dispute.discarded_by = None;
+                let id = dispute.finding.id;
+                self.raise(id, &(*number).into());
+            }
+            EventKind::RulingEnded { .. } => {}
+            EventKind::DisputeCarriedOn { dispute, from } => {
+                let (id, number) = (dispute.finding.id, dispute.number);
+                self.still_disputed.remove(&id);
+                self.disputed.insert(id, number);
+                // What a judge has left to a person goes on with the person.
+                if dispute.route.is_none() {
+                    self.ruled_before.insert(number, dispute.rulings.len());
+                }
+                self.reopened.insert(number);
+                self.carried.insert(number, (from.clone(), dispute.rulings.len()));
+                self.disputes.insert(number, (**dispute).clone());
+            }
+            EventKind::RouteChosen { dispute, route, by_person } => {
+                if *by_person {
+                    self.chosen.insert(*dispute);
+                }
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.route = Some(*route);
+                }
+            }
+            EventKind::RulingGiven { dispute, ruling } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.rulings.push(ruling.clone());
+                }
+            }
+            EventKind::DisputeSettled { dispute, settlement } => {
+                if let Some(dispute) = self.disputes.get_mut(dispute) {
+                    dispute.disposition = Some(settlement.disposition.clone());
+                    let is_discarded = settlement.disposition == Disposition::Discarded;
+                    dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
+                }
+                self.lower(*dispute);
+            }
+            EventKind::Verified { round, command, passed, tail } => {
+                let (command, tail) = (command.clone(), tail.clone());
+                self.verified.push(Verified { round: *round, command, passed: *passed, tail });
+            }
+            EventKind::Notice { text } => self.notices.push(text.clone()),
+            EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
+            EventKind::RunUndone { .. } => self.undone = true,
+            EventKind::RunRedone { .. } => self.undone = false,
+            EventKind::RunPruned { .. } => self.pruned = true,
+        }
+    }
+
+    /// Brings a dispute before whoever decides again.
+    fn reopen(&mut self, number: DisputeNumber) {
+        let Some(dispute) = self.disputes.get_mut(&number) else { return };
+        dispute.route = None;
+        self.ruled_before.insert(number, dispute.rulings.len());
+        self.reopened.insert(number);
+        self.chosen.remove(&number);
+        // A judge that is asked again answers again.
+        self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
+    }
+
+    /// Gives a finding back the tag that the ruling of a dispute took from it.
+    fn raise(&mut self, id: FindingId, by: &RulingRef) {
+        let Some(lowered) = self.lowered.remove(&id).filter(|lowered| lowered.dispute == *by) else { return };
+        let Some(index) = self.place(id) else { return };
+        let finding = &mut self.findings[index];
+        finding.mandatory = true;
+        finding.raw.severity = lowered.was;
+    }
+
+    /// Gives the finding of a dispute the tag of the ruling that settled it: right, but not mandatory.
+    fn lower(&mut self, number: DisputeNumber) {
+        let Some(dispute) = self.disputes.get(&number) else { return };
+        let Some(tag) = dispute.new_tag() else { return };
+        self.retag(dispute.finding.id, tag, number.into());
+    }
+
+    fn retag(&mut self, id: FindingId, tag: Tag, dispute: RulingRef) {
+        let Some(index) = self.place(id) else { return };
+        let finding = &mut self.findings[index];
+        finding.mandatory = false;
+        let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
+        self.lowered.insert(id, Lowered { was, dispute });
+    }
+
+    fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
+        let is_given = match call.purpose {
+            Purpose::Enforce { .. } => true,
+            // A repair touches whatever broke, wherever that is; what was done for a finding stays done.
+            Purpose::Repair { .. } => false,
+            _ => call.purpose.is_coder() && call.attempt == 1,
+        };
+        if is_given {
+            for id in self.items(&call.purpose) {
+                self.asked_after.insert(id, self.tree_changes.len());
+                self.responses.remove(&id);
+            }
+        }
+        if let Purpose::Enforce { .. } = call.purpose {
+            for id in self.items(&call.purpose) {
+                *self.enforced.entry(id).or_default() += 1;
+            }
+        }
+        match answer {
+            CallAnswer::Respond { responses, .. } => {
+                for response in responses {
+                    self.responses.insert(response.finding, response.clone());
+                    // A new answer makes an old word on the change worthless.
+                    self.checks.remove(&response.finding);
+                    self.unanswered_checks.retain(|(id, _), _| *id != response.finding);
+                }
+            }
+            CallAnswer::Recheck { checks } => {
+                let asked = self.recheck_items(&call.agent);
+                for check in checks {
+                    let own = self.checks.entry(check.finding).or_default();
+                    own.insert(call.agent.clone(), check.clone());
+                }
+                let left_out = asked.into_iter().filter(|id| checks.iter().all(|check| check.finding != *id));
+                self.count_unanswered(left_out.collect(), &call.agent, 1);
+            }
+            CallAnswer::Invalid { .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
+                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, 1);
+            }
+            CallAnswer::Failed { cause, .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
+                let tries = if cause.is_some_and(FailureKind::may_pass) { 1 } else { RECHECKS };
+                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
+            }
+            CallAnswer::Review { .. }
+            | CallAnswer::Examine { .. }
+            | CallAnswer::Defend { .. }
+            | CallAnswer::Judge { .. }
+            | CallAnswer::Compare { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
+            | CallAnswer::Peer { .. }
+            | CallAnswer::Invalid { .. }
+            | CallAnswer::Failed { .. } => {}
+        }
+    }
+
+    /// A session can be carried on by whoever held it, if its last call was answered.
+    fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
+        if !call.purpose.is_coder() {
+            return;
+        }
+        let who = told.by.as_ref().unwrap_or(&call.agent);
+        let answered = matches!(answer, CallAnswer::Respond { .. } | CallAnswer::Invalid { .. });
+        let session = told.session.as_ref().filter(|_| answered);
+        let earlier = self.coder_session.take().filter(|(name, id, _)| name == who && Some(id) == session);
+        let used = earlier.map_or(*usage, |(_, _, used)| used.plus(*usage));
+        self.coder_session = session.map(|session| (who.clone(), session.clone(), used));
+    }
+
+    pub(crate) fn unmerged(&self) -> impl Iterator<Item = &CallId> {
+        self.calls
+            .iter()
+            .filter(|(id, call)| {
+                matches!(id.purpose, Purpose::Review { .. })
+                    && matches!(call.answer, CallAnswer::Review { .. })
+                    && !self.merged.contains(id)
+            })
+            .map(|(id, _)| id)
+    }
+
+    fn count_unanswered(&mut self, findings: Vec<FindingId>, agent: &AgentName, tries: u32) {
+        for id in findings {
+            *self.unanswered_checks.entry((id, agent.clone())).or_default() += tries;
+        }
+    }
+
+    /// Implemented findings that an agent raised and of whose change it has not said anything, though it may still be asked.
+    pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
+        let is_changed = |finding: &&Finding| {
+            use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
+            matches!(self.finding_state(finding), Unchecked | Unconfirmed | NotResolved | Resolved)
+        };
+        self.findings
+            .iter()
+            .filter(|finding| self.checkers(finding).any(|name| name == agent))
+            .filter(|finding| self.check(finding.id, agent).is_none() && !self.is_given_up(finding.id, agent))
+            .filter(is_changed)
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    /// The reviewers that raised a finding: each says whether its change resolves it.
+    pub(crate) fn checkers<'a>(&'a self, finding: &'a Finding) -> impl Iterator<Item = &'a AgentName> {
+        self.agents(Role::Reviewer).map(|agent| &agent.name).filter(|name| finding.raised_by.contains(name))
+    }
+
+    fn check(&self, id: FindingId, agent: &AgentName) -> Option<&Recheck> {
+        self.checks.get(&id)?.get(agent)
+    }
+
+    /// Whether an agent was asked about a finding's change as often as it may be, and has not answered.
+    fn is_given_up(&self, id: FindingId, agent: &AgentName) -> bool {
+        self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
+    }
+
+    /// What those who raised an implemented and changed finding say: one who says that it is not resolved keeps it open,
+    /// and so does one who gave no answer.
+    fn checked(&self, finding: &Finding) -> FindingState {
+        let id = finding.id;
+        let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);
+        if said().any(|check| !check.resolved) {
+            FindingState::NotResolved
+        } else if self.checkers(finding).any(|name| self.is_given_up(id, name)) {
+            FindingState::Unconfirmed
+        } else if said().next().is_some() && self.checkers(finding).all(|name| self.check(id, name).is_some()) {
+            FindingState::Resolved
+        } else {
+            FindingState::Unchecked
+        }
+    }
+
+    /// The findings of a round of which it is uncertain whether they repeat an earlier dispute, each with that.
+    pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let may_repeat = |id: FindingId| {
+            let related = self.related.get(&id).into_iter().flatten();
+            // What is open under another tag is raised again.
+            related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
+        };
+        let of_round = self.findings.iter().filter(move |finding| finding.round == round);
+        // Once the coder has answered, a dispute is about what it said.
+        let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
+        let of_round = of_round.filter(move |finding| is_new(&finding.id));
+        of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
+    }
+
+    /// Those of them of which a judge says that they do.
+    pub(crate) fn recognised(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let same: BTreeSet<FindingId> = self
+            .calls
+            .iter()
+            .filter(|(id, _)| id.purpose == Purpose::Compare { round })
+            .flat_map(|(_, call)| match &call.answer {
+                CallAnswer::Compare { comparisons } => comparisons.as_slice(),
+                _ => &[],
+            })
+            .filter(|comparison| comparison.same)
+            .map(|comparison| comparison.finding)
+            .collect();
+        self.uncertain(round).filter(move |(finding, _)| same.contains(&finding.id))
+    }
+
+    /// The current round, counted from 1.
+    pub(crate) fn round(&self) -> u32 {
+        u32::try_from(self.rounds.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Whether a file is under review in the current round.
+    pub(crate) fn covers(&self, file: &str) -> bool {
+        self.rounds.last().into_iter().flatten().flatten().any(|covered| covered.file == file)
+    }
+
+    pub(crate) fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
+        self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
+    }
+
+    /// The judges of the run, those too that were called when disputes were reopened.
+    pub(crate) fn judges(&self) -> impl Iterator<Item = &Agent> {
+        self.agents(Role::Judge).chain(&self.called_judges)
+    }
+
+    /// The last ruling on a dispute since it was opened or reopened.
+    pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
+        let before = self.ruled_before.get(&dispute.number).copied().unwrap_or_default();
+        dispute.rulings.get(before..)?.last()
+    }
+
+    /// The open disputes of the run that a person or a judge is to be asked about when it is carried on: all, where a
+    /// route is `named` for them that was not taken already; else those for which nobody chose a way, or that the
+    /// default left to a person.
+    pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
+        let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
+        let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
+        let waits = |dispute: &&Dispute| match (named, dispute.route) {
+            (Some(Route::Judge), Some(Route::Judge)) => !judged(dispute.number) && !dispute.rulings.is_empty(),
+            (Some(_), _) => true,
+            (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
+            (None, Some(Route::Human)) => !self.chosen.contains(&dispute.number),
+            (None, Some(Route::Judge | Route::Discard)) => false,
+        };
+        self.disputes
+            .values()
+            .filter(|dispute| dispute.is_open())
+            .filter(waits)
+            .map(|dispute| dispute.number)
+            .collect()
+    }
+
+    /// Findings whose dispute stayed open in an earlier run and does not go on in this one yet, one for each dispute.
+    pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
+        let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
+        self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
+    }
+
+    pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {
+        self.place(id).map(|index| &self.findings[index])
+    }
+
+    /// Where the finding with an id is in the list. Findings are numbered from 1 in the order in which they come, so it
+    /// is looked for elsewhere only where a history is not of that form.
+    fn place(&self, id: FindingId) -> Option<usize> {
+        let has_id = |finding: &Finding| finding.id == id;
+        let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
+        expected
+            .filter(|index| self.findings.get(*index).is_some_and(has_id))
+            .or_else(|| self.findings.iter().position(has_id))
+    }
+
+    pub(crate) fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {
+        self.disputes.get(self.disputed.get(&id)?)
+    }
+
+    /// The last call for a purpose by an agent, whatever its attempt.
+    pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &RecordedCall)> {
+        let attempt = |attempt| CallId { agent: agent.clone(), purpose: purpose.clone(), attempt };
+        self.calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
+    }
+
+    /// The findings that a call of the coder is given: the answer to "what is it to do now?".
+    pub(crate) fn items(&self, purpose: &Purpose) -> Vec<FindingId> {
+        let asked = |finding: &&Finding| -> bool {
+            match purpose {
+                Purpose::Respond { round } => self.wants_response(finding, *round),
+                Purpose::Enforce { round } => {
+                    finding.round <= *round
+                        && self
+                            .dispute_of(finding.id)
+                            .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
+                        && !self.is_done(finding.id)
+                }
+                Purpose::Repair { round } => finding.round <= *round && self.says_implemented(finding.id),
+                Purpose::Review { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Judge { .. }
+                | Purpose::Recheck { .. }
+                | Purpose::Compare { .. }
+                | Purpose::Stage { .. }
+                | Purpose::Work
+                | Purpose::Peer { .. } => false,
+            }
+        };
+        self.findings.iter().filter(asked).map(|finding| finding.id).collect()
+    }
+
+    /// How often the coder was called again in a round because its edits broke something.
+    pub(crate) fn repairs(&self, round: u32) -> u32 {
+        let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
+        self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
+    }
+
+    /// Whether the coder is to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
+    fn wants_response(&self, finding: &Finding, round: u32) -> bool {
+        if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
+            return false;
+        }
+        if self.still_disputed.contains_key(&finding.id) {
+            return false;
+        }
+        if self.ruled.get(&finding.id).is_some_and(|(_, disposition)| disposition.closes()) {
+            return false;
+        }
+        if finding.round == round {
+            return true;
+        }
+        finding.round < round
+            && finding.mandatory
+            && self.dispute_of(finding.id).is_none()
+            && matches!(
+                self.finding_state(finding),
+                FindingState::Open | FindingState::Unanswered | FindingState::Claimed | FindingState::NotResolved
+            )
+    }
+
+    /// Whether a mandatory finding is judged before any coder is asked to take a side: because reviewers contradict each
+    /// other about it, because one alone raised it and the judge validates such findings, or because the policy
+    /// `specification` leaves a conflict or a challenge to the judge.
+    pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
+        let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
+        if !finding.mandatory || consensus.withdrawn {
+            return false;
+        }
+        let has_judge = self.agents(Role::Judge).next().is_some();
+        let rules = self.settings.review.consensus;
+        let weighed = has_judge && consensus.doubted && rules.policy == Policy::Specification;
+        match consensus.class {
+            Class::Disputed => plan.mode == Mode::Arbitrate || has_judge,
+            Class::Uncorroborated => rules.validate == Validate::Judge,
+            Class::Accepted | Class::Rejected => weighed,
+        }
+    }
+
+    /// Whether a finding that is judged before any coder sees it goes to the judge without a choice: because
+    /// `review.consensus.validate` or the policy `specification` leaves it to the judge. Where a run settles disputes,
+    /// reviewers that contradict each other are a dispute as any other: whoever decides those decides it.
+    pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
+        let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
+        let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
+        self.is_judged_first(finding) && !(arbitrates && contradicted)
+    }
+
+    /// Whether the coder's last answer is `IMPLEMENTED` and the code at the anchor changed with it.
+    pub(crate) fn is_done(&self, id: FindingId) -> bool {
+        self.says_implemented(id) && self.is_touched(id)
+    }
+
+    fn says_implemented(&self, id: FindingId) -> bool {
+        self.responses.get(&id).is_some_and(|response| response.answer == Answer::Implemented)
+    }
+
+    fn is_touched(&self, id: FindingId) -> bool {
+        let Some(asked) = self.asked_after.get(&id) else { return false };
+        self.tree_changes.iter().skip(*asked).any(|change| change.touched.contains(&id))
+    }
+
+    /// Where a finding stands (section 3.1 of the design).
+    pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
+        let id = finding.id;
+        if let Some(dispute) = self.still_disputed.get(&id) {
+            // It may go on in this run, for another finding that repeats it.
+            let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
+            return match ended {
+                None => FindingState::Disputed { dispute: *dispute },
+                Some(disposition) => FindingState::AlreadyRuled { dispute: (*dispute).into(), disposition },
+            };
+        }
+        if let Some((dispute, disposition)) = self.ruled.get(&id)
+            && (disposition.closes() || !self.says_implemented(id))
+        {
+            return FindingState::AlreadyRuled { dispute: dispute.clone(), disposition: disposition.clone() };
+        }
+        if let Some(dispute) = self.dispute_of(id) {
+            let number = dispute.number;
+            match &dispute.disposition {
+                None => return FindingState::Disputed { dispute: number },
+                Some(Disposition::Discarded) => return FindingState::Discarded,
+                Some(Disposition::Enforced) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Enforced { dispute: number };
+                    }
+                }
+                Some(_) if self.lowered.contains_key(&id) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Open;
+                    }
+                }
+                Some(_) => return FindingState::Dismissed { dispute: number },
+            }
+        }
+        match self.responses.get(&id).map(|response| response.answer) {
+            None if finding.is_rejected() => FindingState::Discarded,
+            None if self.asked_after.contains_key(&id) => FindingState::Unanswered,
+            None => FindingState::Open,
+            Some(Answer::Implemented) if !self.is_touched(id) => FindingState::Claimed,
+            Some(Answer::Implemented) => self.checked(finding),
+            Some(Answer::Discarded | Answer::Disagree) if finding.mandatory => FindingState::Open,
+            Some(Answer::Discarded | Answer::Disagree) => FindingState::Discarded,
+        }
+    }
+
+    /// Whether anything in the tree was changed in a round.
+    pub(crate) fn changed_in(&self, round: u32) -> bool {
+        self.tree_changes
+            .iter()
+            .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
+    }
+
+    /// A call of the coder that has ended and whose effect on the tree is not recorded yet.
+    pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
+        self.calls
+            .keys()
+            .find(|id| id.purpose.is_coder() && !self.tree_changes.iter().any(|change| change.call == **id))
+    }
+}
+
+/// The usage of a call that was not made.
+pub(crate) const NOTHING: Usage = Usage {
+    input_tokens: Some(0),
+    output_tokens: Some(0),
+    usd: Some(0.0),
+    cached_tokens: None,
+    reasoning_tokens: None,
+    turns: None,
+    estimated: false,
+};

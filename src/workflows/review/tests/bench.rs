@@ -1,0 +1,241 @@
+//! What the runs are made with: a tree, a history, agents that play their parts, somebody who answers.
+
+use super::*;
+use crate::agents::samples;
+
+pub(crate) const CODE: &str =
+    "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
+
+/// What was heard and asked in a run.
+#[derive(Default)]
+pub(crate) struct Heard {
+    pub(crate) events: Vec<String>,
+    pub(crate) questions: Vec<(u64, Option<String>, Route, usize)>,
+}
+
+pub(crate) struct Listener(pub(crate) Arc<Mutex<Heard>>);
+
+impl EventSink for Listener {
+    fn event(&mut self, event: &Event) {
+        let value = serde_json::to_value(&event.kind).unwrap();
+        let mut line = value["event"].as_str().unwrap().to_owned();
+        if let EventKind::CallStarted { call, .. } = &event.kind {
+            line = format!("ask {}", call.file_stem());
+        }
+        if !matches!(event.kind, EventKind::CallFinished { .. }) {
+            self.0.lock().unwrap().events.push(line);
+        }
+    }
+}
+
+/// Answers every question the same way.
+pub(crate) struct Answers {
+    pub(crate) heard: Arc<Mutex<Heard>>,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) ruling: Option<RulingWord>,
+}
+
+impl DisputeResolver for Answers {
+    fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
+        let asked = (question.dispute.number.0, question.judge.clone(), question.default, question.waiting);
+        self.heard.lock().unwrap().questions.push(asked);
+        assert!(question.excerpt.as_ref().unwrap().text.contains("def key"));
+        self.choice.or(Some(Choice { route: question.default, by_person: false, for_all: false }))
+    }
+
+    fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
+        let ruled = |ruling| PersonAnswer::Given((ruling, "because".into()));
+        self.ruling.map_or(PersonAnswer::LeftOpen, ruled)
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) settings: Settings,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) ruling: Option<RulingWord>,
+}
+
+pub(crate) fn agent(name: &str, role: Role) -> Agent {
+    Agent { role, ..samples::agent(name, "text", &[name]) }
+}
+
+pub(crate) fn settings() -> Settings {
+    Settings {
+        agents: vec![agent("r", Role::Reviewer), agent("c", Role::Coder), agent("j", Role::Judge)],
+        review: ReviewSettings { max_shard_size: 1 << 20, ..ReviewSettings::default() },
+        budget: Budget { duration: Duration::from_secs(60), ..Budget::default() },
+        limits: Limits {
+            call_timeout: Duration::from_secs(30),
+            first_output_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(30),
+            max_output_size: 1 << 20,
+            max_line_size: 1 << 20,
+            kill_grace: Duration::from_millis(100),
+            retries: 0,
+            backoff: Duration::from_millis(1),
+        },
+        ..Settings::default()
+    }
+}
+
+/// What a run left: its outcome, its id, what was heard.
+pub(crate) struct Left {
+    pub(crate) ended: EndedReview,
+    pub(crate) heard: Heard,
+    pub(crate) runner: Arc<ScriptedRunner>,
+}
+
+impl Left {
+    pub(crate) fn states(&self) -> Vec<(String, FindingState)> {
+        let findings = &self.ended.outcome.findings;
+        findings.iter().map(|finding| (finding.finding.id.to_string(), finding.state.clone())).collect()
+    }
+
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.runner
+            .seen()
+            .iter()
+            .map(|seen| format!("{} {}", seen.request.agent, seen.request.task.kind()))
+            .collect()
+    }
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("tree")).unwrap();
+        fs::create_dir(folder.path().join("state")).unwrap();
+        let bench = Self { folder, settings: settings(), choice: None, ruling: None };
+        bench.write(CODE);
+        bench
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.path().join("tree/app.py")
+    }
+
+    pub(crate) fn write(&self, text: &str) {
+        fs::write(self.file(), text).unwrap();
+    }
+
+    pub(crate) fn setup(&self, runner: &Arc<ScriptedRunner>, heard: &Arc<Mutex<Heard>>) -> RunSetup {
+        RunSetup {
+            workspace: Arc::new(Workspace::discover(&self.folder.path().join("tree")).unwrap()),
+            state_dir: self.folder.path().join("state"),
+            journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
+            agents: Agents::new(Arc::clone(runner) as Arc<dyn crate::agents::Execute>),
+            settings: self.settings.clone(),
+            sink: Box::new(Listener(Arc::clone(heard))),
+            stop: Stop::never(),
+        }
+    }
+
+    pub(crate) fn decider(&self, heard: &Arc<Mutex<Heard>>) -> Box<dyn DisputeResolver> {
+        Box::new(Answers { heard: Arc::clone(heard), choice: self.choice, ruling: self.ruling })
+    }
+
+    pub(crate) fn review(&self, mode: Mode, runner: ScriptedRunner) -> Left {
+        let left = self.begin(mode, runner);
+        self.decide_again(&left.ended);
+        left
+    }
+
+    pub(crate) fn begin(&self, mode: Mode, runner: ScriptedRunner) -> Left {
+        let runner = Arc::new(runner);
+        let heard = Arc::new(Mutex::new(crate::workflows::review::tests::bench::Heard::default()));
+        let setup = self.setup(&runner, &heard);
+        let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
+        let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
+        let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
+        let ended = block_on(start(setup, self.decider(&heard), new_run(), plan, target)).unwrap();
+        let heard = std::mem::take(&mut *heard.lock().unwrap());
+        Left { ended, heard, runner }
+    }
+
+    pub(crate) fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
+        let runner = Arc::new(runner);
+        let heard = Arc::new(Mutex::new(crate::workflows::review::tests::bench::Heard::default()));
+        let ended =
+            block_on(resume(self.setup(&runner, &heard), self.decider(&heard), run.clone(), None, Vec::new()))
+                .unwrap();
+        if ended.rest == Rest::Ended {
+            self.decide_again(&ended);
+        }
+        let heard = std::mem::take(&mut *heard.lock().unwrap());
+        Left { ended, heard, runner }
+    }
+
+    /// Every run of these tests, decided again from its record, comes to the same.
+    pub(crate) fn decide_again(&self, ended: &EndedReview) {
+        let replayed = self.replay(&ended.outcome.run, &self.settings);
+        assert_eq!(replayed.differences, [""; 0]);
+        let setup = self.setup(&Arc::default(), &Arc::default());
+        let recorded = recorded(&setup.workspace, &setup.state_dir, &setup.journal, &ended.outcome.run).unwrap();
+        // A budget may have been raised since the run was planned.
+        let mut decided = replayed.outcome;
+        decided.proof.caps = recorded.outcome.proof.caps;
+        assert_eq!(decided, recorded.outcome);
+    }
+
+    pub(crate) fn replay(&self, run: &RunId, settings: &Settings) -> Replayed {
+        let setup = self.setup(&Arc::default(), &Arc::default());
+        super::replay(&setup.workspace, &setup.state_dir, &setup.journal, run, settings).unwrap()
+    }
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+pub(crate) fn review(body: &str, findings: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let body = body.to_owned();
+    move |request| Script::prints(format!("{body}\nGLEE-REVIEW-END nonce={} findings={findings}\n", request.nonce))
+}
+
+pub(crate) fn respond(text: &str, answers: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let text = text.to_owned();
+    move |request| Script::prints(format!("{text}\nGLEE-RESPONSE-END nonce={} answers={answers}\n", request.nonce))
+}
+
+pub(crate) fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let fields = fields.to_owned();
+    move |request| {
+        let Task::Judge { dispute, .. } = &request.task else { panic!("a judge rules") };
+        Script::prints(format!(
+            "{{\"nonce\":\"{}\",\"dispute\":{},\"rationale\":\"so it is\",{fields}}}\n",
+            request.nonce, dispute.number
+        ))
+    }
+}
+
+pub(crate) const TWO: &str = "[MUST] app.py:2 Replace the weak hash\n[LOW] app.py:5 Rename `load`";
+
+pub(crate) fn edit(bench: &Bench, from: &'static str, to: &'static str) -> impl Fn() + Send + Sync + 'static {
+    let file = bench.file();
+    move || {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace(from, to)).unwrap();
+    }
+}
+
+pub(crate) fn panel(bench: &mut Bench, names: &[&str]) {
+    bench.settings.agents.retain(|agent| agent.role != Role::Reviewer);
+    bench.settings.agents.extend(names.iter().map(|name| agent(name, Role::Reviewer)));
+}
+
+/// A review as JSON, with what prose has no place for.
+pub(crate) fn json_review(findings: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let findings = findings.to_owned();
+    move |request| Script::prints(format!("{{\"nonce\": \"{}\", \"findings\": [{findings}]}}", request.nonce))
+}
+
+pub(crate) fn debates(body: &str, closing: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    let body = body.to_owned();
+    move |request| Script::prints(format!("{body}\n{closing} nonce={} answers=1\n", request.nonce))
+}
+
+pub(crate) const WEAK: &str = r#"{"severity": "high", "confidence": 80, "category": "security", "file": "app.py", "line": 2,
+    "title": "Weak hash", "description": "When two inputs collide, `md5` returns the same key."}"#;
+pub(crate) const EVAL: &str = r#"{"severity": "medium", "confidence": 60, "category": "bug", "file": "app.py", "line": 6,
+    "title": "Runs what it reads", "description": "If the file is hostile, `eval` executes its content."}"#;

@@ -1,0 +1,43 @@
+//! Why a run fails.
+
+use std::io;
+
+use crate::domain::{Advice, ExitReason, RunId};
+use crate::history::JournalError;
+use crate::protocol::prompts::PromptError;
+use crate::workspace::WorkspaceError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    #[error("failed to keep the code under review beside the history")]
+    Sources(#[source] io::Error),
+    #[error("run {0} was never started")]
+    NotStarted(RunId),
+}
+
+impl Advice for RunError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Journal(error) => error.hint(),
+            Self::Workspace(error) => error.hint(),
+            Self::Prompt(error) => error.hint(),
+            Self::Sources(_) => Some("is the state folder writable, and the disk not full?".to_owned()),
+            Self::NotStarted(_) => Some("`glee runs` lists the runs".to_owned()),
+        }
+    }
+
+    fn exit(&self) -> ExitReason {
+        match self {
+            Self::Journal(error) => error.exit(),
+            Self::Workspace(error) => error.exit(),
+            Self::Sources(_) => ExitReason::History,
+            Self::Prompt(_) | Self::NotStarted(_) => ExitReason::Usage,
+        }
+    }
+}

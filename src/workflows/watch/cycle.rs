@@ -1,0 +1,262 @@
+//! What a cycle asks, and what its answers come to: plain functions over the state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::state::{Cycle, CycleAnswers, WatchState};
+use crate::agents::CommandInput;
+use crate::domain::event::{CallAnswer, CallId, Purpose};
+use crate::domain::{
+    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted, Verdict,
+    WatchPlan,
+};
+use crate::protocol::text::printable;
+use crate::workflows::watch::issues::Issue;
+
+/// What reviewers see of the changes, in bytes.
+const CHANGES: usize = 256 << 10;
+/// How many open concerns reviewers are sent, the newest.
+const CONCERNS: usize = 50;
+/// How many closed issues reviewers are told of.
+const CLOSED: usize = 50;
+
+pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewRequest> {
+    let concerns = concerns(state);
+    let one = |reviewer: &AgentName| {
+        let targets: Vec<AgentName> = state.agents.keys().filter(|name| *name != reviewer).cloned().collect();
+        let context: BTreeMap<String, Untrusted> =
+            targets.iter().map(|name| (format!("{}_summary", name.0), summary(state, name))).collect();
+        ReviewRequest {
+            form: ReviewRequest::FORM.to_owned(),
+            reviewer: reviewer.clone(),
+            targets,
+            context,
+            focus_areas: plan.focus_areas.clone(),
+            max_words: plan.max_words,
+            open_concerns: concerns.clone(),
+        }
+    };
+    plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
+}
+
+/// What was raised and is open, by number; that somebody gave no verdict is nothing to look at.
+fn concerns(state: &WatchState) -> Vec<OpenConcern> {
+    let open: Vec<OpenConcern> = state
+        .open_issues()
+        .filter(|issue| !issue.is_absence())
+        .map(|issue| OpenConcern {
+            number: issue.number,
+            raised_by: issue.reviewer.clone(),
+            issue: issue.issue.clone(),
+        })
+        .collect();
+    open[open.len().saturating_sub(CONCERNS)..].to_vec()
+}
+
+/// The issues that a cycle closes: what their raisers were shown again and approve now, and that they were absent.
+pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
+    let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
+    let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
+    let was_shown = |issue: &Issue| {
+        let own = cycle.requests.iter().find(|request| request.reviewer == issue.reviewer);
+        own.is_some_and(|request| request.open_concerns.iter().any(|shown| shown.number == issue.number))
+    };
+    let is_settled = |issue: &&Issue| {
+        approved.contains(&issue.reviewer) && issue.cycle < cycle.number && (issue.is_absence() || was_shown(issue))
+    };
+    state.open_issues().filter(is_settled).map(|issue| (issue.number, issue.reviewer.clone())).collect()
+}
+
+/// The events of an agent since the last cycle, as text.
+fn summary(state: &WatchState, name: &AgentName) -> Untrusted {
+    let Some(seen) = state.agents.get(name) else { return Untrusted::default() };
+    let mut parts = Vec::new();
+    if let Some(answer) = state.clarification.as_ref().and_then(|asked| asked.answers.get(name)) {
+        parts.push(answer.labelled("clarification: "));
+    }
+    if seen.told_more > 0 {
+        parts.push(format!("({} earlier events)", seen.told_more).into());
+    }
+    parts.extend(seen.told.iter().cloned());
+    if !seen.files.is_empty() {
+        let files: Vec<&str> = seen.files.iter().map(String::as_str).collect();
+        parts.push(format!("files: {}", files.join(", ")).into());
+    }
+    if parts.is_empty() {
+        parts.push("told nothing since the last review".into());
+    }
+    Untrusted::joined(&parts, "\n")
+}
+
+pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
+    let mut text = String::new();
+    let mut left_out = 0_usize;
+    for change in changes {
+        let diff = change.diff.as_deref().unwrap_or("(binary, or too large to be shown)");
+        if text.len() + diff.len() > CHANGES {
+            left_out += 1;
+            continue;
+        }
+        if !diff.contains(&change.file) {
+            text.push_str(&format!("{}\n", change.file));
+        }
+        text.push_str(diff);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    if left_out > 0 {
+        text.push_str(&format!("(the diffs of {left_out} more files are left out; read them in the tree)\n"));
+    }
+    text.into()
+}
+
+/// Issues that a person closed, the newest, in a line each.
+pub(crate) fn closed(state: &WatchState) -> Vec<Untrusted> {
+    let closed = state.issues.iter().rev().filter(|issue| issue.closed.is_some()).take(CLOSED);
+    closed.map(|issue| line(&issue.issue)).collect()
+}
+
+/// What the reviewers of a cycle raised who do not approve, whether it is on the list already or not.
+pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
+    cycle.answers.iter().flat_map(|(call, answer)| {
+        let review = match answer {
+            CallAnswer::Peer { review } if review.verdict != Verdict::Approved => Some(review),
+            _ => None,
+        };
+        review.into_iter().flat_map(|review| &review.issues).map(move |issue| (&call.agent, issue))
+    })
+}
+
+fn line(issue: &PeerIssue) -> Untrusted {
+    let place = issue.file.as_ref().map(|file| format!("{}: ", file.as_written())).unwrap_or_default();
+    format!("{place}{}", issue.description.as_written()).into()
+}
+
+/// What there is of each reviewer of a cycle whose requests are settled: its ballot, or the call that is due.
+pub(crate) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
+    cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
+}
+
+fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
+    let call =
+        |attempt| CallId { agent: reviewer.clone(), purpose: Purpose::Peer { cycle: cycle.number }, attempt };
+    if let Some(due) = attempt(&cycle.answers, call) {
+        return Err(due);
+    }
+    let (verdict, absent) = match cycle.answers.get(&call(2)).or_else(|| cycle.answers.get(&call(1))) {
+        Some(CallAnswer::Peer { review }) => (Some(review.verdict), None),
+        Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => (None, Some(error.as_str())),
+        _ => (None, Some("it gave another kind of answer")),
+    };
+    Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
+}
+
+/// The attempt at a call that is due: the first, or the second where the answer to the first could not be read.
+pub(crate) fn attempt(answers: &CycleAnswers, call: impl Fn(u32) -> CallId) -> Option<CallId> {
+    match (answers.get(&call(1)), answers.get(&call(2))) {
+        (None, _) => Some(call(1)),
+        (Some(CallAnswer::Invalid { .. }), None) => Some(call(2)),
+        _ => None,
+    }
+}
+
+/// Why a call is made for the second time.
+pub(crate) fn again(answers: &CycleAnswers, call: &CallId) -> Option<String> {
+    let first = CallId { attempt: call.attempt.checked_sub(1)?, ..call.clone() };
+    match answers.get(&first)? {
+        CallAnswer::Invalid { error } => Some(error.clone()),
+        _ => None,
+    }
+}
+
+/// Who is asked to clear up what a cycle raised, and how; nobody where no target is known.
+pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
+    let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
+    let named: BTreeSet<&str> =
+        raised.iter().filter_map(|(_, issue)| Some(issue.file.as_ref()?.as_written())).collect();
+    let targets: BTreeSet<&AgentName> = cycle.requests.iter().flat_map(|request| &request.targets).collect();
+    let reviewers: BTreeSet<&AgentName> = cycle.requests.iter().map(|request| &request.reviewer).collect();
+    let speaks_of = |name: &AgentName| {
+        cycle.files.get(name).is_some_and(|files| files.iter().any(|file| named.contains(file.as_str())))
+    };
+    let mut asked: Vec<AgentName> =
+        targets.iter().filter(|name| speaks_of(name)).map(|name| (*name).clone()).collect();
+    if asked.is_empty() {
+        asked = targets.iter().filter(|name| !reviewers.contains(*name)).map(|name| (*name).clone()).collect();
+    }
+    if asked.is_empty() {
+        return None;
+    }
+    let issues: Vec<Untrusted> = raised
+        .iter()
+        .map(|(reviewer, issue)| {
+            line(issue).labelled(&format!("- {} ({}): ", reviewer.0, issue.severity.as_written()))
+        })
+        .collect();
+    let number = cycle.number;
+    let prompt = format!(
+        "Reviewers raised concerns in cycle {number}, and the work pauses until they are cleared up:\n{}\nSay for each \
+         what you will change, or why it is right as it is: one event of type `note` with `clarifies` {number} and the \
+         answer as its summary.",
+        Untrusted::joined(&issues, "\n").as_written()
+    );
+    Some((asked, prompt.into()))
+}
+
+/// The most bytes of one variable of a notification; all of it stands in the JSON.
+const VARIABLE: usize = 16 << 10;
+
+/// What a command of `watch.notify` is told of a cycle: as `GLEE_*` variables, and whole as JSON on its stdin.
+pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
+    let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
+    let reviewers: Vec<Value> = ballots
+        .iter()
+        .map(|ballot| {
+            let Ballot { reviewer, verdict, absent } = ballot;
+            json!({"reviewer": reviewer, "verdict": verdict, "summary": summary(reviewer), "absent": absent})
+        })
+        .collect();
+    let issues: Vec<Value> = raised(cycle)
+        .map(|(reviewer, issue)| {
+            let PeerIssue { severity, description, file } = issue;
+            json!({"raised_by": reviewer, "severity": severity, "description": description, "file": file})
+        })
+        .collect();
+    let context = cycle.requests.iter().flat_map(|request| request.context.clone());
+    let told = json!({
+        "type": "watch_notification",
+        "run": run,
+        "cycle": cycle.number,
+        "triggers": cycle.triggers,
+        "action": action.as_str(),
+        "reviewers": reviewers,
+        "context": context.collect::<BTreeMap<String, Untrusted>>(),
+        "issues": issues,
+        "resume": "glee watch resume --reason WHY",
+    });
+    let word =
+        |ballot: &Ballot| format!("{}: {}", ballot.reviewer.0, ballot.verdict.map_or("absent", Verdict::as_str));
+    let said = |ballot: &Ballot| {
+        let summary = summary(&ballot.reviewer).or_else(|| ballot.absent.clone())?;
+        Some(printable::line(&summary.labelled(&format!("{}: ", ballot.reviewer.0))))
+    };
+    let issue = |(reviewer, issue): (&AgentName, &PeerIssue)| {
+        let label = format!("{} ({}): ", reviewer.0, issue.severity.as_written());
+        printable::line(&line(issue).labelled(&label))
+    };
+    let joined = |lines: Vec<String>, between: &str| {
+        let text = lines.join(between);
+        text[..text.floor_char_boundary(VARIABLE)].to_owned()
+    };
+    let env = [
+        ("GLEE_RUN", run.0.clone()),
+        ("GLEE_CYCLE", cycle.number.to_string()),
+        ("GLEE_ACTION", action.as_str().to_owned()),
+        ("GLEE_REVIEWERS", joined(ballots.iter().map(word).collect(), ", ")),
+        ("GLEE_SUMMARIES", joined(ballots.iter().filter_map(said).collect(), "\n")),
+        ("GLEE_ISSUES", joined(raised(cycle).map(issue).collect(), "\n")),
+    ];
+    CommandInput { env: env.into(), stdin: format!("{told}\n").into_bytes() }
+}

@@ -1,0 +1,163 @@
+//! What is said to a watch: events are recorded in groups and answered, commands are done.
+
+use crate::domain::event::EventKind;
+use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
+use crate::workflows::run::error::RunError;
+use crate::workflows::watch::engine::WatchEngine;
+use crate::workflows::watch::socket::protocol::{Batch, Clarify, CommandReply, WatchCommand, WatchMessage};
+use crate::workflows::watch::workers::worker::WorkerMessage;
+
+impl WatchEngine {
+    /// Records events, executes commands and answers each line. Returns whether the watch is to end.
+    pub(crate) fn take_in(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
+        let mut ends = false;
+        // The events that wait to be recorded, each with the place of its answer.
+        let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
+        let mut answers: Vec<CommandReply> = Vec::new();
+        let mut senders = Vec::new();
+        for Batch { items, by, answer } in batches {
+            senders.push((items.len(), answer));
+            for item in items {
+                let reply = match item {
+                    WatchMessage::Event(event)
+                        if event.agent.as_ref().is_some_and(|name| !self.state.knows(name)) =>
+                    {
+                        self.refuse("too many agents")?
+                    }
+                    WatchMessage::Event(event) => {
+                        waiting.push((answers.len(), event));
+                        CommandReply::default()
+                    }
+                    WatchMessage::Malformed(why) => self.refuse(&why)?,
+                    WatchMessage::Command(command) => {
+                        self.record_events(&mut waiting, &mut answers)?;
+                        ends |= command == WatchCommand::Stop;
+                        self.obey(command, &by)?
+                    }
+                };
+                answers.push(reply);
+            }
+        }
+        self.record_events(&mut waiting, &mut answers)?;
+        let mut answers = answers.into_iter();
+        for (count, sender) in senders {
+            let answers = answers.by_ref().take(count).collect();
+            // Whoever asked may have gone.
+            drop(sender.map(|sender| sender.send(answers)));
+        }
+        Ok(ends)
+    }
+
+    fn record_events(
+        &mut self,
+        waiting: &mut Vec<(usize, AgentEvent)>,
+        answers: &mut [CommandReply],
+    ) -> Result<(), RunError> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let waiting = waiting.drain(..).map(|(place, said)| (place, EventKind::EventReceived { said }));
+        let (places, kinds): (Vec<usize>, Vec<EventKind>) = waiting.unzip();
+        let events = self.append_all(kinds)?;
+        let now = self.now();
+        for (event, place) in events.iter().zip(places) {
+            let EventKind::EventReceived { said } = &event.kind else { continue };
+            self.triggers.event(said.kind, now);
+            match &said.agent {
+                Some(name) if said.kind == EventType::Done => drop(self.joined.remove(name)),
+                Some(name) if !self.started.contains_key(name) => drop(self.joined.insert(name.clone())),
+                _ => {}
+            }
+            answers[place] = self.receipt(event.seq, said.agent.as_ref());
+        }
+        // Whoever has answered a clarification stands still again.
+        if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
+        {
+            for name in asked.answers.keys() {
+                if let Some(started) = self.started.get(name).filter(|started| !started.stands()) {
+                    started.tell(&WorkerMessage::Pause { reason: &Untrusted::default() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn receipt(&self, seq: u64, from: Option<&AgentName>) -> CommandReply {
+        let asked = self
+            .state
+            .clarification
+            .as_ref()
+            .filter(|asked| from.is_some_and(|name| asked.waiting().any(|waiting| waiting == name)));
+        let clarify = asked.map(|asked| Clarify { cycle: asked.cycle, prompt: asked.prompt.clone() });
+        CommandReply {
+            ok: true,
+            seq: Some(seq),
+            status: Some(self.state.status),
+            clarify,
+            ..CommandReply::default()
+        }
+    }
+
+    /// Counts a line that is no event, and tells of it: of the first ten each, then ever more rarely.
+    fn refuse(&mut self, why: &str) -> Result<CommandReply, RunError> {
+        self.malformed += 1;
+        let number = self.malformed;
+        if number <= 10 || 10_u64.pow(number.ilog10()) == number {
+            let lines = if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") };
+            self.notice(&format!("{lines} no event; the last one: {why}"))?;
+        }
+        Ok(CommandReply::refused(why))
+    }
+
+    fn obey(&mut self, command: WatchCommand, by: &str) -> Result<CommandReply, RunError> {
+        let now = self.now();
+        match command {
+            WatchCommand::Status => {}
+            WatchCommand::Review => {
+                let said = AgentEvent {
+                    kind: EventType::UserManual,
+                    agent: None,
+                    summary: None,
+                    files: Vec::new(),
+                    clarifies: None,
+                };
+                self.append(EventKind::EventReceived { said })?;
+                self.triggers.pull(Trigger::UserManual, now);
+            }
+            WatchCommand::Pause { reason } => {
+                if self.state.status == WatchStatus::Paused {
+                    return Ok(CommandReply::refused("the work is paused already"));
+                }
+                let reason = Untrusted::from(reason);
+                self.append(EventKind::WatchPaused { by: by.into(), reason: reason.clone() })?;
+                self.triggers.pause();
+                self.tell_all(&WorkerMessage::Pause { reason: &reason });
+            }
+            WatchCommand::Resume { reason } => {
+                if self.state.status == WatchStatus::Running {
+                    return Ok(CommandReply::refused("the work is not paused"));
+                }
+                self.append(EventKind::WatchResumed { by: by.into(), reason: reason.into() })?;
+                self.triggers.resume(now);
+                self.clarify_until = None;
+                self.tell_all(&WorkerMessage::Resume);
+            }
+            WatchCommand::Issues => {
+                return Ok(CommandReply {
+                    ok: true,
+                    issues: Some(self.state.issues.clone()),
+                    ..CommandReply::default()
+                });
+            }
+            WatchCommand::Close { issue, reason } => {
+                let open = self.state.open_issues().any(|known| known.number == issue);
+                if !open {
+                    return Ok(CommandReply::refused(format!("there is no open issue {issue}")));
+                }
+                self.append(EventKind::IssueClosed { issue, by: by.into(), reason: reason.into() })?;
+            }
+            WatchCommand::Stop => {}
+        }
+        Ok(CommandReply { ok: true, standing: Some(self.stands()), ..CommandReply::default() })
+    }
+}

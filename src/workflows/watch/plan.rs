@@ -1,0 +1,131 @@
+//! The plan of a watch, from the settings.
+
+use crate::config::schema::values::ReviewerChoice;
+use crate::config::settings::Settings;
+use crate::domain::{Advice, Agent, Job, Role, WatchPlan};
+use crate::workspace::root::Workspace;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WatchPlanError {
+    #[error("no reviewer is connected")]
+    NoReviewer,
+    #[error("`{key}` names `{name}`, which is not connected")]
+    Unknown { key: &'static str, name: String },
+    #[error("`{name}` is no reviewer")]
+    NotReviewer { name: String },
+    /// An embedded agent knows code, not what others are at.
+    #[error("`{name}` is embedded in Glee and answers no review request of a watch")]
+    Embedded { name: String },
+    #[error("`watch.arbitrate` is on, and no judge is connected")]
+    NoJudge,
+    /// A program that answers a prompt has to be asked something.
+    #[error("`{name}` is not told what to do: its adapter is `{adapter}`")]
+    NoTask { name: String, adapter: String },
+    #[error("`{name}` is no coder, and cannot be given a task")]
+    NotCoder { name: String },
+    #[error("the task of `{name}` is for nobody: it is no agent that this watch starts and that answers prompts")]
+    IdleTask { name: String },
+}
+
+impl Advice for WatchPlanError {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoReviewer => {
+                "connect one: `glee connect codex --role reviewer` (the embedded `builtin:rules` cannot do this)"
+                    .to_owned()
+            }
+            Self::Unknown { .. } => "`glee agents` lists those that are".to_owned(),
+            Self::NotReviewer { name } => {
+                format!("`glee config set agents.{name}.role reviewer`, or take it out of `watch.reviewers`")
+            }
+            Self::NoJudge => "connect one: `glee connect claude --role judge`".to_owned(),
+            Self::Embedded { .. } => "name others in `watch.reviewers`".to_owned(),
+            Self::NoTask { name, .. } => format!("say it with `--task {name}='...'`; the same again carries it on"),
+            Self::NotCoder { name } => {
+                format!("`glee config set agents.{name}.role coder`, or let it join by `glee emit`")
+            }
+            Self::IdleTask { name } => {
+                format!("name it in `--agents {name}`; a program with `adapter: text` takes no task")
+            }
+        })
+    }
+}
+
+/// Whether an agent answers a prompt and ends, and does not tell events by itself.
+pub(crate) fn is_asked(agent: &Agent) -> bool {
+    agent.adapter != "text"
+}
+
+pub(crate) fn plan(
+    settings: &Settings,
+    workspace: &Workspace,
+    jobs: Vec<Job>,
+) -> Result<WatchPlan, WatchPlanError> {
+    let find = |key: &'static str, name: &String| {
+        let found = settings.agents.iter().find(|agent| agent.name.0 == *name);
+        found
+            .cloned()
+            .ok_or_else(|| crate::workflows::watch::plan::WatchPlanError::Unknown { key, name: name.clone() })
+    };
+    let named = match (&settings.watch.reviewers, &settings.review.reviewers) {
+        (names, _) if !names.is_empty() => Some(("watch.reviewers", names)),
+        (_, ReviewerChoice::Named(names)) => Some(("review.reviewers", names)),
+        _ => None,
+    };
+    let reviewers: Vec<Agent> = match named {
+        Some((key, names)) => names.iter().map(|name| find(key, name)).collect::<Result<_, _>>()?,
+        None => {
+            let all = settings.agents.iter().filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded());
+            all.cloned().collect()
+        }
+    };
+    if let Some(other) = reviewers.iter().find(|agent| agent.role != Role::Reviewer) {
+        return Err(crate::workflows::watch::plan::WatchPlanError::NotReviewer { name: other.name.0.clone() });
+    }
+    if let Some(embedded) = reviewers.iter().find(|agent| agent.is_embedded()) {
+        return Err(crate::workflows::watch::plan::WatchPlanError::Embedded { name: embedded.name.0.clone() });
+    }
+    if reviewers.is_empty() {
+        return Err(crate::workflows::watch::plan::WatchPlanError::NoReviewer);
+    }
+    let agents: Vec<Agent> =
+        settings.watch.agents.iter().map(|name| find("watch.agents", name)).collect::<Result<_, _>>()?;
+    for agent in agents.iter().filter(|agent| is_asked(agent)) {
+        let name = agent.name.0.clone();
+        if agent.is_embedded() {
+            return Err(crate::workflows::watch::plan::WatchPlanError::Embedded { name });
+        }
+        if agent.role != Role::Coder {
+            return Err(crate::workflows::watch::plan::WatchPlanError::NotCoder { name });
+        }
+        if jobs.iter().all(|job| job.agent != agent.name) {
+            return Err(crate::workflows::watch::plan::WatchPlanError::NoTask {
+                name,
+                adapter: agent.adapter.clone(),
+            });
+        }
+    }
+    let is_idle = |job: &&Job| !agents.iter().any(|agent| agent.name == job.agent && is_asked(agent));
+    if let Some(idle) = jobs.iter().find(is_idle) {
+        return Err(crate::workflows::watch::plan::WatchPlanError::IdleTask { name: idle.agent.0.clone() });
+    }
+    let judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge && !agent.is_embedded());
+    let judge = judges.take(usize::from(settings.watch.arbitrate)).next().cloned();
+    if settings.watch.arbitrate && judge.is_none() {
+        return Err(crate::workflows::watch::plan::WatchPlanError::NoJudge);
+    }
+    let named = reviewers.iter().chain(&judge).chain(&agents).filter_map(|agent| agent.backup.as_ref());
+    let backups: Vec<Agent> =
+        named.filter_map(|name| settings.agents.iter().find(|agent| agent.name == *name).cloned()).collect();
+    Ok(WatchPlan {
+        root: workspace.root().to_string_lossy().into_owned(),
+        agents,
+        jobs,
+        backups,
+        reviewers,
+        judge,
+        focus_areas: settings.watch.focus_areas.clone(),
+        max_words: settings.watch.max_words,
+        tree: None,
+    })
+}

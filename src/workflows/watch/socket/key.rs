@@ -1,0 +1,80 @@
+//! The key of a watch: a random number in the state folder, readable to this user alone, that goes with each command.
+//!
+//! It says that who commands can read the person's state folder, which agents that are held cannot. It is new for each
+//! watch and removed when that ends.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use tempfile::TempPath;
+
+use crate::system::private;
+
+/// Where the key of the watch at a socket lies.
+fn place(socket: &Path) -> PathBuf {
+    socket.with_extension("key")
+}
+
+#[derive(Debug)]
+pub(crate) struct WatchKey {
+    hash: blake3::Hash,
+    /// Removed with this.
+    _path: TempPath,
+}
+
+impl WatchKey {
+    /// Makes the key of the watch at a socket, in place of one that a killed watch left.
+    pub(crate) fn create(socket: &Path) -> io::Result<Self> {
+        let path = place(socket);
+        let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
+        private::write(&path, text.as_bytes())?;
+        Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
+    }
+
+    /// Whether `text` is this key. The comparison of hashes takes the same time for every text.
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        blake3::hash(text.as_bytes()) == self.hash
+    }
+}
+
+/// The key of the watch at a socket, if this process can read it.
+pub(crate) fn read(socket: &Path) -> Option<String> {
+    fs::read_to_string(place(socket)).ok().filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_new_private_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("x.sock");
+        assert_eq!(read(&socket), None);
+        let key = crate::workflows::watch::socket::key::WatchKey::create(&socket).unwrap();
+        let text = read(&socket).unwrap();
+        let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
+        assert_eq!((mode & 0o777, text.len()), (0o600, 64));
+        assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
+        // A watch that is killed removes nothing.
+        let next = crate::workflows::watch::socket::key::WatchKey::create(&socket).unwrap();
+        assert!(!next.fits(&text), "the key of a killed watch fits no other");
+        drop((key, next));
+        assert_eq!(read(&socket), None);
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_replaced_and_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, other) = (folder.path().join("x.sock"), folder.path().join("other"));
+        fs::write(&other, "untouched").unwrap();
+        std::os::unix::fs::symlink(&other, folder.path().join("x.key")).unwrap();
+        let key = crate::workflows::watch::socket::key::WatchKey::create(&socket).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "untouched");
+        assert!(key.fits(&read(&socket).unwrap()));
+    }
+}

@@ -1,0 +1,368 @@
+//! The local socket of a watch: where it lies, who may come in, and the lines that go both ways.
+//!
+//! A line in, a line out. What stands in the buffer of a connection is handed over together and answered together, so
+//! that one sync of the journal serves all of it; a connection has one batch on the way at a time.
+
+pub(crate) mod key;
+pub(crate) mod peer;
+pub mod protocol;
+pub(crate) mod seats;
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream as BlockingStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempPath;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::domain::{Advice, EventType, ExitReason};
+use crate::system::private;
+use crate::workflows::watch::socket::key::WatchKey;
+use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
+use crate::workflows::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
+use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
+
+/// The variable that names the socket to agents that a watch started.
+pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
+
+const PIECE: usize = 64 << 10;
+/// How long a new connection may stay without a valid line; afterwards it may be silent for ever.
+const PATIENCE_SILENT: Duration = Duration::from_secs(20);
+/// The same in a reserved seat.
+const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
+/// What the address of a socket may be long, less than the smallest of the systems' bounds.
+const ADDRESS: usize = 100;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    #[error("no watch runs for `{}`", .0.display())]
+    NoWatch(PathBuf),
+    #[error("another watch runs for `{}`", .0.display())]
+    Taken(PathBuf),
+    #[error("`{}` belongs to another user", .0.display())]
+    Foreign(PathBuf),
+    #[error("the watch answered what cannot be read: {0}")]
+    Unreadable(String),
+    #[error("the socket `{}` of the watch fails", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Advice for SocketError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoWatch(_) => "start one in another terminal: `glee watch`",
+            Self::Taken(_) => "`glee watch status` shows how it stands",
+            Self::Foreign(_) => "`GLEE_STATE_DIR` names a folder of your own with a short path",
+            Self::Unreadable(_) => "is it of another version? `glee watch stop`, then start it again",
+            Self::Io { .. } => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    fn exit(&self) -> ExitReason {
+        if matches!(self, Self::Taken(_)) { ExitReason::Locked } else { ExitReason::Usage }
+    }
+}
+
+/// The address of the watch of a work tree: in the state folder, or where its path is too long, in a private folder of
+/// the system's temporary one.
+pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
+    let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+    let own = state_dir.join("watch").join(format!("{}.sock", &key[..16]));
+    if own.as_os_str().len() <= ADDRESS {
+        return own;
+    }
+    let both = blake3::hash(own.as_os_str().as_encoded_bytes()).to_hex();
+    let user = nix::unistd::getuid();
+    PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
+}
+
+/// Keeps every watch of a work tree away while the file is open; fails where one runs, even without a socket.
+pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
+    let failed = |source| crate::workflows::watch::socket::SocketError::Io { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    private::folder(folder).map_err(failed)?;
+    let mut options = fs::File::options();
+    let lock =
+        options.create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(crate::workflows::watch::socket::SocketError::Taken(root.to_owned()))
+        }
+        Err(fs::TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
+/// The listening end. Only one can be had for a work tree.
+#[derive(Debug)]
+pub struct Listener {
+    listener: UnixListener,
+    key: WatchKey,
+    owed: watch::Sender<usize>,
+    /// The socket's file, removed with this.
+    _endpoint: TempPath,
+    _lock: fs::File,
+}
+
+impl Listener {
+    /// Listens at an address, for this user alone.
+    pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
+        let failed = |source| crate::workflows::watch::socket::SocketError::Io { path: path.to_owned(), source };
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        private::folder(folder).map_err(failed)?;
+        let meta = fs::symlink_metadata(folder).map_err(failed)?;
+        if !meta.is_dir() || meta.uid() != nix::unistd::getuid().as_raw() {
+            return Err(crate::workflows::watch::socket::SocketError::Foreign(folder.to_owned()));
+        }
+        if meta.mode() & 0o077 != 0 {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+        }
+        let lock = lock(path, root)?;
+        // Left by a watch that was killed.
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        // Before anybody can come in.
+        let key = WatchKey::create(path).map_err(failed)?;
+        let listener = UnixListener::bind(path).map_err(failed)?;
+        let endpoint = TempPath::try_from_path(path).map_err(failed)?;
+        Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
+    }
+
+    /// Resolves once all answers are given; it does not wait for those who do not take theirs.
+    pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
+        let mut owed = self.owed.subscribe();
+        async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
+    }
+
+    pub async fn serve(self, intake: Intake) {
+        let seats = ConnectionLimits::default();
+        let key = Arc::new(self.key);
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, _)) => {
+                    let Some(peer) = Peer::of(&stream) else { continue };
+                    let Some(seat) = seats.take(&peer) else {
+                        // What does not fit into the buffer of a new connection need not be read.
+                        drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
+                        continue;
+                    };
+                    let guest = Guest { by: own_name(), peer, key: Arc::clone(&key) };
+                    let (intake, owed) = (intake.clone(), self.owed.clone());
+                    tokio::spawn(async move {
+                        // An end that breaks off has nobody left to tell.
+                        drop(converse(stream, intake, guest, owed, seat).await);
+                    });
+                }
+                // Too many files are open, for a moment.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    }
+}
+
+struct Guest {
+    by: String,
+    peer: Peer,
+    key: Arc<WatchKey>,
+}
+
+impl Guest {
+    /// What counts of a line, and whether it came with the key: agents tell what they do, and nothing lets them lift
+    /// their own pause.
+    fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
+        let (item, key) = protocol::read_keyed(line);
+        let is_persons = match &item {
+            WatchMessage::Command(command) => !command.only_reads(),
+            WatchMessage::Event(event) => event.kind == EventType::UserManual,
+            WatchMessage::Malformed(_) => return (item, false),
+        };
+        match (is_persons.then(|| self.refused(&key)).flatten(), item) {
+            (Some(why), WatchMessage::Command(_)) => (WatchMessage::Malformed(why.to_owned()), false),
+            (Some(_), item) => (protocol::for_agent(item), false),
+            (None, item) => (item, key.is_some_and(|key| self.key.fits(&key))),
+        }
+    }
+
+    /// Why this line is not accepted as a person's, if it is not.
+    fn refused(&self, key: &Option<String>) -> Option<&'static str> {
+        match (self.peer.relation(), key) {
+            (PeerRelation::Descendant, _) => Some("an agent gives no commands"),
+            (PeerRelation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
+            (PeerRelation::Outside, None) => {
+                Some("a command needs the key of the watch, which lies beside its socket")
+            }
+            (PeerRelation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
+            (PeerRelation::Outside, Some(_)) => None,
+        }
+    }
+}
+
+pub fn own_name() -> String {
+    let uid = nix::unistd::getuid();
+    nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
+}
+
+/// Passes on the lines of a connection until it is closed, or sends no valid line in time.
+async fn converse(
+    stream: UnixStream,
+    intake: Intake,
+    guest: Guest,
+    owed: watch::Sender<usize>,
+    seat: ConnectionPermit,
+) -> io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut read = tokio::io::BufReader::with_capacity(PIECE, read);
+    let mut lines = crate::workflows::watch::socket::SocketLines::default();
+    let mut has_spoken = false;
+    let patience = if seat.is_reserved { PATIENCE_RESERVED } else { PATIENCE_SILENT };
+    let until = Instant::now() + patience;
+    loop {
+        let piece = if has_spoken {
+            read.fill_buf().await?
+        } else {
+            match timeout_at(until, read.fill_buf()).await {
+                Ok(piece) => piece?,
+                Err(_) => return Ok(()),
+            }
+        };
+        let (length, ended) = (piece.len(), piece.is_empty());
+        let complete = if ended { lines.end() } else { lines.take(piece) };
+        read.consume(length);
+        if !complete.is_empty() {
+            let (items, with_key): (Vec<WatchMessage>, Vec<bool>) =
+                complete.iter().map(|line| guest.admit(line)).unzip();
+            if seat.is_reserved && !has_spoken && !with_key[0] {
+                return write.write_all(line(&[CommandReply::refused("too many connections")]).as_bytes()).await;
+            }
+            has_spoken |= items.iter().any(|item| !matches!(item, WatchMessage::Malformed(_)));
+            owed.send_modify(|owed| *owed += 1);
+            let answers = protocol::hand_over(&intake, items, &guest.by).await;
+            let text = answers.as_deref().map(line).unwrap_or_default();
+            let written = write.write_all(text.as_bytes()).await;
+            owed.send_modify(|owed| *owed -= 1);
+            if answers.is_none() {
+                return Ok(());
+            }
+            written?;
+        }
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+fn line(answers: &[CommandReply]) -> String {
+    answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
+}
+
+/// Splits chunks into lines; a line that is too long is cut one byte behind the limit.
+#[derive(Debug, Default)]
+pub(crate) struct SocketLines {
+    rest: Vec<u8>,
+}
+
+impl SocketLines {
+    /// The lines that end in a piece, trimmed, without empty ones.
+    pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            let room = (LONGEST + 1).saturating_sub(self.rest.len());
+            self.rest.extend_from_slice(&part[..part.len().min(room)]);
+            if part.ends_with(b"\n") {
+                lines.extend(self.line());
+            }
+        }
+        lines
+    }
+
+    /// What stood behind the last line end.
+    fn end(&mut self) -> Vec<Vec<u8>> {
+        self.line().into_iter().collect()
+    }
+
+    fn line(&mut self) -> Option<Vec<u8>> {
+        let line = std::mem::take(&mut self.rest);
+        let trimmed = line.trim_ascii().len();
+        match trimmed {
+            0 => None,
+            _ if trimmed == line.len() => Some(line),
+            _ => Some(line.trim_ascii().to_vec()),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<BlockingStream>,
+    path: PathBuf,
+}
+
+impl Client {
+    pub fn connect(path: &Path, root: &Path) -> Result<Self, SocketError> {
+        let stream = BlockingStream::connect(path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                crate::workflows::watch::socket::SocketError::NoWatch(root.to_owned())
+            }
+            _ => crate::workflows::watch::socket::SocketError::Io { path: path.to_owned(), source },
+        })?;
+        let client = Self { stream: BufReader::new(stream), path: path.to_owned() };
+        client.stream.get_ref().set_read_timeout(Some(PATIENCE)).map_err(|source| client.failed(source))?;
+        Ok(client)
+    }
+
+    /// Another end of the same conversation, to speak for as long as it takes while this one listens.
+    pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
+        let stream = self.stream.get_ref();
+        // Whoever speaks may be silent for long.
+        let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
+        speaker.map_err(|source| self.failed(source))
+    }
+
+    /// The answer to the next line; `None` once the watch has gone.
+    pub fn answer(&mut self) -> Result<Option<CommandReply>, SocketError> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => Ok(None),
+            Ok(_) => serde_json::from_str(&line)
+                .map_err(|error| crate::workflows::watch::socket::SocketError::Unreadable(error.to_string())),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
+        match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
+            // A watch that lets nobody in says so before it is asked.
+            Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
+            _ => {}
+        }
+        self.answer()
+    }
+
+    /// Gives a command, with the key of the watch, and returns the answer.
+    pub fn command(&mut self, command: &WatchCommand) -> Result<Option<CommandReply>, SocketError> {
+        self.ask(&command.line(self.key().as_deref()))
+    }
+
+    pub fn key(&self) -> Option<String> {
+        key::read(&self.path)
+    }
+
+    fn failed(&self, source: io::Error) -> SocketError {
+        crate::workflows::watch::socket::SocketError::Io { path: self.path.clone(), source }
+    }
+}

@@ -1,0 +1,284 @@
+//! Who is at the other end of a connection, as the kernel knows it.
+//!
+//! Agents that a watch starts, and everything below them, are descendants of this process: their supervisors adopt
+//! orphans, and this process adopts what a dead supervisor leaves. So a process of this user that is alive and no
+//! descendant is not an agent's. Everything else, a process that has ended (its id may be another's by now), one whose
+//! ancestors cannot be read, one of another process namespace, is not trusted with commands.
+
+use std::os::fd::OwnedFd;
+
+use tokio::net::UnixStream;
+
+/// What a process is to a watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PeerRelation {
+    /// It runs apart from this watch.
+    Outside,
+    /// This watch started it, or one of its ancestors.
+    Descendant,
+    /// It has ended, or the relation cannot be determined.
+    Unknown,
+}
+
+/// The process that opened a connection.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pid: Option<i32>,
+    /// Refers to the process even when its id is another's (Linux 6.5 and later).
+    handle: Handle,
+}
+
+/// What tells a process from a later one with the same id.
+#[derive(Debug)]
+enum Handle {
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has it"))]
+    Descriptor(OwnedFd),
+    /// When it was started, in the system's ticks.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
+    Started(u64),
+    /// It had ended when the connection was accepted, or the system does not tell.
+    None,
+}
+
+impl Peer {
+    /// The process behind a connection, if it is this user's.
+    pub(crate) fn of(stream: &UnixStream) -> Option<Self> {
+        let peer = stream.peer_cred().ok()?;
+        let is_own = peer.uid() == nix::unistd::getuid().as_raw();
+        // The id is 0 for a process of another namespace.
+        let pid = peer.pid().filter(|pid| *pid > 0);
+        is_own.then(|| Self { pid, handle: handle(stream, pid) })
+    }
+
+    /// Its id, which may be another's by now.
+    pub(crate) fn pid(&self) -> Option<i32> {
+        self.pid
+    }
+
+    pub(crate) fn relation(&self) -> PeerRelation {
+        let Some(pid) = self.pid else { return crate::workflows::watch::socket::peer::PeerRelation::Unknown };
+        if !self.is_alive() {
+            return crate::workflows::watch::socket::peer::PeerRelation::Unknown;
+        }
+        let relation = relation_of(pid);
+        // Only of a process that lived all the while was that the truth.
+        if self.is_alive() { relation } else { crate::workflows::watch::socket::peer::PeerRelation::Unknown }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
+    use nix::errno::Errno;
+    use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
+    match getsockopt(stream, PeerPidfd) {
+        Ok(descriptor) => crate::workflows::watch::socket::peer::Handle::Descriptor(descriptor),
+        // An older kernel: the best that is left is the process as it is now.
+        Err(Errno::ENOPROTOOPT) => {
+            pid.and_then(process::stat).map_or(crate::workflows::watch::socket::peer::Handle::None, |stat| {
+                crate::workflows::watch::socket::peer::Handle::Started(stat.started)
+            })
+        }
+        Err(_) => crate::workflows::watch::socket::peer::Handle::None,
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Peer {
+    fn is_alive(&self) -> bool {
+        use std::os::fd::AsFd as _;
+
+        use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+        match &self.handle {
+            // Readable once the process has ended.
+            crate::workflows::watch::socket::peer::Handle::Descriptor(descriptor) => {
+                poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) == Ok(0)
+            }
+            crate::workflows::watch::socket::peer::Handle::Started(started) => {
+                let now = self.pid.and_then(process::stat);
+                now.is_some_and(|stat| stat.started == *started && !stat.is_dead)
+            }
+            crate::workflows::watch::socket::peer::Handle::None => false,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn relation_of(pid: i32) -> PeerRelation {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    // Read until two readings are equal: while one goes on, a process may end and its child be adopted.
+    let mut before = process::ancestors(pid);
+    for _ in 0..16 {
+        let now = process::ancestors(pid);
+        if now.is_some() && now == before {
+            let descends = now.into_iter().flatten().any(|stat| stat.pid == own);
+            return if descends {
+                crate::workflows::watch::socket::peer::PeerRelation::Descendant
+            } else {
+                crate::workflows::watch::socket::peer::PeerRelation::Outside
+            };
+        }
+        before = now;
+    }
+    crate::workflows::watch::socket::peer::PeerRelation::Unknown
+}
+
+/// Processes as `/proc` shows them.
+#[cfg(target_os = "linux")]
+mod process {
+    /// More ancestors than a process has without meaning harm.
+    const DEEPEST: usize = 10_000;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct Stat {
+        pub(crate) pid: i32,
+        pub(crate) parent: i32,
+        pub(crate) started: u64,
+        pub(crate) is_dead: bool,
+    }
+
+    pub(crate) fn stat(pid: i32) -> Option<Stat> {
+        parse(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    fn parse(pid: i32, line: &str) -> Option<Stat> {
+        // The name in parentheses may hold anything.
+        let mut words = line.rsplit_once(") ")?.1.split(' ');
+        let is_dead = matches!(words.next()?, "Z" | "X" | "x");
+        let parent = words.next()?.parse().ok()?;
+        // The 22nd field of all, the 4th being the parent.
+        let started = words.nth(17)?.parse().ok()?;
+        Some(Stat { pid, parent, started, is_dead })
+    }
+
+    /// A process and its ancestors up to the first process; nothing where one cannot be read.
+    pub(crate) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
+        let mut found = vec![stat(pid)?];
+        while let Some(last) = found.last()
+            && last.parent != 0
+        {
+            if found.len() == DEEPEST {
+                return None;
+            }
+            let above = stat(last.parent)?;
+            found.push(above);
+        }
+        Some(found)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_process_is_read_whatever_it_is_called() {
+            let line = "7 (a) R 1 (b) S 5 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9 10\n";
+            assert_eq!(parse(7, line), Some(Stat { pid: 7, parent: 5, started: 4711, is_dead: false }));
+            let dead = line.replace(") S 5", ") Z 5");
+            assert!(parse(7, &dead).is_some_and(|stat| stat.is_dead));
+            assert_eq!(parse(7, "7 (a) S 5"), None);
+        }
+    }
+}
+
+/// The system tells less here: neither a handle of a process nor who adopted it. Nobody is trusted with commands by
+/// ancestry alone; the key and a living parent other than this process are what is asked for.
+#[cfg(not(target_os = "linux"))]
+fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
+    crate::workflows::watch::socket::peer::Handle::None
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Peer {
+    fn is_alive(&self) -> bool {
+        // Signal 0 only asks.
+        self.pid.is_some_and(|pid| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn relation_of(pid: i32) -> PeerRelation {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let Some(parents) = parents() else { return crate::workflows::watch::socket::peer::PeerRelation::Unknown };
+    let mut chain = std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1);
+    if chain.any(|ancestor| ancestor == own) {
+        crate::workflows::watch::socket::peer::PeerRelation::Descendant
+    } else {
+        crate::workflows::watch::socket::peer::PeerRelation::Outside
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn parents() -> Option<std::collections::HashMap<i32, i32>> {
+    let listed = std::process::Command::new("/bin/ps").args(["-A", "-o", "pid=,ppid="]).output().ok()?;
+    let pair = |line: &str| {
+        let mut words = line.split_whitespace().map(|word| word.parse().ok());
+        Some((words.next()??, words.next()??))
+    };
+    listed.status.success().then(|| String::from_utf8_lossy(&listed.stdout).lines().filter_map(pair).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// A connection that a child makes; the child then does what the script says.
+    #[cfg(target_os = "linux")]
+    async fn from_child(script: &str) -> (Peer, std::process::Child) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let listener = tokio::net::UnixListener::bind(&path).unwrap();
+        let child = Command::new("python3")
+            .args(["-c", &format!("import socket,os,sys,time\ns=socket.socket(socket.AF_UNIX)\n{script}")])
+            .env("S", &path)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        (crate::workflows::watch::socket::peer::Peer::of(&stream).unwrap(), child)
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_child_a_dead_process_and_an_heir_are_not_outside() {
+        let connect = "s.connect(os.environ['S'])";
+        let (peer, mut child) = from_child(&format!("{connect}\nsys.stdin.read()")).await;
+        assert_eq!(peer.relation(), crate::workflows::watch::socket::peer::PeerRelation::Descendant);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(peer.relation(), crate::workflows::watch::socket::peer::PeerRelation::Unknown, "it has ended");
+
+        let heir = format!("if os.fork() == 0:\n {connect}\n os._exit(0)\nos.wait()\nsys.stdin.read()");
+        let (peer, mut child) = from_child(&heir).await;
+        while peer.relation() != crate::workflows::watch::socket::peer::PeerRelation::Unknown {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_this_process_descends_from_is_outside() {
+        let parent = i32::try_from(std::os::unix::process::parent_id()).unwrap();
+        assert_eq!(relation_of(parent), crate::workflows::watch::socket::peer::PeerRelation::Outside);
+        assert_eq!(
+            relation_of(i32::try_from(std::process::id()).unwrap()),
+            crate::workflows::watch::socket::peer::PeerRelation::Descendant
+        );
+        let mut child = Command::new("sleep").arg("5").stdin(Stdio::null()).spawn().unwrap();
+        assert_eq!(
+            relation_of(i32::try_from(child.id()).unwrap()),
+            crate::workflows::watch::socket::peer::PeerRelation::Descendant
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let gone = relation_of(i32::try_from(child.id()).unwrap());
+        assert!(
+            gone != crate::workflows::watch::socket::peer::PeerRelation::Outside || !cfg!(target_os = "linux"),
+            "{gone:?}"
+        );
+    }
+}

@@ -1,0 +1,330 @@
+//! What reaches a watch: lines of JSON, each an event or a command, from wherever they come.
+//!
+//! A line that is neither is counted and shown, and harms nothing. Whoever sends may wait for the answer to each line,
+//! which is given once what the line said is on the disk.
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
+use crate::workflows::watch::issues::Issue;
+use crate::workflows::watch::status::WatchReport;
+
+/// The longest line that is read, in bytes.
+pub const LONGEST: usize = 64 << 10;
+/// The longest summary that is kept, in characters.
+const SUMMARY: usize = 2_000;
+/// How many files an event may name, and how long their paths may be in characters.
+const FILES: usize = 50;
+const PATH: usize = 500;
+/// The longest name of an agent.
+const NAME: usize = 64;
+/// The batches that may wait.
+const WAITING: usize = 64;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum WatchMessage {
+    Event(AgentEvent),
+    Command(WatchCommand),
+    Malformed(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "lowercase")]
+pub enum WatchCommand {
+    Status,
+    Review,
+    Pause {
+        #[serde(default)]
+        reason: String,
+    },
+    Resume {
+        #[serde(default)]
+        reason: String,
+    },
+    Issues,
+    Close {
+        issue: u32,
+        #[serde(default)]
+        reason: String,
+    },
+    Stop,
+}
+
+/// Lines that came together.
+#[derive(Debug)]
+pub struct Batch {
+    pub items: Vec<WatchMessage>,
+    pub by: String,
+    /// Gets an answer a line, in order.
+    pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
+}
+
+/// What a watch answers to a line; a line of JSON with the fields that the line asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandReply {
+    pub ok: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The number of the recorded event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<WatchStatus>,
+    /// What whoever sent the event is asked to clear up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clarify: Option<Clarify>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<WatchReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issues: Option<Vec<Issue>>,
+}
+
+/// A question of reviewers to an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clarify {
+    pub cycle: u32,
+    pub prompt: Untrusted,
+}
+
+impl CommandReply {
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self { error: Some(why.into()), ..Self::default() }
+    }
+}
+
+pub type Intake = mpsc::Sender<Batch>;
+
+/// A way into a watch, and its end there.
+pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
+    mpsc::channel(WAITING)
+}
+
+/// Hands lines over and waits for the answers; none if the watch is gone.
+pub async fn hand_over(intake: &Intake, items: Vec<WatchMessage>, by: &str) -> Option<Vec<CommandReply>> {
+    let (answer, answered) = oneshot::channel();
+    intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
+    answered.await.ok()
+}
+
+/// The form of an event's line. Fields that it does not know are passed over.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type")]
+    kind: String,
+    agent: Option<String>,
+    summary: Option<String>,
+    file: Option<Paths>,
+    files: Option<Paths>,
+    clarifies: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Paths {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl WatchCommand {
+    /// Whether anybody who reaches the watch may give it: it changes nothing.
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Self::Status | Self::Issues => true,
+            Self::Review | Self::Pause { .. } | Self::Resume { .. } | Self::Close { .. } | Self::Stop => false,
+        }
+    }
+
+    pub fn line(&self, key: Option<&str>) -> String {
+        let mut line = serde_json::json!(self);
+        if let (Some(key), Some(fields)) = (key, line.as_object_mut()) {
+            fields.insert(KEY.to_owned(), key.into());
+        }
+        line.to_string()
+    }
+}
+
+/// The field of a line that has the key of the watch.
+pub const KEY: &str = "key";
+
+/// Reads a line from a connection: an event or a command, and the key that came with it.
+pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
+    let fields = Some(line).filter(|line| line.len() <= LONGEST);
+    let fields = fields.and_then(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
+    let key = fields.as_ref().and_then(|fields| fields.get(KEY)?.as_str()).map(ToOwned::to_owned);
+    let command = fields.filter(|fields| fields.get("command").is_some());
+    match command.map(serde_json::from_value) {
+        Some(Ok(command)) => (crate::workflows::watch::socket::protocol::WatchMessage::Command(command), key),
+        Some(Err(_)) | None => (read(line, None), key),
+    }
+}
+
+/// Reads a line that can only be an event: what an agent prints and what stands in a file commands nothing. `own` is
+/// the agent that wrote it, where that is known.
+pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
+    if line.len() > LONGEST {
+        return crate::workflows::watch::socket::protocol::WatchMessage::Malformed(format!(
+            "longer than {LONGEST} bytes"
+        ));
+    }
+    let line: Line = match serde_json::from_slice(line) {
+        Ok(line) => line,
+        Err(error) => return crate::workflows::watch::socket::protocol::WatchMessage::Malformed(error.to_string()),
+    };
+    match event(line, own) {
+        Ok(event) => crate::workflows::watch::socket::protocol::WatchMessage::Event(event),
+        Err(error) => crate::workflows::watch::socket::protocol::WatchMessage::Malformed(error),
+    }
+}
+
+fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
+    let kind = EventType::parse(&line.kind).filter(|kind| kind.as_str() == line.kind).ok_or_else(|| {
+        let known = EventType::ALL.map(EventType::as_str).join(", ");
+        format!("`type` has to be one of {known}")
+    })?;
+    let named = line.agent.map(|name| self::name(&name)).transpose()?;
+    let agent = match (own, named) {
+        (Some(own), Some(named)) if *own != named => {
+            return Err(format!("`{}` cannot speak for another agent", own.0));
+        }
+        (Some(own), _) => Some(own.clone()),
+        // A person is no agent.
+        (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
+        (None, named) => named,
+    };
+    let paths = line.files.into_iter().chain(line.file).flat_map(|paths| match paths {
+        crate::workflows::watch::socket::protocol::Paths::One(path) => vec![path],
+        crate::workflows::watch::socket::protocol::Paths::Many(paths) => paths,
+    });
+    let paths = paths.filter(|path| !path.trim().is_empty());
+    let cut = |text: &str, most: usize| -> String { text.trim().chars().take(most).collect() };
+    Ok(AgentEvent {
+        kind,
+        agent,
+        summary: line.summary.map(|text| cut(&text, SUMMARY)).filter(|text| !text.is_empty()).map(Untrusted::from),
+        files: paths.take(FILES).map(|path| cut(&path, PATH).into()).collect(),
+        clarifies: line.clarifies,
+    })
+}
+
+/// Turns `user_manual`, which only a person may send, into `request_review`.
+pub fn for_agent(item: WatchMessage) -> WatchMessage {
+    match item {
+        crate::workflows::watch::socket::protocol::WatchMessage::Event(event)
+            if event.kind == EventType::UserManual =>
+        {
+            crate::workflows::watch::socket::protocol::WatchMessage::Event(AgentEvent {
+                kind: EventType::RequestReview,
+                ..event
+            })
+        }
+        item => item,
+    }
+}
+
+/// Reads an agent's name: up to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+pub fn name(name: &str) -> Result<AgentName, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_name =
+        name.len() <= NAME && name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if is_name { Ok(name.into()) } else { Err("`agent` is no name of an agent".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> WatchMessage {
+        read_keyed(line.as_bytes()).0
+    }
+
+    fn malformed(item: WatchMessage) -> String {
+        match item {
+            crate::workflows::watch::socket::protocol::WatchMessage::Malformed(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_type_is_read_with_what_it_says() {
+        for kind in EventType::ALL {
+            let line = serde_json::json!({"type": kind, "agent": "claude", "summary": " done ", "file": "a.py", "more": 1});
+            let event = AgentEvent {
+                kind,
+                agent: Some("claude".into()),
+                summary: Some("done".into()),
+                files: vec!["a.py".into()],
+                clarifies: None,
+            };
+            assert_eq!(
+                of(&line.to_string()),
+                crate::workflows::watch::socket::protocol::WatchMessage::Event(event)
+            );
+        }
+    }
+
+    #[test]
+    fn commands_are_read_with_their_key_and_only_from_connections() {
+        let line = br#"{"command":"resume","reason":"checked by hand"}"#;
+        let resume = crate::workflows::watch::socket::protocol::WatchCommand::Resume {
+            reason: "checked by hand".to_owned(),
+        };
+        assert_eq!(
+            read_keyed(line),
+            (crate::workflows::watch::socket::protocol::WatchMessage::Command(resume.clone()), None)
+        );
+        assert_eq!(
+            read_keyed(resume.line(Some("abc")).as_bytes()),
+            (crate::workflows::watch::socket::protocol::WatchMessage::Command(resume), Some("abc".to_owned()))
+        );
+        assert_eq!(
+            of(r#"{"command":"status"}"#),
+            crate::workflows::watch::socket::protocol::WatchMessage::Command(
+                crate::workflows::watch::socket::protocol::WatchCommand::Status
+            )
+        );
+        assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
+        assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
+        // Half a command is none, and a command beside an event's fields is one.
+        assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
+        assert_eq!(
+            of(r#"{"type":"note","agent":"a","command":"stop"}"#),
+            crate::workflows::watch::socket::protocol::WatchMessage::Command(
+                crate::workflows::watch::socket::protocol::WatchCommand::Stop
+            )
+        );
+        assert_eq!(read_keyed(br#"{"type":"note","agent":"a","key":7}"#).1, None);
+    }
+
+    #[test]
+    fn an_agent_speaks_for_itself_alone() {
+        let own = AgentName::from("claude");
+        let said = read(br#"{"type":"note"}"#, Some(&own));
+        assert!(
+            matches!(said, crate::workflows::watch::socket::protocol::WatchMessage::Event(AgentEvent { agent: Some(name), .. }) if name == own)
+        );
+        let forged = read(br#"{"type":"milestone","agent":"codex"}"#, Some(&own));
+        assert_eq!(malformed(forged), "`claude` cannot speak for another agent");
+    }
+
+    #[test]
+    fn a_line_that_is_no_event_says_why() {
+        for (line, why) in [
+            ("", "EOF"),
+            ("hello", "expected"),
+            ("[]", ""),
+            (r#"{"agent":"a"}"#, "type"),
+            (r#"{"type":"party","agent":"a"}"#, "has to be one of milestone, blocker"),
+            (r#"{"type":"note"}"#, "`agent` is missing"),
+            (r#"{"type":"note","agent":"../x"}"#, "no name"),
+            (r#"{"type":"note","agent":"a","summary":7}"#, ""),
+        ] {
+            assert!(malformed(of(line)).contains(why), "{line}");
+        }
+        assert!(malformed(read(&vec![b'x'; LONGEST + 1], None)).contains("longer"));
+        assert!(matches!(
+            of(r#"{"type":"user_manual"}"#),
+            crate::workflows::watch::socket::protocol::WatchMessage::Event(AgentEvent { agent: None, .. })
+        ));
+    }
+}

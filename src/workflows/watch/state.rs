@@ -1,0 +1,303 @@
+//! The state of a watch: a fold over its events, bounded however many there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose};
+use crate::domain::{
+    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, PeerReview, ReviewRequest,
+    Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
+};
+use crate::rules::watch::triggers::trigger;
+use crate::workflows::watch::issues::{Issue, LastEvent};
+
+/// How many summaries and files of an agent are kept since the last cycle, the newest.
+const KEPT: usize = 50;
+/// The most agents that are distinguished.
+const AGENTS: usize = 256;
+
+pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WatchState {
+    pub(crate) plan: Option<WatchPlan>,
+    pub(crate) status: WatchStatus,
+    /// Only a person lets the work go on: a blocker stopped it, or a person did.
+    pub(crate) held: bool,
+    /// Rule 3 holds: work goes on though something was raised.
+    pub(crate) flagged: bool,
+    pub(crate) last_action: Option<Action>,
+    /// The last cycle that began, 0 before the first.
+    pub(crate) cycle: u32,
+    /// The cycle that began and has not ended.
+    pub(crate) open: Option<Cycle>,
+    pub(crate) agents: BTreeMap<AgentName, Seen>,
+    pub(crate) issues: Vec<Issue>,
+    /// The tree at the last cycle, or when the watch began.
+    pub(crate) tree: Option<String>,
+    pub(crate) clarification: Option<Clarification>,
+    /// The disputes before the judge, and those that were settled since the work was paused.
+    pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
+    /// What agents said of the work that they were asked for, by attempt.
+    pub(crate) works: CycleAnswers,
+    /// The triggers since the last cycle began.
+    pub(crate) unreviewed: BTreeSet<Trigger>,
+    pub(crate) events: u64,
+    pub(crate) spent: Spent,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cycle {
+    pub(crate) number: u32,
+    pub(crate) triggers: BTreeSet<Trigger>,
+    /// What the reviewers are sent, once that is settled.
+    pub(crate) requests: Vec<ReviewRequest>,
+    /// The tree that the changes are counted from, and that of this cycle.
+    pub(crate) before: Option<String>,
+    pub(crate) tree: Option<String>,
+    pub(crate) answers: CycleAnswers,
+    /// The files that each agent spoke of before it.
+    pub(crate) files: BTreeMap<AgentName, BTreeSet<String>>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) events: u64,
+    pub(crate) last: Option<LastEvent>,
+    /// Since the last cycle: what it told, and about which files.
+    pub(crate) told: Vec<Untrusted>,
+    pub(crate) told_more: u64,
+    pub(crate) files: BTreeSet<String>,
+    pub(crate) done: bool,
+}
+
+/// An issue that the judge was handed; the number of its finding is that of the issue.
+#[derive(Clone, Debug)]
+pub(crate) struct Disputed {
+    pub(crate) dispute: Dispute,
+    pub(crate) answers: CycleAnswers,
+}
+
+/// A question to agents whose work reviewers do not agree with.
+#[derive(Clone, Debug)]
+pub(crate) struct Clarification {
+    pub(crate) cycle: u32,
+    pub(crate) agents: Vec<AgentName>,
+    pub(crate) prompt: Untrusted,
+    pub(crate) answers: BTreeMap<AgentName, Untrusted>,
+    /// Whether the review after it has begun.
+    pub(crate) reviewed: bool,
+}
+
+impl Cycle {
+    /// What a reviewer answered last, where that is a review.
+    pub(crate) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
+        self.answers.iter().rev().find_map(|(call, answer)| match answer {
+            CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
+            _ => None,
+        })
+    }
+}
+
+impl Clarification {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
+        self.agents.iter().filter(|name| !self.answers.contains_key(name))
+    }
+
+    pub(crate) fn is_answered(&self) -> bool {
+        self.waiting().next().is_none()
+    }
+}
+
+impl WatchState {
+    /// Whether the agent is known, or there is room for another one.
+    pub(crate) fn knows(&self, name: &AgentName) -> bool {
+        self.agents.len() < AGENTS || self.agents.contains_key(name)
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::WatchStarted { plan } => {
+                if self.tree.is_none() {
+                    self.tree.clone_from(&plan.tree);
+                }
+                for agent in &plan.agents {
+                    self.agents.entry(agent.name.clone()).or_default();
+                }
+                // Another task is another work.
+                let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
+                let is_new =
+                    |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
+                self.works.retain(|call, _| !is_new(&call.agent));
+                self.plan = Some((**plan).clone());
+            }
+            EventKind::EventReceived { said } => self.hear(event.at, said),
+            EventKind::CycleStarted { cycle, triggers } => {
+                self.cycle = *cycle;
+                self.unreviewed.clear();
+                self.disputes.clear();
+                if let Some(clarification) = &mut self.clarification {
+                    clarification.reviewed = true;
+                }
+                self.open = Some(Cycle {
+                    number: *cycle,
+                    triggers: triggers.clone(),
+                    requests: Vec::new(),
+                    before: None,
+                    tree: None,
+                    answers: BTreeMap::new(),
+                    files: BTreeMap::new(),
+                });
+            }
+            EventKind::ReviewRequested { requests, tree, .. } => {
+                let before = self.tree.clone();
+                if tree.is_some() {
+                    self.tree.clone_from(tree);
+                }
+                let mut files = BTreeMap::new();
+                for (name, seen) in &mut self.agents {
+                    files.insert(name.clone(), std::mem::take(&mut seen.files));
+                    (seen.told, seen.told_more) = Default::default();
+                }
+                if let Some(open) = &mut self.open {
+                    (open.requests, open.before, open.tree) = (requests.clone(), before, tree.clone());
+                    open.files = files;
+                }
+            }
+            EventKind::CallFinished { call, answer, usage, told, .. } => {
+                self.spent.calls += u64::from(told.retries) + 1;
+                self.spent.usage = self.spent.usage.plus(**usage);
+                match &call.purpose {
+                    Purpose::Peer { cycle } => {
+                        let open = self.open.as_mut().filter(|open| open.number == *cycle);
+                        open.map(|open| open.answers.insert(call.clone(), answer.clone()));
+                    }
+                    Purpose::Work => drop(self.works.insert(call.clone(), answer.clone())),
+                    Purpose::Judge { dispute } => {
+                        let disputed = self.disputes.get_mut(dispute);
+                        disputed.map(|disputed| disputed.answers.insert(call.clone(), answer.clone()));
+                    }
+                    _ => {}
+                }
+            }
+            EventKind::CycleDecided { action, status, ballots, .. } => self.decide(*action, *status, ballots),
+            EventKind::ClarificationAsked { cycle, agents, prompt } => {
+                self.clarification = Some(Clarification {
+                    cycle: *cycle,
+                    agents: agents.clone(),
+                    prompt: prompt.clone(),
+                    answers: BTreeMap::new(),
+                    reviewed: false,
+                });
+            }
+            EventKind::WatchPaused { .. } => (self.status, self.held) = (WatchStatus::Paused, true),
+            EventKind::WatchResumed { .. } => {
+                (self.status, self.held, self.clarification) = (WatchStatus::Running, false, None);
+                self.disputes.clear();
+            }
+            EventKind::IssueClosed { issue, by, reason } => self.close(*issue, by, reason),
+            EventKind::DisputeOpened { dispute } => {
+                let disputed = Disputed { dispute: (**dispute).clone(), answers: BTreeMap::new() };
+                self.disputes.insert(dispute.number, disputed);
+            }
+            EventKind::RulingGiven { dispute, ruling } => {
+                if let Some(disputed) = self.disputes.get_mut(dispute) {
+                    disputed.dispute.rulings.push(ruling.clone());
+                }
+            }
+            EventKind::DisputeSettled { dispute, settlement } => {
+                let Some(disputed) = self.disputes.get_mut(dispute) else { return };
+                disputed.dispute.disposition = Some(settlement.disposition.clone());
+                let issue = disputed.dispute.finding.id.0;
+                if settlement.disposition.closes() {
+                    self.close(issue, &settlement.by.to_string().into(), &settlement.reason);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, at: Timestamp, said: &AgentEvent) {
+        self.events += 1;
+        self.unreviewed.extend(trigger(said.kind));
+        let Some(name) = said.agent.clone() else { return };
+        if !self.knows(&name) {
+            return;
+        }
+        let answers = self
+            .clarification
+            .as_ref()
+            .is_some_and(|asked| said.clarifies == Some(asked.cycle) && asked.agents.contains(&name));
+        let seen = self.agents.entry(name.clone()).or_default();
+        let summary = said.summary.clone().unwrap_or_default();
+        seen.events += 1;
+        seen.done = said.kind == EventType::Done;
+        // An answer is shown as the answer, and not once more.
+        if !summary.is_empty() && !answers {
+            seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
+            if seen.told.len() > KEPT {
+                seen.told.remove(0);
+                seen.told_more += 1;
+            }
+        }
+        let files = said.files.iter().map(|path| path.as_written().to_owned());
+        seen.files.extend(files.take(KEPT.saturating_sub(seen.files.len())));
+        seen.last = Some(LastEvent { at, kind: said.kind, summary: summary.clone() });
+        if let Some(asked) = self.clarification.as_mut().filter(|_| answers) {
+            asked.answers.insert(name, summary);
+        }
+    }
+
+    fn decide(&mut self, action: Action, status: WatchStatus, ballots: &[Ballot]) {
+        let Some(cycle) = self.open.take() else { return };
+        for ballot in ballots {
+            if let Some(why) = &ballot.absent {
+                let description = format!("gave no usable verdict: {}", why.as_written()).into();
+                self.raise(
+                    cycle.number,
+                    &ballot.reviewer,
+                    PeerIssue { severity: Issue::ABSENT.into(), description, file: None },
+                );
+                continue;
+            }
+            let raised = cycle.review(&ballot.reviewer).filter(|review| review.verdict != Verdict::Approved);
+            for issue in raised.map(|review| review.issues.clone()).unwrap_or_default() {
+                self.raise(cycle.number, &ballot.reviewer, issue);
+            }
+        }
+        self.last_action = Some(action);
+        self.flagged = action == Action::LogAndContinue;
+        self.held |= action == Action::StopAndEscalate;
+        self.status = status;
+        // Asked once: what it did not clear up, a person does.
+        if !action.pauses() {
+            self.clarification = None;
+        }
+    }
+
+    fn close(&mut self, issue: u32, by: &Untrusted, reason: &Untrusted) {
+        if let Some(found) = self.issues.iter_mut().find(|known| known.number == issue) {
+            found.closed = Some((by.clone(), reason.clone()));
+        }
+        let some_open = self.open_issues().next().is_some();
+        self.flagged &= some_open;
+    }
+
+    /// Puts an issue on the list, unless the same reviewer raised it before, whether it is closed or not.
+    fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
+        let is_known = |known: &Issue| {
+            known.reviewer == *reviewer
+                && known.issue.description == issue.description
+                && known.issue.file == issue.file
+        };
+        if !self.issues.iter().any(is_known) {
+            let number = u32::try_from(self.issues.len()).unwrap_or(u32::MAX).saturating_add(1);
+            self.issues.push(Issue { number, cycle, reviewer: reviewer.clone(), issue, closed: None });
+        }
+    }
+
+    pub(crate) fn open_issues(&self) -> impl Iterator<Item = &Issue> {
+        self.issues.iter().filter(|issue| issue.closed.is_none())
+    }
+}

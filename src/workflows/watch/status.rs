@@ -1,0 +1,92 @@
+//! How a watch stands, for people and scripts: plain data, made new after whatever changes it.
+
+use serde::{Deserialize, Serialize};
+
+use super::state::WatchState;
+use crate::domain::{Action, AgentName, RunId, Trigger, Untrusted, WatchStatus};
+use crate::workflows::watch::issues::{Issue, LastEvent};
+
+/// The status of a watch, as `glee watch status --json` prints it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchReport {
+    pub run: String,
+    pub status: WatchStatus,
+    /// Whether work goes on though something was raised (rule 3).
+    pub flagged: bool,
+    pub last_action: Option<Action>,
+    /// The last cycle that began; 0 before the first.
+    pub cycle: u32,
+    pub in_cycle: bool,
+    pub pending: Vec<Trigger>,
+    /// Seconds until TIMEOUT_FALLBACK; absent while it cannot come.
+    pub fallback_in: Option<u64>,
+    pub agents: Vec<AgentReport>,
+    pub events: u64,
+    /// Lines that were no events since this program was started.
+    pub malformed: u64,
+    /// The issues that nobody closed.
+    pub issues: Vec<Issue>,
+    pub clarification: Option<ClarificationReport>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentReport {
+    pub name: AgentName,
+    pub state: AgentState,
+    pub events: u64,
+    pub last: Option<LastEvent>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentState {
+    /// The watch started it, and it works.
+    Works,
+    /// The watch started it, and has suspended it.
+    Stands,
+    /// The watch started it, and it has ended.
+    Ended,
+    /// It said that it has ended its work.
+    Done,
+    /// It was started elsewhere.
+    Joined,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClarificationReport {
+    pub cycle: u32,
+    pub waiting: Vec<AgentName>,
+    pub prompt: Untrusted,
+}
+
+/// The status of a watch by its record alone.
+pub(crate) fn standing(run: &RunId, state: &WatchState) -> WatchReport {
+    let agents = state.agents.iter().map(|(name, seen)| AgentReport {
+        name: name.clone(),
+        state: if seen.done {
+            crate::workflows::watch::status::AgentState::Done
+        } else {
+            crate::workflows::watch::status::AgentState::Joined
+        },
+        events: seen.events,
+        last: seen.last.clone(),
+    });
+    let waiting = state.clarification.as_ref().filter(|asked| !asked.reviewed);
+    WatchReport {
+        run: run.0.clone(),
+        status: state.status,
+        flagged: state.flagged,
+        last_action: state.last_action,
+        cycle: state.cycle,
+        in_cycle: state.open.is_some(),
+        agents: agents.collect(),
+        events: state.events,
+        issues: state.open_issues().cloned().collect(),
+        clarification: waiting.map(|asked| ClarificationReport {
+            cycle: asked.cycle,
+            waiting: asked.waiting().cloned().collect(),
+            prompt: asked.prompt.clone(),
+        }),
+        ..WatchReport::default()
+    }
+}

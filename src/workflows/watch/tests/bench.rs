@@ -1,0 +1,177 @@
+//! What the watches are made with: a tree, a history, reviewers that play their parts, and a way to say things.
+
+use super::*;
+
+/// Hears what is recorded, and when.
+pub(crate) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);
+
+impl EventSink for Listener {
+    fn event(&mut self, event: &Event) {
+        self.0.lock().unwrap().push((self.1.elapsed(), event.clone()));
+    }
+}
+
+/// A tree and a history that several watches may be started in, one after the other.
+pub(crate) struct Scene {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) settings: Settings,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) stay: bool,
+}
+
+/// The way into a watch at work.
+#[derive(Clone)]
+pub(crate) struct Table {
+    intake: Intake,
+    pub(crate) heard: Arc<Mutex<Vec<(Duration, Event)>>>,
+}
+
+impl Table {
+    /// Says a line and returns the answer.
+    pub(crate) async fn say(&self, line: Value) -> Value {
+        let item = protocol::read_keyed(line.to_string().as_bytes()).0;
+        let answers = protocol::hand_over(&self.intake, vec![item], "pat").await.unwrap();
+        serde_json::to_value(&answers[0]).unwrap()
+    }
+
+    pub(crate) async fn tell(&self, kind: &str, agent: &str) -> Value {
+        self.say(json!({"type": kind, "agent": agent, "summary": format!("{kind} of {agent}")})).await
+    }
+
+    pub(crate) async fn order(&self, word: &str) -> WatchReport {
+        let answer = self.say(json!({"command": word, "reason": "checked by hand"})).await;
+        serde_json::from_value(answer["standing"].clone()).unwrap()
+    }
+
+    /// The cycles that began: when, and why.
+    pub(crate) fn cycles(&self) -> Vec<(Duration, BTreeSet<Trigger>)> {
+        let heard = self.heard.lock().unwrap();
+        let begun = heard.iter().filter_map(|(at, event)| match &event.kind {
+            EventKind::CycleStarted { triggers, .. } => Some((*at, triggers.clone())),
+            _ => None,
+        });
+        begun.collect()
+    }
+
+    pub(crate) fn actions(&self) -> Vec<Action> {
+        let heard = self.heard.lock().unwrap();
+        let decided = heard.iter().filter_map(|(_, event)| match &event.kind {
+            EventKind::CycleDecided { action, .. } => Some(*action),
+            _ => None,
+        });
+        decided.collect()
+    }
+
+    pub(crate) fn notices(&self) -> String {
+        let heard = self.heard.lock().unwrap();
+        let notices = heard.iter().filter_map(|(_, event)| match &event.kind {
+            EventKind::Notice { text } => Some(text.clone()),
+            _ => None,
+        });
+        notices.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("tree")).unwrap();
+        let mut settings = crate::workflows::review::tests::bench::settings();
+        settings.agents = ["codex", "gemini"].map(|name| samples::agent(name, "text", &[name])).into();
+        let scene = Self { folder, settings, jobs: Vec::new(), stay: true };
+        scene.write("a.py", "one\n");
+        scene
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join("tree").join(name), text).unwrap();
+    }
+
+    /// Watches while `play` goes on, then stops it; the play may also be cut off, as by a kill.
+    pub(crate) async fn watch<T>(
+        &self,
+        runner: ScriptedRunner,
+        killed: bool,
+        play: impl AsyncFnOnce(Table) -> T,
+    ) -> (T, Option<EndedWatch>, Arc<ScriptedRunner>) {
+        let runner = Arc::new(runner);
+        let (handle, stop) = Stop::new();
+        let (intake, said) = protocol::intake();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let workspace = Workspace::discover(&self.folder.path().join("tree")).unwrap();
+        let plan = plan(&self.settings, &workspace, self.jobs.clone()).unwrap();
+        let setup = WatchSetup {
+            workspace: Arc::new(workspace),
+            state_dir: self.folder.path().join("state"),
+            journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
+            agents: Agents::new(Arc::clone(&runner) as Arc<dyn crate::agents::Execute>),
+            settings: self.settings.clone(),
+            templates: self.folder.path().join("none"),
+            sink: Arc::new(Mutex::new(Box::new(Listener(Arc::clone(&heard), Instant::now())))),
+            standing: watch::channel(WatchReport::default()).0,
+            intake: intake.clone(),
+            socket: None,
+            stay: self.stay,
+            stop,
+        };
+        let watching = run(setup, said, plan, false);
+        let play = async {
+            let played = play(Table { intake, heard }).await;
+            if !killed {
+                handle.stop();
+            }
+            played
+        };
+        let mut watching = Box::pin(watching);
+        let mut play = Box::pin(play);
+        let played = tokio::select! {
+            biased;
+            ended = &mut watching => panic!("the watch ended by itself: {ended:?}"),
+            played = &mut play => played,
+        };
+        let ended = if killed { None } else { Some(watching.await.unwrap()) };
+        (played, ended, runner)
+    }
+
+    pub(crate) async fn play<T>(
+        &self,
+        runner: ScriptedRunner,
+        play: impl AsyncFnOnce(Table) -> T,
+    ) -> (T, EndedWatch) {
+        let (played, ended, _) = self.watch(runner, false, play).await;
+        (played, ended.unwrap())
+    }
+}
+
+pub(crate) fn result(request: &Request, verdict: &str, issues: &Value) -> String {
+    json!({"nonce": request.nonce, "type": "review_result", "reviewer": request.agent, "payload": {
+        "verdict": verdict, "summary": "as it is", "issues": issues}})
+    .to_string()
+}
+
+pub(crate) fn verdict(verdict: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+    move |request| {
+        let issue =
+            json!({"severity": "high", "description": format!("{} objects", request.agent), "file": "a.py"});
+        let issues = if verdict == "approved" { json!([]) } else { json!([issue]) };
+        Script::prints(result(request, verdict, &issues))
+    }
+}
+
+pub(crate) fn both(codex: &'static str, gemini: &'static str) -> ScriptedRunner {
+    ScriptedRunner::new().on("codex", "peer", verdict(codex)).on("gemini", "peer", verdict(gemini))
+}
+
+/// Codex objects to the first cycle alone.
+pub(crate) fn stops_once() -> ScriptedRunner {
+    let begun = std::sync::atomic::AtomicBool::new(false);
+    let codex = move |request: &Request| {
+        let word = if begun.swap(true, std::sync::atomic::Ordering::Relaxed) { "approved" } else { "blocker" };
+        verdict(word)(request)
+    };
+    ScriptedRunner::new().on("codex", "peer", codex).on("gemini", "peer", verdict("approved"))
+}
+
+pub(crate) fn only(trigger: Trigger) -> BTreeSet<Trigger> {
+    BTreeSet::from([trigger])
+}

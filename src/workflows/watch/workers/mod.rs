@@ -1,0 +1,5 @@
+//! Agents that a watch starts: `worker` runs those that print events, `follower` reads the output of those that answer
+//! a prompt.
+
+pub(crate) mod follower;
+pub(crate) mod worker;
