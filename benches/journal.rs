@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
-use glee::domain::event::{EventKind, Mode, Plan, Settlement};
+use glee::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
 use glee::domain::{
     AgentName, Anchor, Answer, Disposition, DisputeNumber, Finding, FindingId, Objector, RawFinding, Response,
     Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Sides, Tag,
@@ -34,7 +34,7 @@ fn plan() -> EventKind {
         on_dispute: None,
         rulings_at: None,
     };
-    EventKind::RunStarted { plan: Box::new(plan) }
+    EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) })
 }
 
 /// A dispute from its beginning to its end; every tenth stays open.
@@ -78,7 +78,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
     };
     let number = DisputeNumber(number);
     let dispute = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() }.numbered(number);
-    let mut events = vec![EventKind::DisputeOpened { dispute: Box::new(dispute) }];
+    let mut events = vec![EventKind::Dispute(DisputeEvent::DisputeOpened { dispute: Box::new(dispute) })];
     if !number.0.is_multiple_of(10) {
         let by = || Ruler::Judge { name: AgentName::from("claude-judge") };
         let ruling = Ruling {
@@ -91,12 +91,12 @@ fn dispute(number: u64) -> Vec<EventKind> {
             coder_evidence: None,
         };
         let disposition = if number.0.is_multiple_of(3) { Disposition::Enforced } else { Disposition::Refuted };
-        events.push(EventKind::RulingGiven {
+        events.push(EventKind::Dispute(DisputeEvent::RulingGiven {
             dispute: number,
             ruling: RulingRecord { ruling, by: by(), votes: Vec::new() },
-        });
+        }));
         let settlement = Settlement { disposition, by: by(), reason: "".into(), until: None };
-        events.push(EventKind::DisputeSettled { dispute: number, settlement });
+        events.push(EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, settlement }));
     }
     events
 }

@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use glee::domain::event::{Event, EventKind};
+use glee::domain::event::{Event, EventKind, WatchEvent};
 use glee::domain::{EventType, WatchStatus};
 use glee::history::Journal;
 use glee::workflows::watch::socket;
@@ -155,20 +155,23 @@ fn main() {
     child.wait().expect("it has ended");
 
     let events = scene.recorded();
-    let received = events.iter().filter(|event| matches!(event.kind, EventKind::EventReceived { .. })).count();
+    let received = events
+        .iter()
+        .filter(|event| matches!(event.kind, EventKind::Watch(WatchEvent::EventReceived { .. })))
+        .count();
     assert_eq!(received, waits.len(), "every acknowledged event is there after SIGKILL");
     let mut first: Option<Duration> = None;
     let mut late = Vec::new();
     let at = |event: &Event| Duration::from_micros(event.at.as_microsecond().unsigned_abs());
     for event in &events {
         match &event.kind {
-            EventKind::EventReceived { said } if said.kind == EventType::Milestone => {
+            EventKind::Watch(WatchEvent::EventReceived { said }) if said.kind == EventType::Milestone => {
                 first = first.or(Some(at(event)));
             }
-            EventKind::CycleStarted { .. } => {
+            EventKind::Watch(WatchEvent::CycleStarted { .. }) => {
                 late.extend(first.take().map(|first| at(event).saturating_sub(first + SETTLE)));
             }
-            EventKind::CycleDecided { status, .. } => assert_eq!(*status, WatchStatus::Running),
+            EventKind::Watch(WatchEvent::CycleDecided { status, .. }) => assert_eq!(*status, WatchStatus::Running),
             _ => {}
         }
     }

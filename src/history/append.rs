@@ -10,7 +10,7 @@ use tracing::debug;
 
 use super::open::fault;
 use super::{JournalError, chain};
-use crate::domain::event::{Event, EventKind, Settlement};
+use crate::domain::event::{DisputeEvent, Event, EventKind, Settlement};
 use crate::domain::{
     Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
     RunId, Sides,
@@ -29,8 +29,8 @@ struct Tail<'a> {
 }
 
 impl Journal {
-    pub fn append(&mut self, run: &RunId, kind: EventKind) -> Result<Event, JournalError> {
-        self.write(run, |tail| tail.push(kind))
+    pub fn append(&mut self, run: &RunId, kind: impl Into<EventKind>) -> Result<Event, JournalError> {
+        self.write(run, |tail| tail.push(kind.into()))
     }
 
     /// Appends several events to a run: all of them or, with an error, none.
@@ -84,7 +84,7 @@ impl Journal {
                 tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
             let opened = (first.unsigned_abs()..).zip(sides).map(|(number, sides)| {
                 let dispute = Box::new(sides.numbered(DisputeNumber(number)));
-                tail.push(EventKind::DisputeOpened { dispute })
+                tail.push(EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }))
             });
             opened.collect()
         })
@@ -108,9 +108,9 @@ impl Journal {
             }
             let ruling =
                 RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
-            tail.push(EventKind::RulingGiven { dispute: number, ruling })?;
+            tail.push(EventKind::Dispute(DisputeEvent::RulingGiven { dispute: number, ruling }))?;
             let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until };
-            tail.push(EventKind::DisputeSettled { dispute: number, settlement })?;
+            tail.push(EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, settlement }))?;
             Ok(None)
         })?;
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
@@ -123,7 +123,10 @@ impl Journal {
         let was_settled = self.write(&run, |tail| {
             let is_settled = tail.disposition(number)?.is_some();
             if is_settled {
-                tail.push(EventKind::RulingRevoked { dispute: number, reason: reason.into() })?;
+                tail.push(EventKind::Dispute(DisputeEvent::RulingRevoked {
+                    dispute: number,
+                    reason: reason.into(),
+                }))?;
             }
             Ok(is_settled)
         })?;
@@ -139,7 +142,7 @@ impl Journal {
             for (number, run) in disputes {
                 if tail.disposition(*number)?.is_some() {
                     tail.turn_to(run.clone())?;
-                    tail.push(EventKind::RulingEnded { dispute: *number })?;
+                    tail.push(EventKind::Dispute(DisputeEvent::RulingEnded { dispute: *number }))?;
                     ended += 1;
                 }
             }

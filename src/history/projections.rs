@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent};
 use crate::domain::{Dispute, RunId};
 
 /// The tables that [`apply`] writes, each with its key.
@@ -23,20 +23,27 @@ pub(crate) const VIEWS: [(&str, &str); 7] = [
 ];
 
 pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
-    let Event { run, at, kind, .. } = event;
+    let Event { run, seq, at, kind } = event;
     let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);
     match kind {
-        EventKind::RunStarted { plan } => write(
+EventKind::Run(event) => match event {
+        RunEvent::RunResumed => {
+            write("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1", &[&run.0])
+        }
+        RunEvent::RunEnded { exit, .. } => {
+            write("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1", params![run.0, time(*at), json(exit)])
+        }
+        RunEvent::RunUndone { .. } => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
+        RunEvent::RunRedone { .. } => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
+            RunEvent::CallStarted { .. } | RunEvent::CallFinished { .. } | RunEvent::ReadOnlyViolated { .. } | RunEvent::Notice { .. } | RunEvent::RunPruned { .. } => Ok(()),
+},
+EventKind::Review(event) => match event {
+        ReviewEvent::RunStarted { plan } => write(
             "INSERT INTO run (id, started, target, mode) VALUES (?1, ?2, ?3, ?4)",
             params![run.0, time(*at), plan.target, json(&plan.mode)],
         ),
-        EventKind::RunResumed => write("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1", &[&run.0]),
-        EventKind::RunEnded { exit, .. } => {
-            write("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1", params![run.0, time(*at), json(exit)])
-        }
-        EventKind::RunUndone { .. } => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
-        EventKind::RunRedone { .. } => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
-        EventKind::FindingsMerged { findings, .. } | EventKind::DebateConcluded { findings, .. } => {
+        ReviewEvent::FindingsMerged { findings, .. }
+        | ReviewEvent::DebateConcluded { findings, .. } => {
             findings.iter().try_for_each(|finding| {
                 write(
                     "INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
@@ -44,8 +51,17 @@ pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                 )
             })
         }
-        EventKind::DisputeOpened { dispute } => open(db, run, *at, dispute),
-        EventKind::RulingGiven { dispute, ruling } => write(
+        ReviewEvent::FilesReviewed { asker, files, .. } => files.iter().try_for_each(|review| {
+            write(
+                "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![asker, review.file, review.key, run.0, seq.cast_signed()],
+            )
+        }),
+            ReviewEvent::RoundStarted { .. } | ReviewEvent::AnswersReused { .. } | ReviewEvent::DebateRound { .. } | ReviewEvent::DebateShutdown { .. } | ReviewEvent::AlreadyRuled { .. } | ReviewEvent::RelatedDispute { .. } | ReviewEvent::StillDisputed { .. } | ReviewEvent::BeforeImage { .. } | ReviewEvent::TreeChanged { .. } | ReviewEvent::Verified { .. } | ReviewEvent::AdvisoriesAsked { .. } => Ok(()),
+},
+EventKind::Dispute(event) => match event {
+        DisputeEvent::DisputeOpened { dispute } => open(db, run, *at, dispute),
+        DisputeEvent::RulingGiven { dispute, ruling } => write(
             "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1",
             params![
                 dispute.0.cast_signed(),
@@ -54,7 +70,7 @@ pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                 ruling.ruling.rationale.as_written()
             ],
         ),
-        EventKind::DisputeSettled { dispute, settlement } => write(
+        DisputeEvent::DisputeSettled { dispute, settlement } => write(
             "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
                  rationale = iif(?5 = '', rationale, ?5), until = ?6, ended = NULL WHERE number = ?1",
             params![
@@ -66,59 +82,30 @@ pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                 settlement.until.as_ref().map(json)
             ],
         ),
-        EventKind::RulingRevoked { dispute, .. } => write(
+        DisputeEvent::RulingRevoked { dispute, .. } => write(
             "UPDATE dispute SET settled = NULL, disposition = NULL, ruling = NULL, ruled_by = NULL, rationale = '',
                  until = NULL, ended = NULL WHERE number = ?1",
             params![dispute.0.cast_signed()],
         ),
-        EventKind::RulingEnded { dispute } => {
+        DisputeEvent::RulingEnded { dispute } => {
             write("UPDATE dispute SET ended = ?2 WHERE number = ?1", params![dispute.0.cast_signed(), time(*at)])
         }
-        EventKind::StageStarted { plan } => write(
+            DisputeEvent::RouteChosen { .. } | DisputeEvent::DisputesReopened { .. } | DisputeEvent::DisputeCarriedOn { .. } => Ok(()),
+},
+EventKind::Consensus(event) => match event {
+        ConsensusEvent::StageStarted { plan } => write(
             "INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)",
             params![run.0, plan.id, plan.stage, time(*at)],
         ),
-        EventKind::WatchStarted { plan } => write(
+            ConsensusEvent::StageJudged { .. } | ConsensusEvent::StageDeadlocked { .. } | ConsensusEvent::StageDecided { .. } | ConsensusEvent::QuestionResolved { .. } => Ok(()),
+},
+EventKind::Watch(event) => match event {
+        WatchEvent::WatchStarted { plan } => write(
             "INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)",
             params![run.0, plan.root, time(*at)],
         ),
-        EventKind::FilesReviewed { asker, files, .. } => files.iter().try_for_each(|review| {
-            write(
-                "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![asker, review.file, review.key, run.0, event.seq.cast_signed()],
-            )
-        }),
-        EventKind::RoundStarted { .. }
-        | EventKind::AnswersReused { .. }
-        | EventKind::CallStarted { .. }
-        | EventKind::CallFinished { .. }
-        | EventKind::ReadOnlyViolated { .. }
-        | EventKind::DebateRound { .. }
-        | EventKind::DebateShutdown { .. }
-        | EventKind::AlreadyRuled { .. }
-        | EventKind::RelatedDispute { .. }
-        | EventKind::StillDisputed { .. }
-        | EventKind::BeforeImage { .. }
-        | EventKind::TreeChanged { .. }
-        | EventKind::RouteChosen { .. }
-        | EventKind::DisputesReopened { .. }
-        | EventKind::DisputeCarriedOn { .. }
-        | EventKind::Verified { .. }
-        | EventKind::AdvisoriesAsked { .. }
-        | EventKind::Notice { .. }
-        | EventKind::StageJudged { .. }
-        | EventKind::StageDeadlocked { .. }
-        | EventKind::StageDecided { .. }
-        | EventKind::QuestionResolved { .. }
-        | EventKind::EventReceived { .. }
-        | EventKind::CycleStarted { .. }
-        | EventKind::ReviewRequested { .. }
-        | EventKind::CycleDecided { .. }
-        | EventKind::ClarificationAsked { .. }
-        | EventKind::WatchPaused { .. }
-        | EventKind::WatchResumed { .. }
-        | EventKind::IssueClosed { .. }
-        | EventKind::RunPruned { .. } => Ok(()),
+            WatchEvent::EventReceived { .. } | WatchEvent::CycleStarted { .. } | WatchEvent::ReviewRequested { .. } | WatchEvent::CycleDecided { .. } | WatchEvent::ClarificationAsked { .. } | WatchEvent::WatchPaused { .. } | WatchEvent::WatchResumed { .. } | WatchEvent::IssueClosed { .. } => Ok(()),
+},
     }
 }
 

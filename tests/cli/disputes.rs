@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use glee::domain::event::{EventKind, Mode, Plan, Settlement};
+use glee::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
 use glee::domain::{
     AgentName, Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
     RulingRecord, RulingWord, RunId, Severity, Tag,
@@ -73,7 +73,7 @@ fn sandbox() -> Sandbox {
     sandbox.git_init();
     let run = RunId(RUN.to_owned());
     let mut journal = Journal::open(&database(&sandbox)).expect("a history");
-    journal.append(&run, EventKind::RunStarted { plan: Box::new(plan()) }).expect("an event");
+    journal.append(&run, ReviewEvent::RunStarted { plan: Box::new(plan()) }).expect("an event");
     for (id, tag, by) in [(1, Tag::Must, "codex"), (2, Tag::High, "gemini"), (3, Tag::Must, "codex")] {
         let objection = Response {
             finding: FindingId(id),
@@ -84,24 +84,26 @@ fn sandbox() -> Sandbox {
         journal.open_dispute(&run, finding(id, tag, by), objection).expect("a dispute");
     }
     let judge = || Ruler::Judge { name: AgentName::from("claude-judge") };
-    let ruled = |number, ruling| EventKind::RulingGiven {
-        dispute: DisputeNumber(number),
-        ruling: RulingRecord {
-            ruling: Ruling {
-                ruling,
-                rationale: "names.rs says so".into(),
-                grounds: None,
-                citations: vec!["src/names.rs:1".into()],
-                new_tag: None,
-                duplicate_of: None,
-                coder_evidence: None,
+    let ruled = |number, ruling| {
+        EventKind::Dispute(DisputeEvent::RulingGiven {
+            dispute: DisputeNumber(number),
+            ruling: RulingRecord {
+                ruling: Ruling {
+                    ruling,
+                    rationale: "names.rs says so".into(),
+                    grounds: None,
+                    citations: vec!["src/names.rs:1".into()],
+                    new_tag: None,
+                    duplicate_of: None,
+                    coder_evidence: None,
+                },
+                by: judge(),
+                votes: Vec::new(),
             },
-            by: judge(),
-            votes: Vec::new(),
-        },
+        })
     };
     let settlement = Settlement { disposition: Disposition::Refuted, by: judge(), reason: "".into(), until: None };
-    let settled = EventKind::DisputeSettled { dispute: DisputeNumber(1), settlement };
+    let settled = EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: DisputeNumber(1), settlement });
     journal
         .append_all(&run, [ruled(1, RulingWord::Dismiss), settled, ruled(2, RulingWord::Escalate)])
         .expect("events");
@@ -245,8 +247,11 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
         let settlement = Settlement { disposition, by: by.clone(), reason: rationale.into(), until: None };
         [
-            EventKind::RulingGiven { dispute, ruling: RulingRecord { ruling, by, votes: Vec::new() } },
-            EventKind::DisputeSettled { dispute, settlement },
+            EventKind::Dispute(DisputeEvent::RulingGiven {
+                dispute,
+                ruling: RulingRecord { ruling, by, votes: Vec::new() },
+            }),
+            EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }),
         ]
     };
     let deferred = Disposition::Deferred { reference: "issue-12".to_owned() };

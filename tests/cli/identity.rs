@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use glee::domain::event::EventKind;
+use glee::domain::event::{DisputeEvent, EventKind, ReviewEvent, RunEvent};
 use glee::domain::{
     AgentName, Answer, Disposition, Finding, FindingId, RawFinding, Response, RunId, Severity, Tag,
 };
@@ -38,7 +38,7 @@ fn finding(id: u32, title: &str) -> Finding {
 pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, titles: &[&str]) {
     let mut plan = plan();
     plan.commit = commit;
-    journal.append(run, EventKind::RunStarted { plan: Box::new(plan) }).expect("an event");
+    journal.append(run, ReviewEvent::RunStarted { plan: Box::new(plan) }).expect("an event");
     for (id, title) in (1..).zip(titles) {
         let objection = Response {
             finding: FindingId(id),
@@ -47,11 +47,13 @@ pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, t
             evidence: Vec::new(),
         };
         let opened = journal.open_dispute(run, finding(id, title), objection).expect("a dispute");
-        let EventKind::DisputeOpened { dispute } = opened.kind else { panic!("a dispute is opened") };
+        let EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) = opened.kind else {
+            panic!("a dispute is opened")
+        };
         journal.resolve(dispute.number, Disposition::Refuted, "it is".to_owned(), None).expect("a ruling");
     }
     let exit = glee::domain::ExitReason::Clean;
-    journal.append(run, EventKind::RunEnded { exit, millis: 1 }).expect("an event");
+    journal.append(run, RunEvent::RunEnded { exit, millis: 1 }).expect("an event");
 }
 
 fn rule_in(sandbox: &Sandbox, folder: &str, title: &str) {

@@ -1,6 +1,8 @@
 //! Findings, events and outcomes for the tests of everything that shows them.
 
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose, Transcript};
+use crate::domain::event::{
+    CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose, ReviewEvent, RunEvent, Transcript,
+};
 use crate::domain::{
     Agent, AgentName, Answer, AnswerStatus, Caps, Coverage, Dispute, DisputeNumber, ExitReason, Finding, FindingId,
     FindingState, Outcome, Proof, RawFinding, Response, ReviewerReport, Role, Ruler, Ruling, RulingRecord,
@@ -159,7 +161,7 @@ pub(crate) fn started() -> EventKind {
         on_dispute: None,
         rulings_at: None,
     };
-    EventKind::RunStarted { plan: Box::new(plan) }
+    EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) })
 }
 
 /// A first call of an agent.
@@ -177,12 +179,12 @@ pub(crate) fn finished(call: CallId, answer: CallAnswer) -> EventKind {
         signal: None,
         held: false,
     };
-    EventKind::CallFinished {
+    EventKind::Run(RunEvent::CallFinished {
         call,
         answer,
         transcript: Some(transcript),
         millis: 1250,
         usage: Box::default(),
         told: Box::default(),
-    }
+    })
 }

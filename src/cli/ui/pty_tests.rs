@@ -19,7 +19,7 @@ use super::terminal::Terminal;
 use crate::cli::style::fixture::{call, dispute, event, finding, started};
 use crate::cli::ui::dialogs::dispute::Dialog;
 use crate::cli::ui::live::progress::Progress;
-use crate::domain::event::{EventKind, Purpose};
+use crate::domain::event::{EventKind, Purpose, RunEvent};
 use crate::domain::{Role, Route, Tag};
 use crate::workflows::run::ports::{DisputeResolver as _, EventSink as _, Excerpt, PersonQuestion};
 
@@ -60,12 +60,12 @@ fn inside() {
         "live" => {
             let mut progress = Progress::new(&terminal);
             let review = call("rules", Purpose::Review { round: 1, shard: 0 });
-            let start = EventKind::CallStarted {
+            let start = EventKind::Run(RunEvent::CallStarted {
                 call: review.clone(),
                 role: Role::Reviewer,
                 prompt_bytes: 1,
                 nonce: String::new(),
-            };
+            });
             progress.event(&event(1, started()));
             progress.event(&event(2, start));
             progress.activity(&review, "looking at \x1b[2J tag.py");
@@ -75,7 +75,7 @@ fn inside() {
                 while !ready.is_hidden() {
                     std::thread::yield_now();
                 }
-                progress.event(&event(3, EventKind::Notice { text: "told meanwhile".to_owned() }));
+                progress.event(&event(3, EventKind::notice("told meanwhile")));
                 stream::out("EMITTED\n").unwrap();
                 progress
             });

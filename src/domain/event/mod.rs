@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, Ballot, CallMetadata, Coverage, DebateMessage,
@@ -51,7 +53,7 @@ pub struct Plan {
     pub shards: Vec<Vec<Coverage>>,
     pub skipped: Vec<Skip>,
     /// The settings in force, as `glee config list` prints them (dotted key to value).
-    pub settings: BTreeMap<String, serde_json::Value>,
+    pub settings: BTreeMap<String, Value>,
     /// The commit whose `.glee` the run goes by, where the change under review edits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
@@ -101,21 +103,23 @@ pub struct Settlement {
     pub until: Option<Date>,
 }
 
+/// An event by the workflow it belongs to. Its recorded form is that of the group: an object with the name in `event`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum EventKind {
+    Run(RunEvent),
+    Review(ReviewEvent),
+    Dispute(DisputeEvent),
+    Consensus(ConsensusEvent),
+    Watch(WatchEvent),
+}
+
+/// Events of every run: calls of agents, notices, the end, and what is done to a run afterwards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum EventKind {
-    RunStarted {
-        plan: Box<Plan>,
-    },
+pub enum RunEvent {
     /// A run is carried on after an interruption or after a person settled a dispute.
     RunResumed,
-    /// A later round (from 2) begins on what changed.
-    RoundStarted {
-        round: u32,
-        shards: Vec<Vec<Coverage>>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        skipped: Vec<Skip>,
-    },
     /// An agent is asked; its answer has to repeat the nonce.
     CallStarted {
         call: CallId,
@@ -136,6 +140,48 @@ pub enum EventKind {
         usage: Box<Usage>,
         #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
         told: Box<CallMetadata>,
+    },
+    /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
+    /// nothing.
+    ReadOnlyViolated {
+        call: CallId,
+        changes: Vec<String>,
+    },
+    /// Something a reader has to know, in one line.
+    Notice {
+        text: String,
+    },
+    RunEnded {
+        exit: ExitReason,
+        millis: u64,
+    },
+    /// `glee runs undo` took back what the coder had done.
+    RunUndone {
+        files: u64,
+    },
+    /// `glee runs undo --redo` brought back what an undo had replaced.
+    RunRedone {
+        files: u64,
+    },
+    /// `glee runs prune` deleted the trees, the code and the raw answers of the run.
+    RunPruned {
+        bytes: u64,
+    },
+}
+
+/// Events of a review.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum ReviewEvent {
+    RunStarted {
+        plan: Box<Plan>,
+    },
+    /// A later round (from 2) begins on what changed.
+    RoundStarted {
+        round: u32,
+        shards: Vec<Vec<Coverage>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<Skip>,
     },
     /// A reviewer's earlier answers stand for a part of a call, or for all of it: then nobody is asked.
     AnswersReused {
@@ -161,12 +207,6 @@ pub enum EventKind {
         /// Findings that belong to none of the files: they are reused only while all files are the same.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
-    },
-    /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
-    /// nothing.
-    ReadOnlyViolated {
-        call: CallId,
-        changes: Vec<String>,
     },
     /// What databases of advisories say of findings that name a package or an advisory (phase 6), by where the finding
     /// was read: the call and the number in its answer.
@@ -233,10 +273,21 @@ pub enum EventKind {
         changes: Vec<FileChange>,
         touched: Vec<FindingId>,
     },
-    /// A disagreement on a mandatory finding.
-    DisputeOpened {
-        dispute: Box<Dispute>,
+    /// A command of `review.verify` has run on the coder's edits; `tail` is the end of what it printed.
+    Verified {
+        round: u32,
+        command: String,
+        passed: bool,
+        tail: String,
     },
+}
+
+/// Events of disputes, which a review and a watch open, and which commands settle between runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum DisputeEvent {
+    /// A disagreement on a mandatory finding.
+    DisputeOpened { dispute: Box<Dispute> },
     /// Disputes that stayed open are brought again before whoever decides.
     DisputesReopened {
         disputes: Vec<DisputeNumber>,
@@ -246,21 +297,11 @@ pub enum EventKind {
     },
     /// A finding repeats one whose dispute stayed open in the run `from`: the dispute goes on here, under its number, and
     /// how it ends is recorded there as well.
-    DisputeCarriedOn {
-        dispute: Box<Dispute>,
-        from: RunId,
-    },
+    DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person chose how to settle a dispute, or the configured default was taken.
-    RouteChosen {
-        dispute: DisputeNumber,
-        route: Route,
-        by_person: bool,
-    },
+    RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
     /// A ruling, by a judge or a person.
-    RulingGiven {
-        dispute: DisputeNumber,
-        ruling: RulingRecord,
-    },
+    RulingGiven { dispute: DisputeNumber, ruling: RulingRecord },
     DisputeSettled {
         dispute: DisputeNumber,
         #[serde(flatten)]
@@ -273,104 +314,81 @@ pub enum EventKind {
         reason: Untrusted,
     },
     /// The ruling of a dispute binds no longer because its code is gone (`glee disputes prune`); the dispute stays settled.
-    RulingEnded {
-        dispute: DisputeNumber,
-    },
-    /// A command of `review.verify` has run on the coder's edits; `tail` is the end of what it printed.
-    Verified {
-        round: u32,
-        command: String,
-        passed: bool,
-        tail: String,
-    },
-    /// Something a reader has to know, in one line.
-    Notice {
-        text: String,
-    },
+    RulingEnded { dispute: DisputeNumber },
+}
+
+/// Events of a stage or a checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum ConsensusEvent {
     /// A stage or a checkpoint begins.
-    StageStarted {
-        plan: Box<StagePlan>,
-    },
+    StageStarted { plan: Box<StagePlan> },
     /// Everybody has answered a stage or cannot, and the aggregator has spoken.
-    StageJudged {
-        verdict: StageVerdict,
-    },
+    StageJudged { verdict: StageVerdict },
     /// A stage's conflicts cannot be decided without a person.
-    StageDeadlocked {
-        reason: String,
-    },
+    StageDeadlocked { reason: String },
     /// A stage's conflicts are decided, bindingly.
-    StageDecided {
-        decision: Decision,
-        by: Settler,
-    },
+    StageDecided { decision: Decision, by: Settler },
     /// A question of a checkpoint has its answer.
-    QuestionResolved {
-        resolution: Resolution,
-    },
+    QuestionResolved { resolution: Resolution },
+}
+
+/// Events of a watch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum WatchEvent {
     /// A watch begins, or is started again.
-    WatchStarted {
-        plan: Box<WatchPlan>,
-    },
+    WatchStarted { plan: Box<WatchPlan> },
     /// An agent, or a person, told a watch something.
     EventReceived {
         #[serde(flatten)]
         said: AgentEvent,
     },
     /// A review cycle of a watch begins; the first is 1.
-    CycleStarted {
-        cycle: u32,
-        triggers: BTreeSet<Trigger>,
-    },
+    CycleStarted { cycle: u32, triggers: BTreeSet<Trigger> },
     /// The reviewers of a cycle are about to be asked. `tree` is absent where the content could not be recorded.
-    ReviewRequested {
-        cycle: u32,
-        requests: Vec<ReviewRequest>,
-        tree: Option<String>,
-    },
+    ReviewRequested { cycle: u32, requests: Vec<ReviewRequest>, tree: Option<String> },
     /// A review cycle has ended; `status` stays paused where a person or a blocker paused the work.
-    CycleDecided {
-        cycle: u32,
-        action: Action,
-        status: WatchStatus,
-        ballots: Vec<Ballot>,
-    },
+    CycleDecided { cycle: u32, action: Action, status: WatchStatus, ballots: Vec<Ballot> },
     /// The agents concerned are asked to clear up what reviewers do not agree with.
-    ClarificationAsked {
-        cycle: u32,
-        agents: Vec<AgentName>,
-        prompt: Untrusted,
-    },
+    ClarificationAsked { cycle: u32, agents: Vec<AgentName>, prompt: Untrusted },
     /// A person pauses the work of a watch; the reason may be empty.
-    WatchPaused {
-        by: Untrusted,
-        reason: Untrusted,
-    },
+    WatchPaused { by: Untrusted, reason: Untrusted },
     /// A person lets the work of a watch go on, whatever paused it; the reason may be empty.
-    WatchResumed {
-        by: Untrusted,
-        reason: Untrusted,
-    },
+    WatchResumed { by: Untrusted, reason: Untrusted },
     /// A person closes an issue of a watch; the reason may be empty.
-    IssueClosed {
-        issue: u32,
-        by: Untrusted,
-        reason: Untrusted,
-    },
-    RunEnded {
-        exit: ExitReason,
-        millis: u64,
-    },
-    /// `glee runs undo` took back what the coder had done.
-    RunUndone {
-        files: u64,
-    },
-    /// `glee runs undo --redo` brought back what an undo had replaced.
-    RunRedone {
-        files: u64,
-    },
-    /// `glee runs prune` deleted the trees, the code and the raw answers of the run.
-    RunPruned {
-        bytes: u64,
-    },
+    IssueClosed { issue: u32, by: Untrusted, reason: Untrusted },
+}
+
+impl EventKind {
+    pub fn notice(text: impl Into<String>) -> Self {
+        Self::Run(RunEvent::Notice { text: text.into() })
+    }
+}
+
+macro_rules! groups {
+    ($($group:ident($event:ident)),*) => {
+        $(impl From<$event> for EventKind {
+            fn from(event: $event) -> Self {
+                Self::$group(event)
+            }
+        })*
+
+        /// How each group is read.
+        const GROUPS: &[fn(&Value) -> serde_json::Result<EventKind>] =
+            &[$(|value| $event::deserialize(value).map(EventKind::$group)),*];
+    };
+}
+
+groups!(Run(RunEvent), Review(ReviewEvent), Dispute(DisputeEvent), Consensus(ConsensusEvent), Watch(WatchEvent));
+
+impl<'de> Deserialize<'de> for EventKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let mut read = GROUPS.iter().map(|group| group(&value).map_err(D::Error::custom));
+        // An event of another group has a name that this one does not know.
+        let is_foreign = |error: &D::Error| error.to_string().starts_with("unknown variant");
+        read.find(|read| !read.as_ref().is_err_and(is_foreign))
+            .unwrap_or_else(|| Err(D::Error::custom(format!("unknown event `{}`", value["event"]))))
+    }
 }

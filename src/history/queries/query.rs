@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
-use crate::domain::event::{Event, EventKind, Plan};
+use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
 use crate::domain::{Disposition, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
 use crate::history::JournalError;
 use crate::history::projections::{from_json, from_time, time};
@@ -85,7 +85,7 @@ impl Journal {
     pub fn plan(&self, run: &RunId) -> Result<Option<Plan>, JournalError> {
         let begun = self.events_where(run, "run = ?1 AND kind = 'run_started'")?;
         Ok(begun.into_iter().find_map(|event| match event.kind {
-            EventKind::RunStarted { plan } => Some(*plan),
+            EventKind::Review(ReviewEvent::RunStarted { plan }) => Some(*plan),
             _ => None,
         }))
     }
@@ -248,18 +248,20 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
     for event in events {
         let Event { run, at, kind, .. } = event;
         let concerns = match &kind {
-            EventKind::DisputeOpened { dispute } => dispute.number == number,
-            EventKind::DisputesReopened { disputes, .. } => disputes.contains(&number),
-            EventKind::RouteChosen { dispute, .. }
-            | EventKind::RulingGiven { dispute, .. }
-            | EventKind::DisputeSettled { dispute, .. } => *dispute == number,
+            EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => dispute.number == number,
+            EventKind::Dispute(DisputeEvent::DisputesReopened { disputes, .. }) => disputes.contains(&number),
+            EventKind::Dispute(
+                DisputeEvent::RouteChosen { dispute, .. }
+                | DisputeEvent::RulingGiven { dispute, .. }
+                | DisputeEvent::DisputeSettled { dispute, .. },
+            ) => *dispute == number,
             _ => false,
         };
         if concerns {
             last = Some(at);
         }
         match (kind, &mut record) {
-            (EventKind::DisputeOpened { dispute }, None) if dispute.number == number => {
+            (EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }), None) if dispute.number == number => {
                 record = Some(DisputeRecord {
                     run,
                     opened_at: at,
@@ -270,16 +272,24 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                     ended_at: None,
                 });
             }
-            (EventKind::DisputesReopened { disputes, .. }, Some(record)) if disputes.contains(&number) => {
+            (EventKind::Dispute(DisputeEvent::DisputesReopened { disputes, .. }), Some(record))
+                if disputes.contains(&number) =>
+            {
                 record.dispute.route = None;
             }
-            (EventKind::RouteChosen { dispute, route, .. }, Some(record)) if dispute == number => {
+            (EventKind::Dispute(DisputeEvent::RouteChosen { dispute, route, .. }), Some(record))
+                if dispute == number =>
+            {
                 record.dispute.route = Some(route);
             }
-            (EventKind::RulingGiven { dispute, ruling }, Some(record)) if dispute == number => {
+            (EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }), Some(record))
+                if dispute == number =>
+            {
                 record.dispute.rulings.push(ruling);
             }
-            (EventKind::DisputeSettled { dispute, settlement }, Some(record)) if dispute == number => {
+            (EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }), Some(record))
+                if dispute == number =>
+            {
                 record.settled_at = Some(at);
                 record.dispute.disposition = Some(settlement.disposition.clone());
                 let is_discarded = settlement.disposition == Disposition::Discarded;
@@ -287,7 +297,9 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                 record.settlement = Some(settlement);
                 record.ended_at = None;
             }
-            (EventKind::RulingRevoked { dispute, reason }, Some(record)) if dispute == number => {
+            (EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, reason }), Some(record))
+                if dispute == number =>
+            {
                 record.settled_at = None;
                 record.settlement = None;
                 record.ended_at = None;
@@ -296,7 +308,7 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                 record.dispute.route = None;
                 record.reopened = Some(Reopened { at, reason });
             }
-            (EventKind::RulingEnded { dispute }, Some(record)) if dispute == number => {
+            (EventKind::Dispute(DisputeEvent::RulingEnded { dispute }), Some(record)) if dispute == number => {
                 record.ended_at = Some(at);
             }
             _ => {}

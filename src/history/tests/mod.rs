@@ -9,7 +9,7 @@ use std::{fs, thread};
 use rusqlite::Connection;
 
 use super::*;
-use crate::domain::event::{Event, EventKind, Plan};
+use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
     Advice as _, AgentName, Answer, Finding, RawFinding, Response, Route, Ruling, RulingRecord, Severity, Tag,
 };
@@ -23,7 +23,7 @@ fn run(name: &str) -> RunId {
 }
 
 fn started(target: &str) -> EventKind {
-    EventKind::RunStarted {
+    EventKind::Review(ReviewEvent::RunStarted {
         plan: Box::new(Plan {
             root: "/tree".to_owned(),
             target: target.to_owned(),
@@ -41,7 +41,7 @@ fn started(target: &str) -> EventKind {
             on_dispute: None,
             rulings_at: None,
         }),
-    }
+    })
 }
 
 fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
@@ -79,7 +79,7 @@ fn objection(id: u32) -> Response {
 }
 
 fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
-    EventKind::RulingGiven {
+    EventKind::Dispute(DisputeEvent::RulingGiven {
         dispute: DisputeNumber(dispute),
         ruling: RulingRecord {
             ruling: Ruling {
@@ -94,14 +94,14 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
             by,
             votes: Vec::new(),
         },
-    }
+    })
 }
 
 fn settled(dispute: u64, disposition: Disposition, by: Ruler) -> EventKind {
-    EventKind::DisputeSettled {
+    EventKind::Dispute(DisputeEvent::DisputeSettled {
         dispute: DisputeNumber(dispute),
         settlement: Settlement { disposition, by, reason: "".into(), until: None },
-    }
+    })
 }
 
 fn judge() -> Ruler {
@@ -119,7 +119,7 @@ fn sample(journal: &mut Journal) -> RunId {
         finding(5, Tag::Low, &["gemini"]),
     ];
     journal.append(&run, started("src/")).unwrap();
-    journal.append(&run, EventKind::FindingsMerged { round: 1, findings: findings.to_vec() }).unwrap();
+    journal.append(&run, ReviewEvent::FindingsMerged { round: 1, findings: findings.to_vec() }).unwrap();
     for finding in findings.into_iter().take(4) {
         let id = finding.id.0;
         journal.open_dispute(&run, finding, objection(id)).unwrap();
@@ -128,14 +128,18 @@ fn sample(journal: &mut Journal) -> RunId {
         .append_all(
             &run,
             [
-                EventKind::RouteChosen { dispute: DisputeNumber(1), route: Route::Judge, by_person: true },
+                EventKind::Dispute(DisputeEvent::RouteChosen {
+                    dispute: DisputeNumber(1),
+                    route: Route::Judge,
+                    by_person: true,
+                }),
                 ruled(1, RulingWord::Enforce, judge()),
                 settled(1, Disposition::Enforced, judge()),
                 ruled(2, RulingWord::Dismiss, judge()),
                 settled(2, Disposition::Refuted, judge()),
                 ruled(3, RulingWord::Escalate, judge()),
                 settled(4, Disposition::Discarded, Ruler::Policy),
-                EventKind::RunEnded { exit: ExitReason::DisputeOpen, millis: 12 },
+                EventKind::Run(RunEvent::RunEnded { exit: ExitReason::DisputeOpen, millis: 12 }),
             ],
         )
         .unwrap();
@@ -158,7 +162,7 @@ fn what_was_appended_is_read_back() {
     let (_folder, path, mut journal) = fresh();
     let run = run("1");
     let first = journal.append(&run, started("src/")).unwrap();
-    let second = journal.append(&run, EventKind::RunEnded { exit: ExitReason::Clean, millis: 3 }).unwrap();
+    let second = journal.append(&run, RunEvent::RunEnded { exit: ExitReason::Clean, millis: 3 }).unwrap();
     assert_eq!((first.seq, second.seq), (1, 2));
     let reader = Journal::open_read(&path).unwrap().unwrap();
     assert_eq!(reader.events(&run).unwrap(), [first, second]);
@@ -186,7 +190,9 @@ fn views_answer_what_commands_ask() {
     let ids: Vec<_> = journal.findings(&run).unwrap().into_iter().map(|finding| finding.id.0).collect();
     assert_eq!(ids, [1, 2, 3, 4, 5]);
 
-    journal.append_all(&run, [EventKind::RunResumed, EventKind::RunUndone { files: 2 }]).unwrap();
+    journal
+        .append_all(&run, [EventKind::Run(RunEvent::RunResumed), EventKind::Run(RunEvent::RunUndone { files: 2 })])
+        .unwrap();
     let row = journal.runs(Some(1)).unwrap().remove(0);
     assert_eq!((row.ended, row.exit, row.undone), (None, None, true));
 

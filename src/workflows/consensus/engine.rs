@@ -12,7 +12,7 @@ use tracing::{Instrument as _, info_span};
 use super::outcome;
 use super::outcome::StageOutcome;
 use super::state::StageState;
-use crate::domain::event::{CallId, EventKind, Part, Purpose};
+use crate::domain::event::{CallId, ConsensusEvent, EventKind, Part, Purpose, RunEvent};
 use crate::domain::{AgentName, Certainty, Decision, Settler, StagePlan, Subject};
 use crate::protocol::request::{StagePosition, StageSubject, Task};
 use crate::rules::stages::checkpoint::{self, Tally};
@@ -121,13 +121,13 @@ impl ConsensusEngine {
 
     fn finish(&mut self) -> Result<Rest, RunError> {
         let (exit, millis) = (outcome::exit(&self.state), call::millis(self.runner.started));
-        self.append(EventKind::RunEnded { exit, millis })?;
+        self.append(RunEvent::RunEnded { exit, millis })?;
         Ok(Rest::Ended)
     }
 
     /// Records an event, takes it into the state, and tells the listeners.
-    pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
-        let events = self.runner.record(vec![kind], Vec::new())?;
+    pub(crate) fn append(&mut self, kind: impl Into<EventKind>) -> Result<(), RunError> {
+        let events = self.runner.record(vec![kind.into()], Vec::new())?;
         events.iter().for_each(|event| self.state.apply(event));
         self.runner.tell(&events);
         Ok(())
@@ -220,7 +220,7 @@ impl ConsensusEngine {
                 let rationale = reason.into();
                 let (modifications, confidence) = (Vec::new(), Certainty::High);
                 let decision = Decision { decision, rationale, modifications, confidence };
-                self.append(EventKind::StageDecided { decision, by: Settler::Human })?;
+                self.append(ConsensusEvent::StageDecided { decision, by: Settler::Human })?;
                 Ok(false)
             }
         }
@@ -237,7 +237,7 @@ impl ConsensusEngine {
             PersonAnswer::LeftOpen => Ok(false),
             PersonAnswer::Given((value, reason)) => {
                 if let Ok(resolution) = settle_error::by_person(&question, &value, reason) {
-                    self.append(EventKind::QuestionResolved { resolution })?;
+                    self.append(ConsensusEvent::QuestionResolved { resolution })?;
                 }
                 Ok(false)
             }

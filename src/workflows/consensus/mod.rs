@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::config::settings::Settings;
-use crate::domain::event::EventKind;
+use crate::domain::event::{ConsensusEvent, EventKind, RunEvent};
 use crate::domain::{Agent, Certainty, Decision, ExitReason, RunId, Settler, StagePlan, Untrusted};
 use crate::history::store::Journal;
 use crate::rules::stages::stage;
@@ -50,7 +50,7 @@ pub async fn start(
     }
     let mut engine =
         ConsensusEngine { runner: Runner::new(setup, run, templates)?, state: StageState::default(), person };
-    engine.append(EventKind::StageStarted { plan: Box::new(plan) })?;
+    engine.append(ConsensusEvent::StageStarted { plan: Box::new(plan) })?;
     engine.rest().await
 }
 
@@ -67,7 +67,7 @@ pub async fn resume(
         return Err(RunError::NotStarted(run));
     }
     let mut engine = ConsensusEngine { runner: Runner::new(setup, run, templates)?, state, person };
-    engine.append(EventKind::RunResumed)?;
+    engine.append(RunEvent::RunResumed)?;
     engine.rest().await
 }
 
@@ -86,9 +86,9 @@ pub struct Last {
 impl Last {
     /// Whether it asked the same as a plan does. What is recorded is without secrets.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
-        let plan = EventKind::StageStarted { plan: Box::new(plan.clone()) };
+        let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
-            EventKind::StageStarted { plan } => plan.subject == self.plan.subject,
+            EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => plan.subject == self.plan.subject,
             _ => false,
         }
     }
@@ -143,7 +143,7 @@ pub fn decide(
         modifications: modifications.into_iter().map(Untrusted::from).collect(),
         confidence: Certainty::High,
     };
-    settle(journal, run, state, EventKind::StageDecided { decision, by: Settler::Human })
+    settle(journal, run, state, EventKind::Consensus(ConsensusEvent::StageDecided { decision, by: Settler::Human }))
 }
 
 /// Answers a question of a checkpoint by a person's word. Fails when the question does not wait for a person, when it
@@ -164,7 +164,7 @@ pub fn answer(
         return Err(SettleError::NotWaiting(format!("question `{question}`")));
     };
     let resolution = by_person(&asked, value, reason)?;
-    settle(journal, run, state, EventKind::QuestionResolved { resolution })
+    settle(journal, run, state, EventKind::Consensus(ConsensusEvent::QuestionResolved { resolution }))
 }
 
 /// Records a person's word, and the end of the run if nothing else is open.
@@ -178,7 +178,7 @@ fn settle(
     state.apply(&recorded);
     let millis = state.ended.map_or(0, |(_, millis)| millis);
     let exit = outcome::exit(&state);
-    let ended = journal.append(run, EventKind::RunEnded { exit, millis }).map_err(RunError::from)?;
+    let ended = journal.append(run, RunEvent::RunEnded { exit, millis }).map_err(RunError::from)?;
     state.apply(&ended);
     outcome::outcome(&state, run, millis).ok_or_else(|| RunError::NotStarted(run.clone()).into())
 }

@@ -1,7 +1,7 @@
 //! What may be done next: a pure function of the state.
 
 use super::state::StageState;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Part, Purpose};
+use crate::domain::event::{CallAnswer, CallId, ConsensusEvent, EventKind, Part, Purpose};
 use crate::domain::{Agent, Decision, Resolution, Said, Settler, StageStatus, StageVerdict, Subject};
 use crate::rules::stages::checkpoint::{self, Tally};
 use crate::rules::stages::stage::{self, ARBITER_ATTEMPTS, ATTEMPTS, Arbitration};
@@ -44,9 +44,9 @@ fn stage(
         let aggregator = aggregator.filter(|_| !state.positions().is_empty());
         let asked = aggregator.and_then(|aggregator| ask(state, aggregator, &Part::Aggregate, ATTEMPTS));
         let judged = || {
-            crate::workflows::consensus::schedule::StageStep::Record(Box::new(EventKind::StageJudged {
-                verdict: verdict(state, agents),
-            }))
+            crate::workflows::consensus::schedule::StageStep::Record(Box::new(EventKind::Consensus(
+                ConsensusEvent::StageJudged { verdict: verdict(state, agents) },
+            )))
         };
         return vec![asked.unwrap_or_else(judged)];
     };
@@ -77,11 +77,13 @@ fn arbitrated(state: &StageState, arbiter: Option<&Agent>) -> EventKind {
         }
     };
     match (stage::deadlock(&arbitration), arbiter, decision) {
-        (None, Some(arbiter), Some(decision)) => EventKind::StageDecided {
+        (None, Some(arbiter), Some(decision)) => EventKind::Consensus(ConsensusEvent::StageDecided {
             decision: decision.clone(),
             by: Settler::Arbiter { name: arbiter.name.clone() },
-        },
-        (reason, ..) => EventKind::StageDeadlocked { reason: reason.unwrap_or_default() },
+        }),
+        (reason, ..) => {
+            EventKind::Consensus(ConsensusEvent::StageDeadlocked { reason: reason.unwrap_or_default() })
+        }
     }
 }
 
@@ -105,9 +107,9 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
         let tally = checkpoint::tally(question, &state.answers(question), agents.len());
         let resolution: Option<Resolution> = checkpoint::resolved(question, &tally, state.validation(question));
         if let Some(resolution) = resolution {
-            return vec![crate::workflows::consensus::schedule::StageStep::Record(Box::new(
-                EventKind::QuestionResolved { resolution },
-            ))];
+            return vec![crate::workflows::consensus::schedule::StageStep::Record(Box::new(EventKind::Consensus(
+                ConsensusEvent::QuestionResolved { resolution },
+            )))];
         }
         let part = Part::Validate { question: question.id.clone() };
         let validator = validator.filter(|_| matches!(tally, Tally::Majority(..)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Part, Purpose};
+use crate::domain::event::{CallAnswer, CallId, ConsensusEvent, Event, EventKind, Part, Purpose, RunEvent};
 use crate::domain::{
     AgentName, Decision, ExitReason, Question, QuestionAnswer, Resolution, Said, Settler, Spent, StageAnswer,
     StagePlan, StageVerdict, Subject, Synthesis, Validation,
@@ -36,30 +36,37 @@ impl StageState {
     /// Takes one more event. Those of reviews are none of its business.
     pub(crate) fn apply(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::StageStarted { plan } => self.plan = Some((**plan).clone()),
-            EventKind::RunResumed => {
-                // What failed may be tried again now, unless it was judged already; what was answered stays answered.
-                if self.verdict.is_none() {
-                    self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
+            EventKind::Run(event) => match event {
+                RunEvent::RunResumed => {
+                    // What failed may be tried again now, unless it was judged already; what was answered stays answered.
+                    if self.verdict.is_none() {
+                        self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
+                    }
+                    self.violated = false;
+                    self.ended = None;
                 }
-                self.violated = false;
-                self.ended = None;
-            }
-            EventKind::CallFinished { call, answer, usage, told, .. } => {
-                self.spent.calls += u64::from(told.retries) + 1;
-                self.spent.usage = self.spent.usage.plus(**usage);
-                self.calls.insert(call.clone(), answer.clone());
-            }
-            EventKind::ReadOnlyViolated { .. } => self.violated = true,
-            EventKind::StageJudged { verdict } => self.verdict = Some(verdict.clone()),
-            EventKind::StageDeadlocked { reason } => self.deadlock = Some(reason.clone()),
-            EventKind::StageDecided { decision, by } => self.decision = Some((decision.clone(), by.clone())),
-            EventKind::QuestionResolved { resolution } => {
-                self.resolutions.insert(resolution.question.clone(), resolution.clone());
-            }
-            EventKind::Notice { text } => self.notices.push(text.clone()),
-            EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
-            _ => {}
+                RunEvent::CallFinished { call, answer, usage, told, .. } => {
+                    self.spent.calls += u64::from(told.retries) + 1;
+                    self.spent.usage = self.spent.usage.plus(**usage);
+                    self.calls.insert(call.clone(), answer.clone());
+                }
+                RunEvent::ReadOnlyViolated { .. } => self.violated = true,
+                RunEvent::Notice { text } => self.notices.push(text.clone()),
+                RunEvent::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
+                _ => {}
+            },
+            EventKind::Consensus(event) => match event {
+                ConsensusEvent::StageStarted { plan } => self.plan = Some((**plan).clone()),
+                ConsensusEvent::StageJudged { verdict } => self.verdict = Some(verdict.clone()),
+                ConsensusEvent::StageDeadlocked { reason } => self.deadlock = Some(reason.clone()),
+                ConsensusEvent::StageDecided { decision, by } => {
+                    self.decision = Some((decision.clone(), by.clone()))
+                }
+                ConsensusEvent::QuestionResolved { resolution } => {
+                    self.resolutions.insert(resolution.question.clone(), resolution.clone());
+                }
+            },
+            EventKind::Review(_) | EventKind::Dispute(_) | EventKind::Watch(_) => {}
         }
     }
 

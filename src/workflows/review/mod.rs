@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::domain::event::{EventKind, Mode, Plan};
+use crate::domain::event::{EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::{Reviewed, Sources};
@@ -86,13 +86,16 @@ pub async fn start(
     for agents in [&mut plan.agents, &mut plan.backups] {
         *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
     }
-    let unread = engine.unread.take().map(|text| EventKind::Notice { text });
+    let unread = engine.unread.take().map(EventKind::notice);
     let notices = watch.unfollowed().iter().map(|Unfollowed { folder, bound }| {
         let text = format!("`{folder}` is a repository of its own and is not watched: {bound}");
-        EventKind::Notice { text }
+        EventKind::notice(text)
     });
-    engine
-        .append_all(std::iter::once(EventKind::RunStarted { plan: Box::new(plan) }).chain(notices).chain(unread))?;
+    engine.append_all(
+        std::iter::once(EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) }))
+            .chain(notices)
+            .chain(unread),
+    )?;
     engine.runner.watch = watch;
     engine.reuse().await?;
     rest(engine).await
@@ -110,7 +113,7 @@ pub async fn resume(
     judges: Vec<Agent>,
 ) -> Result<EndedReview, RunError> {
     let mut engine = reloaded(setup, decider, run)?;
-    engine.append(EventKind::RunResumed)?;
+    engine.append(RunEvent::RunResumed)?;
     let disputes = engine.state.stayed_open(named);
     if !disputes.is_empty() {
         engine.reopen(disputes, judges)?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::config::settings::DebateRounds;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Mode, Purpose};
+use crate::domain::event::{CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, ReviewEvent};
 use crate::domain::{
     AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role, Route, Ruler,
     RulingWord, Untrusted,
@@ -187,10 +187,14 @@ pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     let bound = state.recognised(round).filter_map(|(finding, earlier)| {
         let (finding, dispute) = (finding.id, earlier.dispute.clone());
         Some(match (earlier.disposition.clone(), dispute.number()) {
-            (None, dispute) => EventKind::StillDisputed { finding, dispute: dispute? },
-            (Some(disposition), _) => {
-                EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted: false }
-            }
+            (None, dispute) => EventKind::Review(ReviewEvent::StillDisputed { finding, dispute: dispute? }),
+            (Some(disposition), _) => EventKind::Review(ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                disposition,
+                new_tag: None,
+                insisted: false,
+            }),
         })
     });
     bound.collect()
@@ -440,7 +444,11 @@ fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<R
 /// The way of a dispute that is sent: the judge, or a person where there is none.
 pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     let has_judge = state.judges().next().is_some();
-    EventKind::RouteChosen { dispute, route: if has_judge { Route::Judge } else { Route::Human }, by_person: false }
+    EventKind::Dispute(DisputeEvent::RouteChosen {
+        dispute,
+        route: if has_judge { Route::Judge } else { Route::Human },
+        by_person: false,
+    })
 }
 
 /// How a dispute ends whose end is decided: by its last ruling, or by the route `discard`.
@@ -468,7 +476,7 @@ pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<c
 mod tests {
     use super::*;
     use crate::agents::samples;
-    use crate::domain::event::Plan;
+    use crate::domain::event::{Plan, RunEvent};
     use crate::domain::{
         Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck, Relation,
         Response, Ruling, RulingRecord, Severity, Tag,
@@ -554,17 +562,17 @@ mod tests {
                 escalate_to: Route::Human,
             };
             let mut play = Self { state: ReviewState::default(), policy, parked: BTreeSet::new() };
-            play.event(EventKind::RunStarted { plan: Box::new(plan) });
+            play.event(ReviewEvent::RunStarted { plan: Box::new(plan) });
             play
         }
 
-        fn event(&mut self, kind: EventKind) -> &mut Self {
-            self.state.apply(&kind);
+        fn event(&mut self, kind: impl Into<EventKind>) -> &mut Self {
+            self.state.apply(&kind.into());
             self
         }
 
         fn answered(&mut self, call: CallId, answer: CallAnswer) -> &mut Self {
-            self.event(EventKind::CallFinished {
+            self.event(RunEvent::CallFinished {
                 call,
                 answer,
                 transcript: None,
@@ -586,7 +594,7 @@ mod tests {
                     },
                 );
             }
-            self.event(EventKind::FindingsMerged { round: 1, findings })
+            self.event(ReviewEvent::FindingsMerged { round: 1, findings })
         }
 
         fn responded(&mut self, purpose: Purpose, attempt: u32, answers: &[(u32, Answer)]) -> &mut Self {
@@ -605,7 +613,7 @@ mod tests {
         fn changed(&mut self, call: CallId, touched: &[u32]) -> &mut Self {
             let change =
                 crate::domain::FileChange { file: "a.py".into(), added: 1, removed: 1, diff: Some(String::new()) };
-            self.event(EventKind::TreeChanged {
+            self.event(ReviewEvent::TreeChanged {
                 call,
                 tree: "t1".into(),
                 changes: if touched.is_empty() { Vec::new() } else { vec![change] },
@@ -627,11 +635,11 @@ mod tests {
                 disposition: None,
                 earlier: Vec::new(),
             };
-            self.event(EventKind::DisputeOpened { dispute: Box::new(dispute) })
+            self.event(DisputeEvent::DisputeOpened { dispute: Box::new(dispute) })
         }
 
         fn routed(&mut self, route: Route) -> &mut Self {
-            self.event(EventKind::RouteChosen { dispute: D1, route, by_person: true })
+            self.event(DisputeEvent::RouteChosen { dispute: D1, route, by_person: true })
         }
 
         fn ruled(&mut self, word: RulingWord, by: Ruler) -> &mut Self {
@@ -644,7 +652,7 @@ mod tests {
                 duplicate_of: None,
                 coder_evidence: None,
             };
-            self.event(EventKind::RulingGiven {
+            self.event(DisputeEvent::RulingGiven {
                 dispute: D1,
                 ruling: RulingRecord { ruling, by, votes: Vec::new() },
             })
@@ -652,7 +660,7 @@ mod tests {
 
         fn settled(&mut self) -> &mut Self {
             let settlement = settlement(&self.state, D1).expect("a dispute of the play");
-            self.event(EventKind::DisputeSettled { dispute: D1, settlement })
+            self.event(DisputeEvent::DisputeSettled { dispute: D1, settlement })
         }
 
         fn due(&self) -> Vec<ReviewStep> {
@@ -672,7 +680,7 @@ mod tests {
     fn one_dispute() -> Play {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must)])
-            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[])
             .disputed(1);
@@ -700,7 +708,7 @@ mod tests {
         );
         play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Merge { round: 1 }]);
-        play.event(EventKind::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
+        play.event(ReviewEvent::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
         assert_eq!(
             play.due(),
             [crate::workflows::review::schedule::ReviewStep::Finish],
@@ -717,7 +725,7 @@ mod tests {
             new_tag: None,
             rationale: "".into(),
         };
-        EventKind::RelatedDispute { finding: FindingId(id), earlier: Box::new(earlier) }
+        EventKind::Review(ReviewEvent::RelatedDispute { finding: FindingId(id), earlier: Box::new(earlier) })
     }
 
     #[test]
@@ -778,7 +786,7 @@ mod tests {
         play.reviewed(Vec::new());
         play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
-        play.event(EventKind::RunResumed);
+        play.event(RunEvent::RunResumed);
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("r2", REVIEW, 1))]);
     }
 
@@ -791,7 +799,7 @@ mod tests {
             [crate::workflows::review::schedule::ReviewStep::Keep],
             "nothing is edited before the tree is kept"
         );
-        play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() });
+        play.event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() });
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("c", RESPOND, 1))]);
         play.responded(RESPOND, 1, &[(1, Answer::Implemented)]);
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::RecordTree(call("c", RESPOND, 1))]);
@@ -815,7 +823,7 @@ mod tests {
     fn implemented_without_a_change_is_only_claimed() {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
         play.reviewed(vec![finding(1, Tag::High)])
-            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
@@ -826,7 +834,7 @@ mod tests {
     fn a_dispute_is_opened_and_stays_open_without_arbitration() {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Should)])
-            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Discarded), (2, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
@@ -922,15 +930,15 @@ mod tests {
     fn what_was_ruled_is_not_asked_again_and_what_was_enforced_binds_at_once() {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
-            .event(EventKind::AlreadyRuled {
+            .event(ReviewEvent::AlreadyRuled {
                 finding: FindingId(1),
                 dispute: DisputeNumber(7).into(),
                 disposition: Disposition::Refuted,
                 new_tag: None,
                 insisted: false,
             })
-            .event(EventKind::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
-            .event(EventKind::AlreadyRuled {
+            .event(ReviewEvent::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
+            .event(ReviewEvent::AlreadyRuled {
                 finding: FindingId(3),
                 dispute: DisputeNumber(9).into(),
                 disposition: Disposition::Enforced,
@@ -938,7 +946,7 @@ mod tests {
                 insisted: false,
             });
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
-        play.event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+        play.event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(3, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
@@ -960,12 +968,12 @@ mod tests {
         play.policy.rounds = 2;
         play.policy.recheck = false;
         play.reviewed(vec![finding(1, Tag::Must)])
-            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::NextRound { round: 2 }]);
         let covered = Coverage { file: "a.py".into(), lines: 1 };
-        play.event(EventKind::RoundStarted { round: 2, shards: vec![vec![covered]], skipped: Vec::new() });
+        play.event(ReviewEvent::RoundStarted { round: 2, shards: vec![vec![covered]], skipped: Vec::new() });
         let review = |name| {
             crate::workflows::review::schedule::ReviewStep::Ask(call(
                 name,
@@ -982,11 +990,11 @@ mod tests {
         play.policy.verify = 1;
         play.policy.recheck = false;
         play.reviewed(vec![finding(1, Tag::Must)])
-            .event(EventKind::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Verify { round: 1 }]);
-        play.event(EventKind::Verified { round: 1, command: "make".into(), passed: true, tail: String::new() });
+        play.event(ReviewEvent::Verified { round: 1, command: "make".into(), passed: true, tail: String::new() });
         assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
     }
 }

@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose};
+use crate::domain::event::{
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, Mode, Plan, Purpose, ReviewEvent, RunEvent,
+};
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, Answer, AnswerStatus, AskedFile, CallMetadata, Class, Coverage, Disposition,
     Dispute, DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState,
@@ -129,13 +131,17 @@ impl ReviewState {
 
     pub(crate) fn apply(&mut self, event: &EventKind) {
         match event {
-            EventKind::RunStarted { plan } => {
-                self.rounds = vec![plan.shards.clone()];
-                self.skipped = plan.skipped.clone();
-                self.settings = Settings::of_record(&plan.settings);
-                self.plan = Some((**plan).clone());
-            }
-            EventKind::RunResumed => {
+            EventKind::Run(event) => self.apply_run(event),
+            EventKind::Review(event) => self.apply_review(event),
+            EventKind::Dispute(event) => self.apply_dispute(event),
+            EventKind::Consensus(_) | EventKind::Watch(_) => {}
+        }
+    }
+
+    fn apply_run(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::CallStarted { .. } => {}
+            RunEvent::RunResumed => {
                 // What failed may be tried again now; what was answered stays answered.
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
@@ -144,29 +150,7 @@ impl ReviewState {
                 self.violated.clear();
                 self.ended = None;
             }
-            EventKind::RoundStarted { shards, skipped, .. } => {
-                self.blind |= shards.is_empty() && skipped.iter().any(|skip| skip.reason.is_unread());
-                for skip in skipped {
-                    if !self.skipped.contains(skip) {
-                        self.skipped.push(skip.clone());
-                    }
-                }
-                self.rounds.push(shards.clone());
-                self.unanswered_checks.clear();
-            }
-            EventKind::CallStarted { .. } | EventKind::FilesReviewed { .. } => {}
-            EventKind::AnswersReused { call, from, findings, asked, superseded } => {
-                if asked.is_empty() {
-                    let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
-                    let (findings, notes) = (findings.clone(), String::new());
-                    let answer = CallAnswer::Review { status, findings, notes, problem: None };
-                    self.calls.insert(call.clone(), RecordedCall { answer, millis: 0, usage: NOTHING });
-                }
-                let (from, findings) = (from.clone(), findings.clone());
-                let reuse = Reuse { from, findings, asked: asked.clone(), superseded: superseded.clone() };
-                self.reused.insert((call.agent.clone(), call.purpose.clone()), reuse);
-            }
-            EventKind::CallFinished { call, answer, millis, usage, told, .. } => {
+            RunEvent::CallFinished { call, answer, millis, usage, told, .. } => {
                 self.take_session(call, answer, usage, told);
                 self.finish_call(call, answer);
                 self.spent.calls += u64::from(told.retries) + 1;
@@ -180,16 +164,54 @@ impl ReviewState {
                     self.silent_debaters.remove(&debater);
                 }
             }
-            EventKind::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
-            EventKind::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
-            EventKind::FindingsMerged { findings, .. } => {
+            RunEvent::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
+            RunEvent::Notice { text } => self.notices.push(text.clone()),
+            RunEvent::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
+            RunEvent::RunUndone { .. } => self.undone = true,
+            RunEvent::RunRedone { .. } => self.undone = false,
+            RunEvent::RunPruned { .. } => self.pruned = true,
+        }
+    }
+
+    fn apply_review(&mut self, event: &ReviewEvent) {
+        match event {
+            ReviewEvent::FilesReviewed { .. } | ReviewEvent::DebateShutdown { .. } => {}
+            ReviewEvent::RunStarted { plan } => {
+                self.rounds = vec![plan.shards.clone()];
+                self.skipped = plan.skipped.clone();
+                self.settings = Settings::of_record(&plan.settings);
+                self.plan = Some((**plan).clone());
+            }
+            ReviewEvent::RoundStarted { shards, skipped, .. } => {
+                self.blind |= shards.is_empty() && skipped.iter().any(|skip| skip.reason.is_unread());
+                for skip in skipped {
+                    if !self.skipped.contains(skip) {
+                        self.skipped.push(skip.clone());
+                    }
+                }
+                self.rounds.push(shards.clone());
+                self.unanswered_checks.clear();
+            }
+            ReviewEvent::AnswersReused { call, from, findings, asked, superseded } => {
+                if asked.is_empty() {
+                    let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
+                    let (findings, notes) = (findings.clone(), String::new());
+                    let answer = CallAnswer::Review { status, findings, notes, problem: None };
+                    self.calls.insert(call.clone(), RecordedCall { answer, millis: 0, usage: NOTHING });
+                }
+                let (from, findings) = (from.clone(), findings.clone());
+                let reuse = Reuse { from, findings, asked: asked.clone(), superseded: superseded.clone() };
+                self.reused.insert((call.agent.clone(), call.purpose.clone()), reuse);
+            }
+            ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
+            ReviewEvent::FindingsMerged { findings, .. } => {
                 self.merged.extend(self.unmerged().cloned().collect::<Vec<_>>());
                 self.findings.extend(findings.iter().cloned());
             }
-            EventKind::DebateRound { round, debate_round, .. } => {
+            ReviewEvent::DebateRound { round, debate_round, .. } => {
                 self.debate_rounds.insert((*round, *debate_round));
             }
-            EventKind::DebateConcluded { round, findings, .. } => {
+            ReviewEvent::DebateConcluded { round, findings, .. } => {
                 self.concluded.insert(*round);
                 for finding in findings {
                     match self.place(finding.id) {
@@ -205,27 +227,12 @@ impl ReviewState {
                     }
                 }
             }
-            EventKind::DebateShutdown { .. }
-            | EventKind::StageStarted { .. }
-            | EventKind::StageJudged { .. }
-            | EventKind::StageDeadlocked { .. }
-            | EventKind::StageDecided { .. }
-            | EventKind::QuestionResolved { .. }
-            | EventKind::WatchStarted { .. }
-            | EventKind::EventReceived { .. }
-            | EventKind::CycleStarted { .. }
-            | EventKind::ReviewRequested { .. }
-            | EventKind::CycleDecided { .. }
-            | EventKind::ClarificationAsked { .. }
-            | EventKind::WatchPaused { .. }
-            | EventKind::WatchResumed { .. }
-            | EventKind::IssueClosed { .. } => {}
-            EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
+            ReviewEvent::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
                 self.still_disputed.remove(finding);
                 self.related.remove(finding);
                 self.retag(*finding, *tag, dispute.clone());
             }
-            EventKind::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted } => {
+            ReviewEvent::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted } => {
                 self.still_disputed.remove(finding);
                 self.related.remove(finding);
                 if *insisted {
@@ -233,17 +240,17 @@ impl ReviewState {
                 }
                 self.ruled.insert(*finding, (dispute.clone(), disposition.clone()));
             }
-            EventKind::RelatedDispute { finding, earlier } => {
+            ReviewEvent::RelatedDispute { finding, earlier } => {
                 self.related.entry(*finding).or_default().push((**earlier).clone());
             }
-            EventKind::StillDisputed { finding, dispute } => {
+            ReviewEvent::StillDisputed { finding, dispute } => {
                 self.related.remove(finding);
                 self.still_disputed.insert(*finding, *dispute);
             }
-            EventKind::BeforeImage { kept_as, tree } => {
+            ReviewEvent::BeforeImage { kept_as, tree } => {
                 self.before.get_or_insert((kept_as.clone(), tree.clone()));
             }
-            EventKind::TreeChanged { call, tree, changes, touched } => {
+            ReviewEvent::TreeChanged { call, tree, changes, touched } => {
                 if !changes.is_empty() {
                     self.verified.clear();
                 }
@@ -254,15 +261,24 @@ impl ReviewState {
                     touched: touched.iter().copied().collect(),
                 });
             }
-            EventKind::DisputeOpened { dispute } => {
+            ReviewEvent::Verified { round, command, passed, tail } => {
+                let (command, tail) = (command.clone(), tail.clone());
+                self.verified.push(Verified { round: *round, command, passed: *passed, tail });
+            }
+        }
+    }
+
+    fn apply_dispute(&mut self, event: &DisputeEvent) {
+        match event {
+            DisputeEvent::DisputeOpened { dispute } => {
                 self.disputed.insert(dispute.finding.id, dispute.number);
                 self.disputes.insert(dispute.number, (**dispute).clone());
             }
-            EventKind::DisputesReopened { disputes, judges } => {
+            DisputeEvent::DisputesReopened { disputes, judges } => {
                 disputes.iter().for_each(|number| self.reopen(*number));
                 self.called_judges.extend(judges.iter().cloned());
             }
-            EventKind::RulingRevoked { dispute: number, .. } => {
+            DisputeEvent::RulingRevoked { dispute: number, .. } => {
                 self.reopen(*number);
                 let Some(dispute) = self.disputes.get_mut(number) else { return };
                 dispute.disposition = None;
@@ -270,8 +286,8 @@ impl ReviewState {
                 let id = dispute.finding.id;
                 self.raise(id, &(*number).into());
             }
-            EventKind::RulingEnded { .. } => {}
-            EventKind::DisputeCarriedOn { dispute, from } => {
+            DisputeEvent::RulingEnded { .. } => {}
+            DisputeEvent::DisputeCarriedOn { dispute, from } => {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
@@ -283,7 +299,7 @@ impl ReviewState {
                 self.carried.insert(number, (from.clone(), dispute.rulings.len()));
                 self.disputes.insert(number, (**dispute).clone());
             }
-            EventKind::RouteChosen { dispute, route, by_person } => {
+            DisputeEvent::RouteChosen { dispute, route, by_person } => {
                 if *by_person {
                     self.chosen.insert(*dispute);
                 }
@@ -291,12 +307,12 @@ impl ReviewState {
                     dispute.route = Some(*route);
                 }
             }
-            EventKind::RulingGiven { dispute, ruling } => {
+            DisputeEvent::RulingGiven { dispute, ruling } => {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.rulings.push(ruling.clone());
                 }
             }
-            EventKind::DisputeSettled { dispute, settlement } => {
+            DisputeEvent::DisputeSettled { dispute, settlement } => {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.disposition = Some(settlement.disposition.clone());
                     let is_discarded = settlement.disposition == Disposition::Discarded;
@@ -304,15 +320,6 @@ impl ReviewState {
                 }
                 self.lower(*dispute);
             }
-            EventKind::Verified { round, command, passed, tail } => {
-                let (command, tail) = (command.clone(), tail.clone());
-                self.verified.push(Verified { round: *round, command, passed: *passed, tail });
-            }
-            EventKind::Notice { text } => self.notices.push(text.clone()),
-            EventKind::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
-            EventKind::RunUndone { .. } => self.undone = true,
-            EventKind::RunRedone { .. } => self.undone = false,
-            EventKind::RunPruned { .. } => self.pruned = true,
         }
     }
 

@@ -13,7 +13,7 @@ use tracing::{Instrument as _, Span, info, info_span, warn};
 use crate::agents::error::AgentError;
 use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
-use crate::domain::event::{CallAnswer, CallId, EventKind, Transcript};
+use crate::domain::event::{CallAnswer, CallId, EventKind, RunEvent, Transcript};
 use crate::domain::{Agent, CallMetadata, RunId, Spent, Usage};
 use crate::history::JournalError;
 use crate::history::store::Journal;
@@ -235,19 +235,21 @@ pub(crate) fn request(
     };
     let request = Redaction::from(settings.redaction).request(agent, request);
     let prompt = prompts::render(&request, Some(templates))?;
-    let started = EventKind::CallStarted {
+    let started = EventKind::Run(RunEvent::CallStarted {
         call: call.clone(),
         role: request.task.role(),
         prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
         nonce: request.nonce.clone(),
-    };
+    });
     Ok((request, prompt, started))
 }
 
 /// What is told where another agent answered in the place of the one that was to.
 pub(crate) fn stand_in(call: &CallId, told: &CallMetadata) -> Option<EventKind> {
     let (by, said) = (told.by.as_ref()?, told.instead.as_ref()?);
-    Some(EventKind::Notice { text: format!("{by} was asked in the place of {}: {said}", call.agent) })
+    Some(EventKind::Run(RunEvent::Notice {
+        text: format!("{by} was asked in the place of {}: {said}", call.agent),
+    }))
 }
 
 /// The notices of the caps that are reached; `then` says how it goes on once they are raised.

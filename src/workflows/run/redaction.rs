@@ -8,7 +8,7 @@ use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
 use crate::config::settings;
-use crate::domain::event::{CallAnswer, EventKind, Plan};
+use crate::domain::event::{CallAnswer, ConsensusEvent, EventKind, Plan, ReviewEvent, RunEvent, WatchEvent};
 use crate::domain::{Agent, FileChange, FileReview, StagePlan, WatchPlan};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
@@ -34,43 +34,49 @@ impl Redaction {
             return kind;
         }
         match kind {
-            EventKind::RunStarted { plan } => EventKind::RunStarted { plan: Box::new(self.plan(*plan)) },
-            EventKind::WatchStarted { plan } => {
+            EventKind::Review(ReviewEvent::RunStarted { plan }) => {
+                EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(self.plan(*plan)) })
+            }
+            EventKind::Watch(WatchEvent::WatchStarted { plan }) => {
                 let WatchPlan { root, tree, .. } = (*plan).clone();
-                EventKind::WatchStarted { plan: Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) }) }
+                EventKind::Watch(WatchEvent::WatchStarted {
+                    plan: Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) }),
+                })
             }
             // There may be ten thousand a second.
-            EventKind::EventReceived { mut said } => {
+            EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());
-                EventKind::EventReceived { said }
+                EventKind::Watch(WatchEvent::EventReceived { said })
             }
-            EventKind::StageStarted { plan } => {
+            EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
                 let StagePlan { root, id, .. } = (*plan).clone();
-                EventKind::StageStarted { plan: Box::new(StagePlan { root, id, ..secrets::redact_value(*plan) }) }
+                EventKind::Consensus(ConsensusEvent::StageStarted {
+                    plan: Box::new(StagePlan { root, id, ..secrets::redact_value(*plan) }),
+                })
             }
-            EventKind::CallFinished {
+            EventKind::Run(RunEvent::CallFinished {
                 call,
                 answer: CallAnswer::Review { status, findings, notes, problem },
                 transcript,
                 millis,
                 usage,
                 told,
-            } => {
+            }) => {
                 let findings = findings.into_iter().map(secrets::redact_value).collect();
                 let (notes, problem) = (secrets::redact_value(notes), problem.map(secrets::redact_value));
                 let answer = CallAnswer::Review { status, findings, notes, problem };
-                EventKind::CallFinished {
+                EventKind::Run(RunEvent::CallFinished {
                     call,
                     answer,
                     transcript,
                     millis,
                     usage,
                     told: secrets::redact_value(told),
-                }
+                })
             }
             // Hashes are no text.
-            EventKind::FilesReviewed { call, asker, salt, files, others } => {
+            EventKind::Review(ReviewEvent::FilesReviewed { call, asker, salt, files, others }) => {
                 let clean = |review: FileReview| FileReview {
                     file: self.text(&review.file),
                     findings: review.findings.into_iter().map(secrets::redact_value).collect(),
@@ -78,12 +84,14 @@ impl Redaction {
                 };
                 let files = files.into_iter().map(clean).collect();
                 let others = others.into_iter().map(secrets::redact_value).collect();
-                EventKind::FilesReviewed { call, asker, salt, files, others }
+                EventKind::Review(ReviewEvent::FilesReviewed { call, asker, salt, files, others })
             }
-            EventKind::FindingsMerged { round, findings } => EventKind::FindingsMerged {
-                round,
-                findings: findings.into_iter().map(secrets::redact_value).collect(),
-            },
+            EventKind::Review(ReviewEvent::FindingsMerged { round, findings }) => {
+                EventKind::Review(ReviewEvent::FindingsMerged {
+                    round,
+                    findings: findings.into_iter().map(secrets::redact_value).collect(),
+                })
+            }
             kind => secrets::redact_value(kind),
         }
     }

@@ -8,7 +8,7 @@ use tracing::Span;
 
 use crate::agents::{Agents, Stop};
 use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind};
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
 use crate::domain::{Agent, RunId, Spent};
 use crate::history::store::Journal;
 use crate::protocol::request::Task;
@@ -150,7 +150,7 @@ impl Runner {
     ) -> Result<Finished, RunError> {
         let CallOutcome { mut answer, sight, transcript, millis, usage, told } = called;
         let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
-        let notice = |text: String| EventKind::Notice { text };
+        let notice = |text: String| EventKind::notice(text);
         let (mut events, mut outdated) = (Vec::new(), Vec::new());
         match sight {
             Some(sight) if id.purpose.is_coder() => {
@@ -170,7 +170,8 @@ impl Runner {
                 }));
                 if !violations.is_empty() {
                     answer = write_guard::discarded(&id, &violations);
-                    events.push(EventKind::ReadOnlyViolated { call: id.clone(), changes: violations });
+                    events
+                        .push(EventKind::Run(RunEvent::ReadOnlyViolated { call: id.clone(), changes: violations }));
                 }
             }
             None => {}
@@ -179,7 +180,14 @@ impl Runner {
             if let (Some(by), Some(said)) = (&told.by, &told.instead) {
                 events.push(notice(format!("{by} was asked in the place of {}: {said}", id.agent)));
             }
-            events.push(EventKind::CallFinished { call: id, answer, transcript, millis, usage, told });
+            events.push(EventKind::Run(RunEvent::CallFinished {
+                call: id,
+                answer,
+                transcript,
+                millis,
+                usage,
+                told,
+            }));
         }
         Ok(Finished { events, stale: outdated })
     }

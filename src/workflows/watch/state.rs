@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose};
+use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent, WatchEvent};
 use crate::domain::{
     Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, PeerReview, ReviewRequest,
     Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
@@ -117,104 +117,112 @@ impl WatchState {
     }
 
     pub(crate) fn apply(&mut self, event: &Event) {
+        let at = event.at;
         match &event.kind {
-            EventKind::WatchStarted { plan } => {
-                if self.tree.is_none() {
-                    self.tree.clone_from(&plan.tree);
-                }
-                for agent in &plan.agents {
-                    self.agents.entry(agent.name.clone()).or_default();
-                }
-                // Another task is another work.
-                let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
-                let is_new =
-                    |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
-                self.works.retain(|call, _| !is_new(&call.agent));
-                self.plan = Some((**plan).clone());
-            }
-            EventKind::EventReceived { said } => self.hear(event.at, said),
-            EventKind::CycleStarted { cycle, triggers } => {
-                self.cycle = *cycle;
-                self.unreviewed.clear();
-                self.disputes.clear();
-                if let Some(clarification) = &mut self.clarification {
-                    clarification.reviewed = true;
-                }
-                self.open = Some(Cycle {
-                    number: *cycle,
-                    triggers: triggers.clone(),
-                    requests: Vec::new(),
-                    before: None,
-                    tree: None,
-                    answers: BTreeMap::new(),
-                    files: BTreeMap::new(),
-                });
-            }
-            EventKind::ReviewRequested { requests, tree, .. } => {
-                let before = self.tree.clone();
-                if tree.is_some() {
-                    self.tree.clone_from(tree);
-                }
-                let mut files = BTreeMap::new();
-                for (name, seen) in &mut self.agents {
-                    files.insert(name.clone(), std::mem::take(&mut seen.files));
-                    (seen.told, seen.told_more) = Default::default();
-                }
-                if let Some(open) = &mut self.open {
-                    (open.requests, open.before, open.tree) = (requests.clone(), before, tree.clone());
-                    open.files = files;
-                }
-            }
-            EventKind::CallFinished { call, answer, usage, told, .. } => {
-                self.spent.calls += u64::from(told.retries) + 1;
-                self.spent.usage = self.spent.usage.plus(**usage);
-                match &call.purpose {
-                    Purpose::Peer { cycle } => {
-                        let open = self.open.as_mut().filter(|open| open.number == *cycle);
-                        open.map(|open| open.answers.insert(call.clone(), answer.clone()));
+            EventKind::Run(event) => {
+                if let RunEvent::CallFinished { call, answer, usage, told, .. } = event {
+                    self.spent.calls += u64::from(told.retries) + 1;
+                    self.spent.usage = self.spent.usage.plus(**usage);
+                    match &call.purpose {
+                        Purpose::Peer { cycle } => {
+                            let open = self.open.as_mut().filter(|open| open.number == *cycle);
+                            open.map(|open| open.answers.insert(call.clone(), answer.clone()));
+                        }
+                        Purpose::Work => drop(self.works.insert(call.clone(), answer.clone())),
+                        Purpose::Judge { dispute } => {
+                            let disputed = self.disputes.get_mut(dispute);
+                            disputed.map(|disputed| disputed.answers.insert(call.clone(), answer.clone()));
+                        }
+                        _ => {}
                     }
-                    Purpose::Work => drop(self.works.insert(call.clone(), answer.clone())),
-                    Purpose::Judge { dispute } => {
-                        let disputed = self.disputes.get_mut(dispute);
-                        disputed.map(|disputed| disputed.answers.insert(call.clone(), answer.clone()));
+                }
+            }
+            EventKind::Dispute(event) => match event {
+                DisputeEvent::DisputeOpened { dispute } => {
+                    let disputed = Disputed { dispute: (**dispute).clone(), answers: BTreeMap::new() };
+                    self.disputes.insert(dispute.number, disputed);
+                }
+                DisputeEvent::RulingGiven { dispute, ruling } => {
+                    if let Some(disputed) = self.disputes.get_mut(dispute) {
+                        disputed.dispute.rulings.push(ruling.clone());
                     }
-                    _ => {}
                 }
-            }
-            EventKind::CycleDecided { action, status, ballots, .. } => self.decide(*action, *status, ballots),
-            EventKind::ClarificationAsked { cycle, agents, prompt } => {
-                self.clarification = Some(Clarification {
-                    cycle: *cycle,
-                    agents: agents.clone(),
-                    prompt: prompt.clone(),
-                    answers: BTreeMap::new(),
-                    reviewed: false,
-                });
-            }
-            EventKind::WatchPaused { .. } => (self.status, self.held) = (WatchStatus::Paused, true),
-            EventKind::WatchResumed { .. } => {
-                (self.status, self.held, self.clarification) = (WatchStatus::Running, false, None);
-                self.disputes.clear();
-            }
-            EventKind::IssueClosed { issue, by, reason } => self.close(*issue, by, reason),
-            EventKind::DisputeOpened { dispute } => {
-                let disputed = Disputed { dispute: (**dispute).clone(), answers: BTreeMap::new() };
-                self.disputes.insert(dispute.number, disputed);
-            }
-            EventKind::RulingGiven { dispute, ruling } => {
-                if let Some(disputed) = self.disputes.get_mut(dispute) {
-                    disputed.dispute.rulings.push(ruling.clone());
+                DisputeEvent::DisputeSettled { dispute, settlement } => {
+                    let Some(disputed) = self.disputes.get_mut(dispute) else { return };
+                    disputed.dispute.disposition = Some(settlement.disposition.clone());
+                    let issue = disputed.dispute.finding.id.0;
+                    if settlement.disposition.closes() {
+                        self.close(issue, &settlement.by.to_string().into(), &settlement.reason);
+                    }
                 }
-            }
-            EventKind::DisputeSettled { dispute, settlement } => {
-                let Some(disputed) = self.disputes.get_mut(dispute) else { return };
-                disputed.dispute.disposition = Some(settlement.disposition.clone());
-                let issue = disputed.dispute.finding.id.0;
-                if settlement.disposition.closes() {
-                    self.close(issue, &settlement.by.to_string().into(), &settlement.reason);
+                _ => {}
+            },
+            EventKind::Watch(event) => match event {
+                WatchEvent::WatchStarted { plan } => {
+                    if self.tree.is_none() {
+                        self.tree.clone_from(&plan.tree);
+                    }
+                    for agent in &plan.agents {
+                        self.agents.entry(agent.name.clone()).or_default();
+                    }
+                    // Another task is another work.
+                    let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
+                    let is_new =
+                        |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
+                    self.works.retain(|call, _| !is_new(&call.agent));
+                    self.plan = Some((**plan).clone());
                 }
-            }
-            _ => {}
+                WatchEvent::EventReceived { said } => self.hear(at, said),
+                WatchEvent::CycleStarted { cycle, triggers } => {
+                    self.cycle = *cycle;
+                    self.unreviewed.clear();
+                    self.disputes.clear();
+                    if let Some(clarification) = &mut self.clarification {
+                        clarification.reviewed = true;
+                    }
+                    self.open = Some(Cycle {
+                        number: *cycle,
+                        triggers: triggers.clone(),
+                        requests: Vec::new(),
+                        before: None,
+                        tree: None,
+                        answers: BTreeMap::new(),
+                        files: BTreeMap::new(),
+                    });
+                }
+                WatchEvent::ReviewRequested { requests, tree, .. } => {
+                    let before = self.tree.clone();
+                    if tree.is_some() {
+                        self.tree.clone_from(tree);
+                    }
+                    let mut files = BTreeMap::new();
+                    for (name, seen) in &mut self.agents {
+                        files.insert(name.clone(), std::mem::take(&mut seen.files));
+                        (seen.told, seen.told_more) = Default::default();
+                    }
+                    if let Some(open) = &mut self.open {
+                        (open.requests, open.before, open.tree) = (requests.clone(), before, tree.clone());
+                        open.files = files;
+                    }
+                }
+                WatchEvent::CycleDecided { action, status, ballots, .. } => self.decide(*action, *status, ballots),
+                WatchEvent::ClarificationAsked { cycle, agents, prompt } => {
+                    self.clarification = Some(Clarification {
+                        cycle: *cycle,
+                        agents: agents.clone(),
+                        prompt: prompt.clone(),
+                        answers: BTreeMap::new(),
+                        reviewed: false,
+                    });
+                }
+                WatchEvent::WatchPaused { .. } => (self.status, self.held) = (WatchStatus::Paused, true),
+                WatchEvent::WatchResumed { .. } => {
+                    (self.status, self.held, self.clarification) = (WatchStatus::Running, false, None);
+                    self.disputes.clear();
+                }
+                WatchEvent::IssueClosed { issue, by, reason } => self.close(*issue, by, reason),
+            },
+            EventKind::Review(_) | EventKind::Consensus(_) => {}
         }
     }
 

@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn an_event_is_one_line_that_reads_back_and_moves_no_cursor() {
-        let event = fixture::event(7, EventKind::Notice { text: "a\nb \u{9b}2J \u{202e}".to_owned() });
+        let event = fixture::event(7, EventKind::notice("a\nb \u{9b}2J \u{202e}"));
         let line = line(&event).unwrap();
         assert_eq!(
             line,

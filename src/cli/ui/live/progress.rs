@@ -13,7 +13,7 @@ use crate::cli::style::{self, Color, Style};
 use crate::cli::ui::live::event_lines::{Narrator, Starts};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::event::{CallId, Event, EventKind};
+use crate::domain::event::{CallId, Event, EventKind, RunEvent};
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::EventSink;
 
@@ -76,16 +76,16 @@ impl Progress {
 
 impl EventSink for Progress {
     fn event(&mut self, event: &Event) {
-        if let EventKind::CallFinished { call, .. } = &event.kind {
+        if let EventKind::Run(RunEvent::CallFinished { call, .. }) = &event.kind {
             self.end(call);
         }
         for line in self.narrator.tell(self.terminal.screen().look(), event) {
             self.terminal.line(&line);
         }
         match &event.kind {
-            EventKind::CallStarted { call, .. } => self.begin(call),
+            EventKind::Run(RunEvent::CallStarted { call, .. }) => self.begin(call),
             // A run that is interrupted ends with agents at work.
-            EventKind::RunEnded { .. } => {
+            EventKind::Run(RunEvent::RunEnded { .. }) => {
                 let calls: Vec<CallId> = self.at_work.keys().cloned().collect();
                 calls.iter().for_each(|call| self.end(call));
             }

@@ -13,7 +13,7 @@ use super::progress::Progress;
 use crate::cli::style::{Color, names_width, watch_status as drawn};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::event::{CallId, Event, EventKind};
+use crate::domain::event::{CallId, Event, EventKind, WatchEvent};
 use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
 use crate::workflows::watch::status::WatchReport;
@@ -55,7 +55,7 @@ impl Board {
 
 impl EventSink for Board {
     fn event(&mut self, event: &Event) {
-        if !matches!(event.kind, EventKind::EventReceived { .. }) || self.may_tell() {
+        if !matches!(event.kind, EventKind::Watch(WatchEvent::EventReceived { .. })) || self.may_tell() {
             self.progress.event(event);
         }
     }

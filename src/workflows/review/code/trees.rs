@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::config::settings::Settings;
-use crate::domain::event::{CallId, EventKind, Staged};
+use crate::domain::event::{CallId, EventKind, ReviewEvent, Staged};
 use crate::domain::{FileChange, Finding, RunId};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
@@ -65,7 +65,7 @@ impl Trees<'_> {
             .filter(|finding| is_touched(finding, &changed))
             .map(|finding| finding.id)
             .collect();
-        Ok(EventKind::TreeChanged { call: call.clone(), tree, changes, touched })
+        Ok(EventKind::Review(ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched }))
     }
 
     /// What the coder changed in a round, as the target of the next.
@@ -132,7 +132,7 @@ pub(crate) fn told(state: &ReviewState, restaged: &Restaged) -> Vec<EventKind> {
             }
         });
     }
-    texts.into_iter().map(|text| EventKind::Notice { text }).collect()
+    texts.into_iter().map(EventKind::notice).collect()
 }
 
 struct Versions<'a> {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::domain::DisputeNumber;
-use crate::domain::event::{EventKind, Purpose};
+use crate::domain::event::{DisputeEvent, EventKind, Purpose, RunEvent};
 use crate::workflows::review::engine::work::{DisputeQueue, ReviewEngine};
 use crate::workflows::review::schedule::{self, ReviewStep, SchedulePolicy};
 use crate::workflows::run::call;
@@ -19,14 +19,18 @@ impl DisputeQueue {
     /// Notes what happened. Returns whether other steps than those of a dispute may be due.
     fn note(&mut self, kind: &EventKind) -> bool {
         match kind {
-            EventKind::RouteChosen { dispute, .. }
-            | EventKind::RulingGiven { dispute, .. }
-            | EventKind::DisputeSettled { dispute, .. } => drop(self.touched.insert(*dispute)),
-            EventKind::CallFinished { call, .. } => match call.purpose {
+            EventKind::Dispute(
+                DisputeEvent::RouteChosen { dispute, .. }
+                | DisputeEvent::RulingGiven { dispute, .. }
+                | DisputeEvent::DisputeSettled { dispute, .. },
+            ) => drop(self.touched.insert(*dispute)),
+            EventKind::Run(RunEvent::CallFinished { call, .. }) => match call.purpose {
                 Purpose::Judge { dispute } => drop(self.touched.insert(dispute)),
                 _ => return true,
             },
-            EventKind::CallStarted { .. } | EventKind::Notice { .. } | EventKind::ReadOnlyViolated { .. } => {}
+            EventKind::Run(
+                RunEvent::CallStarted { .. } | RunEvent::Notice { .. } | RunEvent::ReadOnlyViolated { .. },
+            ) => {}
             _ => return true,
         }
         false

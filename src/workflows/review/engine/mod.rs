@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::calls::project_commands::CheckResult;
-use crate::domain::event::{EventKind, Plan};
+use crate::domain::event::{DisputeEvent, EventKind, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
     Agent, Coverage, DisputeNumber, ExitReason, FindingId, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
 };
@@ -82,7 +82,7 @@ impl ReviewEngine {
             if !stopped && self.runner.stop.is_stopped() {
                 stopped = true;
                 if let Some(round) = self.state.debate_at_work() {
-                    self.append(EventKind::DebateShutdown { messages: debate::shutdown(round) })?;
+                    self.append(ReviewEvent::DebateShutdown { messages: debate::shutdown(round) })?;
                 }
             }
             let Some((step, done)) = done else { continue };
@@ -173,12 +173,12 @@ impl ReviewEngine {
             ReviewStep::Recognise { round } => self.append_all(schedule::recognised(&self.state, *round))?,
             ReviewStep::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
-                self.append(EventKind::DebateRound { round: *round, debate_round: *debate_round, message })?;
+                self.append(ReviewEvent::DebateRound { round: *round, debate_round: *debate_round, message })?;
             }
             ReviewStep::Conclude { round } => self.conclude(*round)?,
             ReviewStep::Keep => {
                 let kept = self.runner.workspace.keep(&self.runner.run, &self.runner.state_dir)?;
-                self.append(EventKind::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
+                self.append(ReviewEvent::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
             }
             ReviewStep::RecordTree(call) => {
                 let event = self.trees().record(&self.state, call, &self.runner.run)?;
@@ -191,7 +191,7 @@ impl ReviewEngine {
             ReviewStep::Rule(dispute) => self.rule(*dispute)?,
             ReviewStep::Settle(dispute) => {
                 if let Some(settlement) = schedule::settlement(&self.state, *dispute) {
-                    self.append(EventKind::DisputeSettled { dispute: *dispute, settlement })?;
+                    self.append(DisputeEvent::DisputeSettled { dispute: *dispute, settlement })?;
                 }
             }
             ReviewStep::NextRound { round } => self.next_round(*round)?,
@@ -200,8 +200,8 @@ impl ReviewEngine {
         Ok(None)
     }
 
-    pub(crate) fn append(&mut self, kind: EventKind) -> Result<(), RunError> {
-        self.append_all([kind])
+    pub(crate) fn append(&mut self, kind: impl Into<EventKind>) -> Result<(), RunError> {
+        self.append_all([kind.into()])
     }
 
     /// Records events that belong together, all of them or, with an error, none; takes them into the state, and tells the
@@ -220,16 +220,21 @@ impl ReviewEngine {
 
     /// How a dispute of an earlier run ended in this one, as that run records it.
     fn for_earlier_run(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
-        let EventKind::DisputeSettled { dispute: number, .. } = kind else { return Vec::new() };
+        let EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, .. }) = kind else {
+            return Vec::new();
+        };
         let (Some((run, before)), Some(dispute)) =
             (self.state.carried.get(number), self.state.disputes.get(number))
         else {
             return Vec::new();
         };
         let by_person = self.state.chosen.contains(number);
-        let route = dispute.route.map(|route| EventKind::RouteChosen { dispute: *number, route, by_person });
+        let route = dispute
+            .route
+            .map(|route| EventKind::Dispute(DisputeEvent::RouteChosen { dispute: *number, route, by_person }));
         let rulings = dispute.rulings.iter().skip(*before).cloned();
-        let rulings = rulings.map(|ruling| EventKind::RulingGiven { dispute: *number, ruling });
+        let rulings =
+            rulings.map(|ruling| EventKind::Dispute(DisputeEvent::RulingGiven { dispute: *number, ruling }));
         route.into_iter().chain(rulings).chain([kind.clone()]).map(|kind| (run.clone(), kind)).collect()
     }
 
@@ -245,8 +250,7 @@ impl ReviewEngine {
                 let Finished { events, stale } =
                     self.runner.ended(call.clone(), *called, stopped, |file| self.state.covers(file))?;
                 // What a backup said is not the reviewer's own answer.
-                let is_own =
-                    |event: &EventKind| matches!(event, EventKind::CallFinished { told, .. } if told.by.is_none());
+                let is_own = |event: &EventKind| matches!(event, EventKind::Run(RunEvent::CallFinished { told, .. }) if told.by.is_none());
                 let is_own = events.iter().any(is_own);
                 self.append_all(events)?;
                 recorded?;
@@ -263,8 +267,9 @@ impl ReviewEngine {
                 });
                 let chosen = undecided.map(|other| other.number).filter(|n| choice.for_all || *n == dispute);
                 let Choice { route, by_person, .. } = choice;
-                let events: Vec<EventKind> =
-                    chosen.map(|dispute| EventKind::RouteChosen { dispute, route, by_person }).collect();
+                let events: Vec<EventKind> = chosen
+                    .map(|dispute| EventKind::Dispute(DisputeEvent::RouteChosen { dispute, route, by_person }))
+                    .collect();
                 self.append_all(events)?;
             }
             Done::Ruled { dispute, ruling, decider } => {
@@ -277,14 +282,14 @@ impl ReviewEngine {
                     PersonAnswer::Given((ruling, reason)) => {
                         let ruling = Ruling { rationale: reason.into(), ..Ruling::bare(ruling) };
                         let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
-                        self.append(EventKind::RulingGiven { dispute, ruling })?;
+                        self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
                     }
                 }
             }
             Done::Verified { round, results } => {
                 if !stopped {
                     self.append_all(results.into_iter().map(|(command, CheckResult { passed, tail })| {
-                        EventKind::Verified { round, command, passed, tail }
+                        EventKind::Review(ReviewEvent::Verified { round, command, passed, tail })
                     }))?;
                 }
             }
@@ -348,7 +353,7 @@ impl ReviewEngine {
     pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) -> Result<(), RunError> {
         let has_judge = self.state.judges().next().is_some();
         let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };
-        self.append(EventKind::DisputesReopened { disputes, judges })
+        self.append(DisputeEvent::DisputesReopened { disputes, judges })
     }
 
     /// Carries on the dispute of an earlier run that a finding repeats, unless it was settled meanwhile.
@@ -358,9 +363,13 @@ impl ReviewEngine {
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         self.append(match dispute.disposition.take() {
-            Some(disposition) => {
-                EventKind::AlreadyRuled { finding, dispute: number.into(), disposition, new_tag, insisted: false }
-            }
+            Some(disposition) => EventKind::Review(ReviewEvent::AlreadyRuled {
+                finding,
+                dispute: number.into(),
+                disposition,
+                new_tag,
+                insisted: false,
+            }),
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
@@ -371,14 +380,14 @@ impl ReviewEngine {
                 if is_named || !escalated {
                     dispute.route = None;
                 }
-                EventKind::DisputeCarriedOn { dispute: Box::new(dispute), from: record.run }
+                EventKind::Dispute(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: record.run })
             }
         })
     }
 
     fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
         let ruling = resolve::due(&self.desk(&[]), dispute, &self.runner.settings.review);
-        self.append_all(ruling.map(|ruling| EventKind::RulingGiven { dispute, ruling }))
+        self.append_all(ruling.map(|ruling| EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling })))
     }
 
     fn next_round(&mut self, round: u32) -> Result<(), RunError> {
@@ -389,12 +398,12 @@ impl ReviewEngine {
         if !hidden.is_empty() {
             let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
             let text = format!("reviewed although ignore files that came during the run hide it: {files}");
-            events.push(EventKind::Notice { text });
+            events.push(EventKind::notice(text));
         }
         let shards = target.coverage();
         self.bindings = self.known_rulings()?;
         self.sources.keep(round, target.files).map_err(RunError::Sources)?;
-        events.push(EventKind::RoundStarted { round, shards, skipped: target.skipped });
+        events.push(EventKind::Review(ReviewEvent::RoundStarted { round, shards, skipped: target.skipped }));
         self.append_all(events)
     }
 
@@ -407,7 +416,7 @@ impl ReviewEngine {
             }
             events = trees::told(&self.state, &restaged);
         }
-        events.push(EventKind::RunEnded { exit, millis: self.millis() });
+        events.push(EventKind::Run(RunEvent::RunEnded { exit, millis: self.millis() }));
         self.append_all(events)
     }
 

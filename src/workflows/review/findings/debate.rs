@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::DebateRounds;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AgentName, Challenge, Class, DebateMessage, Defended, ExaminationWord, Examined, Finding, FindingId, Role,
 };
@@ -306,15 +306,15 @@ pub(crate) fn conclude(bench: &RoundContext<'_>, bindings: &[Binding]) -> Vec<Ev
     let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
     let new = findings.iter().filter(|finding| !known.contains(&finding.id));
     let ruled = recognition::earlier(new, bindings, &bench.compared(&text_of));
-    let notices = silent.iter().map(|name| EventKind::Notice { text: incomplete(name) }).collect::<Vec<_>>();
-    let concluded = EventKind::DebateConcluded { round, findings, silent, report };
+    let notices = silent.iter().map(|name| EventKind::notice(incomplete(name))).collect::<Vec<_>>();
+    let concluded = EventKind::Review(ReviewEvent::DebateConcluded { round, findings, silent, report });
     let request_id = "debate-complete".to_owned();
-    let shutdown = EventKind::DebateShutdown {
+    let shutdown = EventKind::Review(ReviewEvent::DebateShutdown {
         messages: vec![
             DebateMessage::ShutdownRequest { request_id: request_id.clone() },
             DebateMessage::ShutdownResponse { request_id, approve: true, content: None },
         ],
-    };
+    });
     std::iter::once(concluded).chain(ruled).chain(notices).chain([shutdown]).collect()
 }
 

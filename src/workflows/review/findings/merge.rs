@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::config::settings::Advisories;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Position, RawFinding, Role, Severity,
     Tag, Untrusted,
@@ -69,7 +69,9 @@ impl RoundContext<'_> {
             finding.id = FindingId(number);
         }
         let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
-        std::iter::once(EventKind::FindingsMerged { round: self.round, findings }).chain(ruled).collect()
+        std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged { round: self.round, findings }))
+            .chain(ruled)
+            .collect()
     }
 
     pub(crate) fn compared<'b>(&'b self, text_of: TextOf<'b>) -> Round<'b> {
@@ -93,11 +95,11 @@ impl RoundContext<'_> {
         if let Err(error) = check::check(&mut claims, self.workspace, databases) {
             let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
             let text = format!("{error}{cause}: no finding was checked against them");
-            return (!self.state.notices.contains(&text)).then_some(EventKind::Notice { text });
+            return (!self.state.notices.contains(&text)).then_some(EventKind::notice(text));
         }
         let answers = claims.into_iter().map(|claim| (claim.id, claim.checked.advisory));
         let answers: BTreeMap<_, _> = answers.filter(|(_, said)| *said != AdvisoryStatus::Unasked).collect();
-        (!answers.is_empty()).then_some(EventKind::AdvisoriesAsked { answers })
+        (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
     /// What the answers to these calls raise, the better of two attempts each, reviewer by reviewer.

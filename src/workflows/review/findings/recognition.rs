@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
 use crate::domain::{
     AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, RulingRef, RunId, Severity, Tag,
 };
@@ -217,28 +217,28 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
         let RulingRef::Number(dispute) = dispute else { return None };
-        return Some(EventKind::StillDisputed { finding, dispute });
+        return Some(EventKind::Review(ReviewEvent::StillDisputed { finding, dispute }));
     };
     if let Some(day) = binding.ended {
-        return Some(EventKind::Notice {
+        return Some(EventKind::Run(RunEvent::Notice {
             text: format!("{finding}: the ruling of dispute {dispute} ended on {day}"),
-        });
+        }));
     }
     if !may_close(found, binding) {
         let text = format!(
             "{finding}: the shared ruling {dispute} does not bind: a security finding is closed only where a person \
              answers for it"
         );
-        return Some(EventKind::Notice { text });
+        return Some(EventKind::notice(text));
     }
     let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional);
-    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::AlreadyRuled {
+    (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::Review(ReviewEvent::AlreadyRuled {
         finding,
         dispute,
         disposition,
         new_tag,
         insisted: false,
-    })
+    }))
 }
 
 /// The rulings that reviewers of these files are told of: those whose code stands in one of them, where it stood then or
@@ -407,7 +407,9 @@ mod tests {
     ) -> Vec<EventKind> {
         let (state, lists) = (ReviewState::default(), lists());
         let mut events = earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of, past: None });
-        events.retain(|event| matches!(event, EventKind::AlreadyRuled { .. } | EventKind::StillDisputed { .. }));
+        events.retain(|event| {
+            matches!(event, EventKind::Review(ReviewEvent::AlreadyRuled { .. } | ReviewEvent::StillDisputed { .. }))
+        });
         events
     }
 
@@ -561,12 +563,12 @@ mod tests {
         let ended = Some(jiff::civil::date(2026, 6, 1));
         let old = Binding { ended, ..binding(3, anchor((0, 0, Some(1)))) };
         let text = "F1: the ruling of dispute 3 ended on 2026-06-01".to_owned();
-        let notice = vec![EventKind::Notice { text }];
+        let notice = vec![EventKind::notice(text)];
         assert_eq!(told(&found, std::slice::from_ref(&old)), notice);
         let other = binding(2, anchor((0, 1, Some(2))));
         let events = told(&found, &[old.clone(), other]);
         assert!(
-            matches!(&events[..], [EventKind::AlreadyRuled { dispute, .. }] if *dispute == DisputeNumber(2).into())
+            matches!(&events[..], [EventKind::Review(ReviewEvent::AlreadyRuled { dispute, .. })] if *dispute == DisputeNumber(2).into())
         );
         assert_eq!(in_force(&[old], &[], &no_text), []);
     }
@@ -579,13 +581,15 @@ mod tests {
         let said = |found: &Finding, binding: &Binding| {
             told(std::slice::from_ref(found), std::slice::from_ref(binding)).pop().expect("an event")
         };
-        assert!(matches!(said(&found, &shared), EventKind::Notice { text } if text.contains("does not bind")));
+        assert!(
+            matches!(said(&found, &shared), EventKind::Run(RunEvent::Notice { text }) if text.contains("does not bind"))
+        );
         let vouched = Binding { is_vouched: true, ..shared.clone() };
-        assert!(matches!(said(&found, &vouched), EventKind::AlreadyRuled { .. }));
+        assert!(matches!(said(&found, &vouched), EventKind::Review(ReviewEvent::AlreadyRuled { .. })));
         let enforced = Binding { disposition: Some(Disposition::Enforced), ..shared.clone() };
-        assert!(matches!(said(&found, &enforced), EventKind::AlreadyRuled { .. }));
+        assert!(matches!(said(&found, &enforced), EventKind::Review(ReviewEvent::AlreadyRuled { .. })));
         found.raw.category = None;
-        assert!(matches!(said(&found, &shared), EventKind::AlreadyRuled { .. }));
+        assert!(matches!(said(&found, &shared), EventKind::Review(ReviewEvent::AlreadyRuled { .. })));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
     Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation, RulingRef, Untrusted,
 };
@@ -31,7 +31,9 @@ const FAR: u32 = 20;
 /// The finding that an event is about.
 pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
     match event {
-        EventKind::AlreadyRuled { finding, .. } | EventKind::RelatedDispute { finding, .. } => Some(*finding),
+        EventKind::Review(
+            ReviewEvent::AlreadyRuled { finding, .. } | ReviewEvent::RelatedDispute { finding, .. },
+        ) => Some(*finding),
         _ => None,
     }
 }
@@ -45,7 +47,7 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
         new_tag: binding.new_tag,
         rationale: binding.rationale.clone(),
     };
-    EventKind::RelatedDispute { finding, earlier: Box::new(earlier) }
+    EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
 /// What comes of the findings whose reviewers name a ruling that still binds code of the same file. A ruling is reopened
@@ -84,13 +86,13 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
                 reopened.insert(binding.dispute.clone());
                 events.push(related(finding.id, binding, Relation::Reopens { evidence }));
             }
-            None => events.push(EventKind::AlreadyRuled {
+            None => events.push(EventKind::Review(ReviewEvent::AlreadyRuled {
                 finding: finding.id,
                 dispute: binding.dispute.clone(),
                 disposition,
                 new_tag: None,
                 insisted: true,
-            }),
+            })),
         }
     }
     events
@@ -300,7 +302,7 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, told: &BTreeSet<FindingId>
         let text = format!(
             "{left_out} more findings may repeat an earlier dispute; of {UNSURE} it is said, the likeliest ones"
         );
-        events.push(EventKind::Notice { text });
+        events.push(EventKind::notice(text));
     }
     events
 }
@@ -317,6 +319,7 @@ pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::event::RunEvent;
     use crate::domain::{DisputeNumber, RunId, Severity, Tag};
 
     fn binding(number: u64) -> Binding {
@@ -364,7 +367,7 @@ mod tests {
             });
             let events = may_repeat(unsure.collect(), &BTreeSet::from([FindingId(3)]));
             let told = events.iter().map(|event| match event {
-                EventKind::RelatedDispute { finding, earlier } => {
+                EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier }) => {
                     (finding.0, earlier.dispute.number().expect("a number").0)
                 }
                 other => panic!("{other:?}"),
@@ -383,7 +386,9 @@ mod tests {
             .collect();
         let events = may_repeat(many, &BTreeSet::new());
         assert_eq!(events.len(), UNSURE + 1);
-        assert!(matches!(events.last(), Some(EventKind::Notice { text }) if text.starts_with("10 more findings")));
+        assert!(
+            matches!(events.last(), Some(EventKind::Run(RunEvent::Notice { text })) if text.starts_with("10 more findings"))
+        );
     }
 
     #[test]

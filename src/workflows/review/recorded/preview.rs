@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::agents::Agents;
 use crate::agents::calls::price;
 use crate::config::settings::Settings;
-use crate::domain::event::{CallId, EventKind, Plan};
+use crate::domain::event::{CallId, EventKind, Plan, ReviewEvent};
 use crate::domain::{AgentName, Coverage, ReusedFrom, Role};
 use crate::history::queries::rows::Binding;
 use crate::history::store::Journal;
@@ -56,7 +56,7 @@ pub async fn preview(
     let steering = tempfile::tempdir().map_err(RunError::Sources)?;
     let overrides = templates::templates(workspace, plan, steering.path())?;
     let redaction = Redaction::from(settings.redaction);
-    let start = |plan: &Plan| EventKind::RunStarted { plan: Box::new(plan.clone()) };
+    let start = |plan: &Plan| EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan.clone()) });
     if let (Some(journal), true) = (journal, settings.review.reuse) {
         let askers = reuse::askers(agents, settings, plan, workspace.root(), &overrides).await?;
         let archive = Archive { journal, askers: &askers, redaction, now: None };

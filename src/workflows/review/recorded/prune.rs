@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::domain::RunId;
-use crate::domain::event::EventKind;
+use crate::domain::event::RunEvent;
 use crate::history::queries::rows::RunRow;
 use crate::history::store::Journal;
 use crate::workflows::review::state::ReviewState;
@@ -51,7 +51,7 @@ pub fn prune(
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
         // What the runs had in common is counted once.
         bytes += if index == last { shared } else { 0 };
-        journal.append(run, EventKind::RunPruned { bytes })?;
+        journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };
     }
     Ok(pruned)

@@ -15,7 +15,7 @@ use crate::agents::Agents;
 use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::config::files::scripts::{self, Roots};
 use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
 use crate::domain::{Agent, AgentName, AskedFile, Coverage, FileReview, RawFinding, ReusedFrom, Role, RunId};
 use crate::history::JournalError;
 use crate::history::queries::rows::Binding;
@@ -184,7 +184,7 @@ impl Archive<'_> {
         max: u64,
     ) -> Result<Vec<Vec<Coverage>>, JournalError> {
         let mut state = ReviewState::default();
-        state.apply(&EventKind::RunStarted { plan: Box::new(plan.clone()) });
+        state.apply(&EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan.clone()) }));
         let known = self.reuse(&state, sources, bindings)?;
         known.iter().for_each(|event| state.apply(event));
         // An embedded agent is asked about whole files, at no cost.
@@ -278,8 +278,15 @@ impl Archive<'_> {
             let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
             files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: said });
         }
-        let event = EventKind::FilesReviewed { call: call.clone(), asker: asker.clone(), salt, files, others };
-        matches!(&event, EventKind::FilesReviewed { files, .. } if !files.is_empty()).then_some(event)
+        let event = EventKind::Review(ReviewEvent::FilesReviewed {
+            call: call.clone(),
+            asker: asker.clone(),
+            salt,
+            files,
+            others,
+        });
+        matches!(&event, EventKind::Review(ReviewEvent::FilesReviewed { files, .. }) if !files.is_empty())
+            .then_some(event)
     }
 }
 
@@ -349,7 +356,13 @@ struct Reuse {
 impl Reuse {
     fn of(self, call: CallId) -> EventKind {
         let Self { from, findings, asked, superseded } = self;
-        EventKind::AnswersReused { call, from: from.into_values().collect(), findings, asked, superseded }
+        EventKind::Review(ReviewEvent::AnswersReused {
+            call,
+            from: from.into_values().collect(),
+            findings,
+            asked,
+            superseded,
+        })
     }
 
     fn from(&mut self, run: &RunId) -> &mut ReusedFrom {
@@ -529,7 +542,9 @@ impl Finder<'_> {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
                 // The table only says where to look.
-                EventKind::FilesReviewed { asker, salt, files, others, .. } if asker == self.asker => {
+                EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
+                    if asker == self.asker =>
+                {
                     Some(Record { salt, files, others })
                 }
                 _ => None,

@@ -19,10 +19,10 @@ impl EventSink for Listener {
     fn event(&mut self, event: &Event) {
         let value = serde_json::to_value(&event.kind).unwrap();
         let mut line = value["event"].as_str().unwrap().to_owned();
-        if let EventKind::CallStarted { call, .. } = &event.kind {
+        if let EventKind::Run(RunEvent::CallStarted { call, .. }) = &event.kind {
             line = format!("ask {}", call.file_stem());
         }
-        if !matches!(event.kind, EventKind::CallFinished { .. }) {
+        if !matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })) {
             self.0.lock().unwrap().events.push(line);
         }
     }

@@ -123,10 +123,10 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
     let events = journal.events(&left.ended.outcome.run).unwrap();
     let report = events.iter().find_map(|event| match &event.kind {
-        EventKind::DebateConcluded {
+        EventKind::Review(ReviewEvent::DebateConcluded {
             report: crate::domain::DebateMessage::Message { content, summary, .. },
             ..
-        } => Some((content.clone(), summary.clone())),
+        }) => Some((content.clone(), summary.clone())),
         _ => None,
     });
     let (content, summary) = report.unwrap();

@@ -60,14 +60,17 @@ fn an_agent_begins_after_it_is_recorded_that_it_is_asked_and_its_answer_before_i
         let journal = Journal::open_read(&history).unwrap().unwrap();
         let run = journal.runs(None).unwrap().remove(0).run;
         let last = journal.events(&run).unwrap().pop().unwrap();
-        assert!(matches!(last.kind, EventKind::CallStarted { .. }), "the agent is asked after {last:?}");
+        assert!(
+            matches!(last.kind, EventKind::Run(RunEvent::CallStarted { .. })),
+            "the agent is asked after {last:?}"
+        );
         answer(request)
     });
     let left = bench.review(Mode::Review, runner);
     let events = bench.setup(&Arc::default(), &Arc::default()).journal.events(&left.ended.outcome.run).unwrap();
     let at = |is: fn(&EventKind) -> bool| events.iter().find(|event| is(&event.kind)).unwrap().at;
-    let merged = at(|kind| matches!(kind, EventKind::FindingsMerged { .. }));
-    assert!(at(|kind| matches!(kind, EventKind::CallFinished { .. })) < merged);
+    let merged = at(|kind| matches!(kind, EventKind::Review(ReviewEvent::FindingsMerged { .. })));
+    assert!(at(|kind| matches!(kind, EventKind::Run(RunEvent::CallFinished { .. }))) < merged);
 }
 
 #[test]

@@ -85,7 +85,9 @@ fn what_advisories_said_is_recorded_and_asked_once() {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
     let run = &left.ended.outcome.run;
     let said = journal.events(run).unwrap().into_iter().find_map(|event| match event.kind {
-        EventKind::AdvisoriesAsked { answers } => Some(answers.into_values().collect::<Vec<_>>()),
+        EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }) => {
+            Some(answers.into_values().collect::<Vec<_>>())
+        }
         _ => None,
     });
     let confirmed =

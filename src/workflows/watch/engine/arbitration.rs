@@ -4,7 +4,7 @@
 //! answered is the objection. DISMISS closes the issue, ENFORCE leaves it open and tells the agents so, and with either the
 //! work goes on. ESCALATE, a dismissal without evidence and no ruling wait for a person.
 
-use crate::domain::event::{CallId, EventKind, Purpose, Settlement};
+use crate::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use crate::domain::{
     Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling, RulingRecord,
     RulingWord, Severity, Untrusted, WatchStatus,
@@ -128,10 +128,10 @@ impl WatchEngine {
         let disposition = objections::disposition(&ruling);
         let reason = ruling.rationale.clone();
         let ruling = RulingRecord { ruling, by: by.clone(), votes: Vec::new() };
-        self.append(EventKind::RulingGiven { dispute: number, ruling })?;
+        self.append(DisputeEvent::RulingGiven { dispute: number, ruling })?;
         if let Some(disposition) = disposition {
             let settlement = Settlement { disposition, by, reason, until: None };
-            self.append(EventKind::DisputeSettled { dispute: number, settlement })?;
+            self.append(DisputeEvent::DisputeSettled { dispute: number, settlement })?;
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl WatchEngine {
         let by =
             ruled.iter().find_map(|disputed| disputed.dispute.rulings.last()).map(|ruling| ruling.by.to_string());
         let reason = format!("{} dismissed, {} enforced", ruled.len() - enforced.len(), enforced.len());
-        self.append(EventKind::WatchResumed { by: by.unwrap_or_default().into(), reason: reason.into() })?;
+        self.append(WatchEvent::WatchResumed { by: by.unwrap_or_default().into(), reason: reason.into() })?;
         self.triggers.resume(self.now());
         for disputed in enforced {
             let rationale = disputed.dispute.rulings.last().map(|ruling| ruling.ruling.rationale.clone());

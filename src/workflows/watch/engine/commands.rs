@@ -1,6 +1,6 @@
 //! What is said to a watch: events are recorded in groups and answered, commands are done.
 
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 use crate::workflows::run::error::RunError;
 use crate::workflows::watch::engine::WatchEngine;
@@ -56,12 +56,13 @@ impl WatchEngine {
         if waiting.is_empty() {
             return Ok(());
         }
-        let waiting = waiting.drain(..).map(|(place, said)| (place, EventKind::EventReceived { said }));
+        let waiting =
+            waiting.drain(..).map(|(place, said)| (place, EventKind::Watch(WatchEvent::EventReceived { said })));
         let (places, kinds): (Vec<usize>, Vec<EventKind>) = waiting.unzip();
         let events = self.append_all(kinds)?;
         let now = self.now();
         for (event, place) in events.iter().zip(places) {
-            let EventKind::EventReceived { said } = &event.kind else { continue };
+            let EventKind::Watch(WatchEvent::EventReceived { said }) = &event.kind else { continue };
             self.triggers.event(said.kind, now);
             match &said.agent {
                 Some(name) if said.kind == EventType::Done => drop(self.joined.remove(name)),
@@ -121,7 +122,7 @@ impl WatchEngine {
                     files: Vec::new(),
                     clarifies: None,
                 };
-                self.append(EventKind::EventReceived { said })?;
+                self.append(WatchEvent::EventReceived { said })?;
                 self.triggers.pull(Trigger::UserManual, now);
             }
             WatchCommand::Pause { reason } => {
@@ -129,7 +130,7 @@ impl WatchEngine {
                     return Ok(CommandReply::refused("the work is paused already"));
                 }
                 let reason = Untrusted::from(reason);
-                self.append(EventKind::WatchPaused { by: by.into(), reason: reason.clone() })?;
+                self.append(WatchEvent::WatchPaused { by: by.into(), reason: reason.clone() })?;
                 self.triggers.pause();
                 self.tell_all(&WorkerMessage::Pause { reason: &reason });
             }
@@ -137,7 +138,7 @@ impl WatchEngine {
                 if self.state.status == WatchStatus::Running {
                     return Ok(CommandReply::refused("the work is not paused"));
                 }
-                self.append(EventKind::WatchResumed { by: by.into(), reason: reason.into() })?;
+                self.append(WatchEvent::WatchResumed { by: by.into(), reason: reason.into() })?;
                 self.triggers.resume(now);
                 self.clarify_until = None;
                 self.tell_all(&WorkerMessage::Resume);
@@ -154,7 +155,7 @@ impl WatchEngine {
                 if !open {
                     return Ok(CommandReply::refused(format!("there is no open issue {issue}")));
                 }
-                self.append(EventKind::IssueClosed { issue, by: by.into(), reason: reason.into() })?;
+                self.append(WatchEvent::IssueClosed { issue, by: by.into(), reason: reason.into() })?;
             }
             WatchCommand::Stop => {}
         }

@@ -10,7 +10,7 @@ use tracing::info_span;
 
 use crate::agents::CommandInput;
 use crate::config::settings::Limits;
-use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, RunEvent, WatchEvent};
 use crate::domain::{Action, Agent, Ballot, ReviewRequest, Trigger, Untrusted, WatchStatus};
 use crate::protocol::request::Task;
 use crate::rules::budget;
@@ -70,7 +70,7 @@ impl WatchEngine {
         if open.requests.is_empty() {
             let (cycle, plan) = (open.number, self.state.plan.as_ref().expect("a watch has a plan"));
             let requests: Vec<ReviewRequest> = cycle::requests(&self.state, plan);
-            self.append(EventKind::ReviewRequested { cycle, requests, tree })?;
+            self.append(WatchEvent::ReviewRequested { cycle, requests, tree })?;
         }
         Ok(())
     }
@@ -103,7 +103,8 @@ impl WatchEngine {
         let answer = CallAnswer::Failed { error, hint: None, cause: None };
         let told_of = self.told_of(&call, &answer);
         let (usage, told) = Default::default();
-        let finished = EventKind::CallFinished { call, answer, transcript: None, millis: 0, usage, told };
+        let finished =
+            EventKind::Run(RunEvent::CallFinished { call, answer, transcript: None, millis: 0, usage, told });
         self.append_all(std::iter::once(finished).chain(told_of).collect()).map(drop)
     }
 
@@ -174,7 +175,7 @@ impl WatchEngine {
             self.append(notice)?;
         }
         let told_of = self.told_of(&id, &answer);
-        let finished = EventKind::CallFinished { call: id, answer, transcript, millis, usage, told };
+        let finished = EventKind::Run(RunEvent::CallFinished { call: id, answer, transcript, millis, usage, told });
         self.append_all(std::iter::once(finished).chain(told_of).collect()).map(drop)
     }
 
@@ -190,11 +191,11 @@ impl WatchEngine {
         let status = if is_paused { WatchStatus::Paused } else { WatchStatus::Running };
         let settled = cycle::settled(&self.state, &open, &ballots);
         let notification = cycle::notification(&self.run, &open, action, &ballots);
-        self.append(EventKind::CycleDecided { cycle: open.number, action, status, ballots })?;
+        self.append(WatchEvent::CycleDecided { cycle: open.number, action, status, ballots })?;
         let reason = format!("approved in cycle {}", open.number);
         let closed = settled.into_iter().map(|(issue, by)| {
             let (by, reason) = (by.0.into(), reason.as_str().into());
-            EventKind::IssueClosed { issue, by, reason }
+            EventKind::Watch(WatchEvent::IssueClosed { issue, by, reason })
         });
         self.append_all(closed.collect())?;
         self.triggers.decided(action, is_paused, self.now());
@@ -232,7 +233,8 @@ impl WatchEngine {
         let Some((agents, prompt)) = cycle::clarification(open) else {
             return self.notice("there is no agent to ask: `glee watch resume --reason WHY` lets the work go on");
         };
-        let asked = EventKind::ClarificationAsked { cycle: open.number, agents: agents.clone(), prompt };
+        let asked =
+            EventKind::Watch(WatchEvent::ClarificationAsked { cycle: open.number, agents: agents.clone(), prompt });
         self.append(asked)?;
         let prompt = self.state.clarification.as_ref().map(|asked| asked.prompt.clone()).unwrap_or_default();
         for name in &agents {

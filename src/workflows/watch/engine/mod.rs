@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::state::WatchState;
 use crate::agents::{Stop, StopHandle};
-use crate::domain::event::{CallId, Event, EventKind};
+use crate::domain::event::{CallId, Event, EventKind, RunEvent, WatchEvent};
 use crate::domain::{AgentName, ExitReason, RunId, Untrusted, WatchPlan, WatchStatus};
 use crate::rules::watch::triggers::{Timing, Triggers};
 use crate::workflows::run::call::{self, CallOutcome};
@@ -106,7 +106,7 @@ impl WatchEngine {
             judge: plan.judge.clone().map(crate::domain::Agent::recorded),
             ..plan.clone()
         };
-        self.append(EventKind::WatchStarted { plan: Box::new(recorded) })?;
+        self.append(WatchEvent::WatchStarted { plan: Box::new(recorded) })?;
         if self.state.status == WatchStatus::Paused {
             self.triggers.pause();
             self.notice("the work is PAUSED, as it was: `glee watch resume --reason WHY` lets it go on")?;
@@ -136,7 +136,7 @@ impl WatchEngine {
                 self.clarified()?;
                 if let Some(triggers) = self.triggers.due(self.now()) {
                     let cycle = self.state.cycle + 1;
-                    self.append(EventKind::CycleStarted { cycle, triggers })?;
+                    self.append(WatchEvent::CycleStarted { cycle, triggers })?;
                     preparing = Some(self.preparing(None));
                     self.show();
                 }
@@ -224,8 +224,8 @@ impl WatchEngine {
     }
 
     /// Records an event, takes it into the state, and tells the listeners.
-    pub(crate) fn append(&mut self, kind: EventKind) -> Result<Event, RunError> {
-        let mut events = self.append_all(vec![kind])?;
+    pub(crate) fn append(&mut self, kind: impl Into<EventKind>) -> Result<Event, RunError> {
+        let mut events = self.append_all(vec![kind.into()])?;
         Ok(events.pop().expect("one event was appended"))
     }
 
@@ -249,7 +249,7 @@ impl WatchEngine {
     }
 
     pub(crate) fn notice(&mut self, text: &str) -> Result<(), RunError> {
-        self.append(EventKind::Notice { text: text.to_owned() }).map(drop)
+        self.append(RunEvent::Notice { text: text.to_owned() }).map(drop)
     }
 
     fn start(&mut self, plan: &WatchPlan) -> Result<FuturesUnordered<Working>, RunError> {
@@ -299,7 +299,7 @@ impl WatchEngine {
         let failed = left_alone && self.started.values().any(|agent| agent.ended == Some(false));
         let exit = if failed { exit.strongest(ExitReason::AgentFailed) } else { exit };
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.append(EventKind::RunEnded { exit, millis })?;
+        self.append(RunEvent::RunEnded { exit, millis })?;
         Ok(EndedWatch { standing: self.stands(), exit, by_command: !self.setup.stop.is_stopped() })
     }
 

@@ -1,7 +1,7 @@
 //! Agents whose program answers a prompt: each is asked once for what a person wants done, and what it says of it in the end
 //! is its milestone. Like every answered call it is not asked again when the watch is started again.
 
-use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
 use crate::protocol::request::Task;
 use crate::workflows::run::error::RunError;
@@ -58,14 +58,16 @@ impl WatchEngine {
         }
         let now = self.now();
         kinds.iter().for_each(|kind| self.triggers.event(*kind, now));
-        let event = |kind: &EventType| EventKind::EventReceived {
-            said: AgentEvent {
-                kind: *kind,
-                agent: Some(id.agent.clone()),
-                summary: Some(text.clone()),
-                files: Vec::new(),
-                clarifies: None,
-            },
+        let event = |kind: &EventType| {
+            EventKind::Watch(WatchEvent::EventReceived {
+                said: AgentEvent {
+                    kind: *kind,
+                    agent: Some(id.agent.clone()),
+                    summary: Some(text.clone()),
+                    files: Vec::new(),
+                    clarifies: None,
+                },
+            })
         };
         kinds.iter().map(event).collect()
     }

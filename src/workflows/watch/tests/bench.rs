@@ -47,7 +47,7 @@ impl Table {
     pub(crate) fn cycles(&self) -> Vec<(Duration, BTreeSet<Trigger>)> {
         let heard = self.heard.lock().unwrap();
         let begun = heard.iter().filter_map(|(at, event)| match &event.kind {
-            EventKind::CycleStarted { triggers, .. } => Some((*at, triggers.clone())),
+            EventKind::Watch(WatchEvent::CycleStarted { triggers, .. }) => Some((*at, triggers.clone())),
             _ => None,
         });
         begun.collect()
@@ -56,7 +56,7 @@ impl Table {
     pub(crate) fn actions(&self) -> Vec<Action> {
         let heard = self.heard.lock().unwrap();
         let decided = heard.iter().filter_map(|(_, event)| match &event.kind {
-            EventKind::CycleDecided { action, .. } => Some(*action),
+            EventKind::Watch(WatchEvent::CycleDecided { action, .. }) => Some(*action),
             _ => None,
         });
         decided.collect()
@@ -65,7 +65,7 @@ impl Table {
     pub(crate) fn notices(&self) -> String {
         let heard = self.heard.lock().unwrap();
         let notices = heard.iter().filter_map(|(_, event)| match &event.kind {
-            EventKind::Notice { text } => Some(text.clone()),
+            EventKind::Run(RunEvent::Notice { text }) => Some(text.clone()),
             _ => None,
         });
         notices.collect::<Vec<_>>().join("\n")

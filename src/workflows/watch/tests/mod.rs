@@ -14,7 +14,7 @@ use super::*;
 use crate::agents::process::scripted::{Script, ScriptedRunner};
 use crate::agents::{Agents, Stop, samples};
 use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, Event, EventKind};
+use crate::domain::event::{CallAnswer, Event, EventKind, RunEvent, WatchEvent};
 use crate::domain::{Action, Agent, ExitReason, Job, Role, Trigger, WatchStatus};
 use crate::protocol::request::{Request, Task};
 use crate::workflows::run::ports::EventSink;
@@ -145,7 +145,7 @@ async fn a_blocker_stops_until_a_person_says_so() {
             assert_eq!(standing.status, WatchStatus::Running);
             let heard = table.heard.lock().unwrap();
             let resumed = heard.iter().rev().find_map(|(_, event)| match &event.kind {
-                EventKind::WatchResumed { by, reason } => Some((by.clone(), reason.clone())),
+                EventKind::Watch(WatchEvent::WatchResumed { by, reason }) => Some((by.clone(), reason.clone())),
                 _ => None,
             });
             assert_eq!(resumed.unwrap(), ("pat".into(), "checked by hand".into()));
@@ -350,7 +350,10 @@ async fn killed_in_the_middle_it_stands_where_it_stood_and_asks_nobody_twice() {
             sleep(5 * SECOND).await;
             let heard = table.heard.lock().unwrap();
             let answered = heard.iter().filter(|(_, event)| {
-                matches!(&event.kind, EventKind::CallFinished { answer: CallAnswer::Peer { .. }, .. })
+                matches!(
+                    &event.kind,
+                    EventKind::Run(RunEvent::CallFinished { answer: CallAnswer::Peer { .. }, .. })
+                )
             });
             assert_eq!(answered.count(), 1, "codex has answered, gemini is at it");
         })

@@ -3,7 +3,7 @@ use crate::cli::context::globals::Globals;
 use crate::cli::context::{execute, history, place};
 use crate::cli::error::CommandError;
 use crate::config::settings::Settings;
-use crate::domain::event::{Event, EventKind, Mode, Plan};
+use crate::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, ExitReason, Role, Route, RunId};
 use crate::history::queries::rows::RunRow;
 use crate::history::store::Journal;
@@ -64,7 +64,7 @@ pub(crate) fn recall(
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
     let plan = events.iter().find_map(|event| match &event.kind {
-        EventKind::RunStarted { plan } => Some((**plan).clone()),
+        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
         _ => None,
     });
     let Some(plan) = plan else {
@@ -103,7 +103,8 @@ pub(crate) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> 
 /// What was pruned can only be read.
 pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
     let events = journal.events(run)?;
-    let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::RunPruned { .. })) else {
+    let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::Run(RunEvent::RunPruned { .. })))
+    else {
         return Ok(());
     };
     let day = pruned.at.to_zoned(jiff::tz::TimeZone::system()).date();

@@ -18,7 +18,7 @@ use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::Format;
 use crate::cli::report::json::pretty;
 use crate::cli::ui::stream;
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, RunEvent};
 use crate::domain::{ExitReason, Route, RunId};
 use crate::protocol::text::printable;
 use crate::system::log;
@@ -184,8 +184,8 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -
 
 fn refuse_undone(events: &[crate::domain::event::Event], run: &RunId) -> Result<(), CommandError> {
     let last = events.iter().rev().find_map(|event| match event.kind {
-        EventKind::RunUndone { .. } => Some(true),
-        EventKind::RunRedone { .. } => Some(false),
+        EventKind::Run(RunEvent::RunUndone { .. }) => Some(true),
+        EventKind::Run(RunEvent::RunRedone { .. }) => Some(false),
         _ => None,
     });
     if last == Some(true) {

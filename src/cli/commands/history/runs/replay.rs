@@ -13,7 +13,7 @@ use crate::config::schema::renamed;
 use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources};
 use crate::domain::RunId;
-use crate::domain::event::{EventKind, Plan};
+use crate::domain::event::{EventKind, Plan, ReviewEvent};
 use crate::history::store::Journal;
 use crate::protocol::text::printable;
 use crate::rules::consensus::claim::Policy;
@@ -106,7 +106,7 @@ fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
 fn plan(journal: &Journal, run: &RunId) -> Result<Plan, CommandError> {
     let events = journal.events(run)?;
     let plan = events.into_iter().find_map(|event| match event.kind {
-        EventKind::RunStarted { plan } => Some(*plan),
+        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some(*plan),
         _ => None,
     });
     plan.ok_or_else(|| {

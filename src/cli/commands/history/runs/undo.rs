@@ -9,7 +9,7 @@ use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::style;
 use crate::cli::ui::dialogs::questions;
 use crate::cli::ui::stream;
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
 use crate::domain::{ExitReason, RunId};
 use crate::history::store::{self, Journal};
 use crate::protocol::text::printable;
@@ -92,9 +92,9 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     }
     let (files, is_whole) = (undone.files, undone.conflicts.is_empty());
     match args.redo {
-        true if files > 0 => journal.append(&run, EventKind::RunRedone { files }).map(drop),
+        true if files > 0 => journal.append(&run, RunEvent::RunRedone { files }).map(drop),
         false if files > 0 || (is_whole && !was_undone) => {
-            journal.append(&run, EventKind::RunUndone { files }).map(drop)
+            journal.append(&run, RunEvent::RunUndone { files }).map(drop)
         }
         _ => Ok(()),
     }?;
@@ -197,8 +197,10 @@ impl Found {
         let (mut kept_as, mut left) = (None, None);
         for event in journal.events(&run)? {
             match event.kind {
-                EventKind::BeforeImage { kept_as: place, .. } if kept_as.is_none() => kept_as = Some(place),
-                EventKind::TreeChanged { tree, .. } => left = Some(TreeId(tree)),
+                EventKind::Review(ReviewEvent::BeforeImage { kept_as: place, .. }) if kept_as.is_none() => {
+                    kept_as = Some(place)
+                }
+                EventKind::Review(ReviewEvent::TreeChanged { tree, .. }) => left = Some(TreeId(tree)),
                 _ => {}
             }
         }

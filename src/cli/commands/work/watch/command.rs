@@ -7,7 +7,7 @@ use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::json::pretty;
 use crate::cli::style::watch_status as drawn;
 use crate::cli::ui::stream;
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{ExitReason, RunId, WatchStatus};
 use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::socket::protocol::{CommandReply, WatchCommand as Order};
@@ -161,13 +161,15 @@ fn change(globals: &Globals, order: &Order) -> CommandResult {
         Order::Resume { .. } if stood.status == WatchStatus::Running => {
             return Err(CommandError::usage("the work is not paused"));
         }
-        Order::Resume { reason } => EventKind::WatchResumed { by, reason: reason.as_str().into() },
+        Order::Resume { reason } => {
+            EventKind::Watch(WatchEvent::WatchResumed { by, reason: reason.as_str().into() })
+        }
         Order::Close { issue, .. } if stood.issues.iter().all(|known| known.number != *issue) => {
             return Err(CommandError::usage(format!("there is no open issue {issue}"))
                 .hint("`glee watch issues` lists them"));
         }
         Order::Close { issue, reason } => {
-            EventKind::IssueClosed { issue: *issue, by, reason: reason.as_str().into() }
+            EventKind::Watch(WatchEvent::IssueClosed { issue: *issue, by, reason: reason.as_str().into() })
         }
         _ => return Err(error.into()),
     };

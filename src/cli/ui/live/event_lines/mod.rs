@@ -4,10 +4,13 @@
 
 use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::screen::Verbosity;
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Part, Plan, Purpose, Settlement};
+use crate::domain::event::{
+    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, Part, Plan, Purpose, ReviewEvent, RunEvent,
+    Settlement, WatchEvent,
+};
 use crate::domain::{
     AdvisoryStatus, AgentName, AnswerStatus, DebateMessage, Dispute, DisputeNumber, FileChange, Finding, Objector,
-    ReusedFrom, Role, Ruler, RulingRecord, Tag,
+    ReusedFrom, Role, Ruler, RulingRecord, RunId, Tag,
 };
 use crate::protocol::text::printable;
 
@@ -75,16 +78,27 @@ impl Narrator {
     /// The lines of an event; often none.
     pub(crate) fn tell(&mut self, look: Style, event: &Event) -> Vec<String> {
         self.note(&event.kind);
-        let verbose = self.verbosity == Verbosity::Verbose;
-        let faint = |text: String| look.paint(Color::Faint, &text);
         match &event.kind {
-            EventKind::RunStarted { plan } => self.start(look, plan, verbose),
-            EventKind::RunResumed => vec![format!("Carrying on with run {}", printable::line(event.run.short()))],
-            EventKind::RoundStarted { round, shards, .. } => {
-                let files = style::count(shards.iter().map(Vec::len).sum::<usize>(), "file");
-                vec![look.paint(Color::Strong, &format!("Round {round}: {files} that changed"))]
+            EventKind::Run(kind) => self.run_lines(look, &event.run, kind),
+            EventKind::Review(event) => self.review_lines(look, event),
+            EventKind::Dispute(event) => self.dispute_lines(look, event),
+            EventKind::Consensus(event) => stages::lines(look, event),
+            EventKind::Watch(event) => watches::lines(look, event),
+        }
+    }
+
+    fn is_verbose(&self) -> bool {
+        self.verbosity == Verbosity::Verbose
+    }
+
+    fn run_lines(&self, look: Style, run: &RunId, event: &RunEvent) -> Vec<String> {
+        let verbose = self.is_verbose();
+        let faint = |text: String| look.paint(Color::Faint, &text);
+        match event {
+            RunEvent::RunResumed => {
+                vec![format!("Carrying on with run {}", printable::line(run.short()))]
             }
-            EventKind::CallStarted { call, prompt_bytes, .. } => match self.starts {
+            RunEvent::CallStarted { call, prompt_bytes, .. } => match self.starts {
                 Starts::Told => {
                     let size = if verbose {
                         format!(" ({} bytes of prompt)", style::thousands(*prompt_bytes))
@@ -96,121 +110,125 @@ impl Narrator {
                 }
                 Starts::Live => Vec::new(),
             },
-            EventKind::CallFinished { call, answer, millis, .. } => self.finish(look, call, answer, *millis),
-            EventKind::AnswersReused { call, from, asked, .. } => vec![self.reused(look, call, from, asked.len())],
-            EventKind::FilesReviewed { .. } => Vec::new(),
-            EventKind::ReadOnlyViolated { call, changes } => {
+            RunEvent::CallFinished { call, answer, millis, .. } => self.finish(look, call, answer, *millis),
+            RunEvent::ReadOnlyViolated { call, changes } => {
                 let agent = printable::line(&call.agent.0);
                 let mark = look.paint(Color::Bad, look.glyph(Glyph::Failed));
                 let line =
                     |change: &String| format!("{mark} while {agent} read, somebody {}", printable::line(change));
                 changes.iter().map(line).collect()
             }
-            EventKind::FindingsMerged { findings, .. } => vec![merged(look, findings)],
-            EventKind::DebateRound { message, .. } | EventKind::DebateConcluded { report: message, .. } => {
-                vec![debated(message)]
-            }
-            EventKind::DebateShutdown { messages } => messages.iter().filter_map(unfinished).collect(),
-            EventKind::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if verbose => {
-                vec![faint(format!("  {finding} is [{tag}] now, by dispute {dispute}"))]
-            }
-            EventKind::AlreadyRuled { finding, dispute, insisted: true, .. } => {
-                vec![format!("  {finding}: insisted on dispute {dispute} without new evidence")]
-            }
-            EventKind::RelatedDispute { finding, earlier } => {
-                vec![format!("  {finding}: {}", printable::line(&earlier.sentence()))]
-            }
-            EventKind::AlreadyRuled { finding, dispute, disposition, .. } if verbose => {
-                vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
-            }
-            EventKind::BeforeImage { kept_as, .. } if verbose => {
-                vec![faint(format!("  files kept as they were, as {}", printable::line(kept_as)))]
-            }
-            EventKind::AdvisoriesAsked { answers } if verbose && !answers.is_empty() => {
-                let confirmed =
-                    answers.values().filter(|said| matches!(said, AdvisoryStatus::Confirmed { .. })).count();
-                let findings = style::count(answers.len(), "finding");
-                vec![faint(format!("  advisories asked about {findings}, {confirmed} confirmed"))]
-            }
-            EventKind::AlreadyRuled { .. }
-            | EventKind::BeforeImage { .. }
-            | EventKind::AdvisoriesAsked { .. }
-            | EventKind::DisputesReopened { .. }
-            | EventKind::RulingRevoked { .. }
-            | EventKind::RulingEnded { .. }
-            | EventKind::ReviewRequested { .. } => Vec::new(),
-            EventKind::StillDisputed { finding, dispute } => {
-                vec![faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
-            }
-            EventKind::TreeChanged { call, changes, .. } => self.changed(look, &call.agent, changes),
-            EventKind::DisputeOpened { dispute } | EventKind::DisputeCarriedOn { dispute, .. } => {
-                vec![self.dispute(look, dispute)]
-            }
-            // Who chose it knows, and a default taken is said once by whoever takes it.
-            EventKind::RouteChosen { .. } if !verbose => Vec::new(),
-            EventKind::RouteChosen { dispute, route, by_person } => {
-                let who = if *by_person { "chosen by you" } else { "the configured default" };
-                vec![faint(format!("  dispute {dispute} {} {route} ({who})", look.glyph(Glyph::Arrow)))]
-            }
-            EventKind::RulingGiven { dispute, ruling } => vec![ruled(look, *dispute, ruling)],
-            EventKind::DisputeSettled { dispute, settlement } => settled(look, *dispute, settlement, verbose),
-            EventKind::Verified { command, passed, tail, .. } => verified(look, command, *passed, tail, verbose),
-            EventKind::Notice { text } => {
+            RunEvent::Notice { text } => {
                 vec![format!("{} {}", look.paint(Color::Warn, "note:"), printable::line(text))]
             }
-            EventKind::StageStarted { plan } => vec![stages::started(look, plan)],
-            EventKind::StageJudged { verdict } => vec![stages::judged(look, verdict)],
-            EventKind::StageDeadlocked { reason } => {
-                let mark = look.paint(Color::Warn, look.glyph(Glyph::Attention));
-                vec![format!("{mark} Deadlock: {}", printable::line(reason))]
-            }
-            EventKind::StageDecided { decision, by } => vec![stages::decided(look, decision, by)],
-            EventKind::QuestionResolved { resolution } => vec![stages::resolved(look, resolution)],
-            EventKind::WatchStarted { plan } => watches::started(look, plan),
-            EventKind::EventReceived { said } => vec![watches::received(look, said)],
-            EventKind::CycleStarted { cycle, triggers, .. } => vec![watches::cycle(look, *cycle, triggers)],
-            EventKind::CycleDecided { cycle, action, status, ballots } => {
-                watches::decided(look, *cycle, *action, *status, ballots)
-            }
-            EventKind::ClarificationAsked { agents, .. } => vec![watches::clarification(look, agents)],
-            EventKind::WatchPaused { by, reason } => vec![watches::by_hand(look, "Paused", by, reason)],
-            EventKind::WatchResumed { by, reason } => vec![watches::by_hand(look, "Resumed", by, reason)],
-            EventKind::IssueClosed { issue, by, reason } => {
-                vec![watches::by_hand(look, &format!("Issue {issue} closed"), by, reason)]
-            }
-            EventKind::RunEnded { exit, millis } => {
+            RunEvent::RunEnded { exit, millis } => {
                 let ended = format!("Ended after {} with exit code {}", style::duration(*millis), exit.code());
                 let mut lines = if verbose { vec![faint(ended)] } else { Vec::new() };
                 // The report follows on the same terminal.
                 lines.extend((self.starts == Starts::Live).then(String::new));
                 lines
             }
-            EventKind::RunUndone { files } => {
+            RunEvent::RunUndone { files } => {
                 vec![format!("Took back the changes of {}", style::count(*files, "file"))]
             }
-            EventKind::RunRedone { files } => {
+            RunEvent::RunRedone { files } => {
                 vec![format!("Brought back the changes of {}", style::count(*files, "file"))]
             }
-            EventKind::RunPruned { bytes } => vec![format!("Let go of what was kept, {}", style::size(*bytes))],
+            RunEvent::RunPruned { bytes } => {
+                vec![format!("Let go of what was kept, {}", style::size(*bytes))]
+            }
+        }
+    }
+
+    fn review_lines(&self, look: Style, event: &ReviewEvent) -> Vec<String> {
+        let verbose = self.is_verbose();
+        let faint = |text: String| look.paint(Color::Faint, &text);
+        match event {
+            ReviewEvent::RunStarted { plan } => self.start(look, plan, verbose),
+            ReviewEvent::RoundStarted { round, shards, .. } => {
+                let files = style::count(shards.iter().map(Vec::len).sum::<usize>(), "file");
+                vec![look.paint(Color::Strong, &format!("Round {round}: {files} that changed"))]
+            }
+            ReviewEvent::AnswersReused { call, from, asked, .. } => {
+                vec![self.reused(look, call, from, asked.len())]
+            }
+            ReviewEvent::FilesReviewed { .. } => Vec::new(),
+            ReviewEvent::FindingsMerged { findings, .. } => vec![merged(look, findings)],
+            ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
+                vec![debated(message)]
+            }
+            ReviewEvent::DebateShutdown { messages } => messages.iter().filter_map(unfinished).collect(),
+            ReviewEvent::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if verbose => {
+                vec![faint(format!("  {finding} is [{tag}] now, by dispute {dispute}"))]
+            }
+            ReviewEvent::AlreadyRuled { finding, dispute, insisted: true, .. } => {
+                vec![format!("  {finding}: insisted on dispute {dispute} without new evidence")]
+            }
+            ReviewEvent::RelatedDispute { finding, earlier } => {
+                vec![format!("  {finding}: {}", printable::line(&earlier.sentence()))]
+            }
+            ReviewEvent::AlreadyRuled { finding, dispute, disposition, .. } if verbose => {
+                vec![faint(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))]
+            }
+            ReviewEvent::BeforeImage { kept_as, .. } if verbose => {
+                vec![faint(format!("  files kept as they were, as {}", printable::line(kept_as)))]
+            }
+            ReviewEvent::AdvisoriesAsked { answers } if verbose && !answers.is_empty() => {
+                let confirmed =
+                    answers.values().filter(|said| matches!(said, AdvisoryStatus::Confirmed { .. })).count();
+                let findings = style::count(answers.len(), "finding");
+                vec![faint(format!("  advisories asked about {findings}, {confirmed} confirmed"))]
+            }
+            ReviewEvent::AlreadyRuled { .. }
+            | ReviewEvent::BeforeImage { .. }
+            | ReviewEvent::AdvisoriesAsked { .. } => Vec::new(),
+            ReviewEvent::StillDisputed { finding, dispute } => {
+                vec![faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
+            }
+            ReviewEvent::TreeChanged { call, changes, .. } => self.changed(look, &call.agent, changes),
+            ReviewEvent::Verified { command, passed, tail, .. } => verified(look, command, *passed, tail, verbose),
+        }
+    }
+
+    fn dispute_lines(&self, look: Style, event: &DisputeEvent) -> Vec<String> {
+        let verbose = self.is_verbose();
+        let faint = |text: String| look.paint(Color::Faint, &text);
+        match event {
+            DisputeEvent::DisputesReopened { .. }
+            | DisputeEvent::RulingRevoked { .. }
+            | DisputeEvent::RulingEnded { .. } => Vec::new(),
+            DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. } => {
+                vec![self.dispute(look, dispute)]
+            }
+            // Who chose it knows, and a default taken is said once by whoever takes it.
+            DisputeEvent::RouteChosen { .. } if !verbose => Vec::new(),
+            DisputeEvent::RouteChosen { dispute, route, by_person } => {
+                let who = if *by_person { "chosen by you" } else { "the configured default" };
+                vec![faint(format!("  dispute {dispute} {} {route} ({who})", look.glyph(Glyph::Arrow)))]
+            }
+            DisputeEvent::RulingGiven { dispute, ruling } => {
+                vec![ruled(look, *dispute, ruling)]
+            }
+            DisputeEvent::DisputeSettled { dispute, settlement } => settled(look, *dispute, settlement, verbose),
         }
     }
 
     /// Keeps what later lines need.
     fn note(&mut self, kind: &EventKind) {
         match kind {
-            EventKind::RunStarted { plan } => {
+            EventKind::Review(ReviewEvent::RunStarted { plan }) => {
                 self.names = style::names_width(plan.agents.iter().map(|agent| &agent.name));
                 self.shards = plan.shards.len();
                 self.coder =
                     plan.agents.iter().find(|agent| agent.role == Role::Coder).map(|agent| agent.name.clone());
             }
-            EventKind::StageStarted { plan } => {
+            EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
                 self.names = style::names_width(plan.all().map(|agent| &agent.name));
             }
-            EventKind::WatchStarted { plan } => {
+            EventKind::Watch(WatchEvent::WatchStarted { plan }) => {
                 self.names = style::names_width(plan.reviewers.iter().map(|agent| &agent.name));
             }
-            EventKind::RoundStarted { shards, .. } => self.shards = shards.len(),
+            EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => self.shards = shards.len(),
             _ => {}
         }
     }
@@ -465,8 +483,9 @@ mod tests {
             notes: String::new(),
             problem: None,
         };
-        let start =
-            |call: CallId, role| EventKind::CallStarted { call, role, prompt_bytes: 12_345, nonce: String::new() };
+        let start = |call: CallId, role| {
+            EventKind::Run(RunEvent::CallStarted { call, role, prompt_bytes: 12_345, nonce: String::new() })
+        };
         let respond = call("fixer", Purpose::Respond { round: 1 });
         let judge = call("referee", Purpose::Judge { dispute: DisputeNumber(3) });
         let mut again = review("gemini", 1);
@@ -489,32 +508,41 @@ mod tests {
                     cause: None,
                 },
             ),
-            EventKind::FindingsMerged { round: 1, findings: vec![weak.clone(), url] },
-            EventKind::AlreadyRuled {
+            EventKind::Review(ReviewEvent::FindingsMerged { round: 1, findings: vec![weak.clone(), url] }),
+            EventKind::Review(ReviewEvent::AlreadyRuled {
                 finding: FindingId(2),
                 dispute: DisputeNumber(1).into(),
                 disposition: Disposition::AcceptedRisk,
                 new_tag: None,
                 insisted: false,
-            },
-            EventKind::BeforeImage { kept_as: "refs/glee/run/x/before".to_owned(), tree: "4b".to_owned() },
+            }),
+            EventKind::Review(ReviewEvent::BeforeImage {
+                kept_as: "refs/glee/run/x/before".to_owned(),
+                tree: "4b".to_owned(),
+            }),
             start(respond.clone(), Role::Coder),
             finished(respond.clone(), CallAnswer::Respond { responses, complete: true }),
-            EventKind::TreeChanged {
+            EventKind::Review(ReviewEvent::TreeChanged {
                 call: respond,
                 tree: "5c".to_owned(),
                 changes: vec![change],
                 touched: vec![FindingId(2)],
-            },
-            EventKind::DisputeOpened { dispute: Box::new(dispute(3, weak, "It is no secret.", &[])) },
-            EventKind::RouteChosen { dispute: DisputeNumber(3), route: Route::Judge, by_person: false },
+            }),
+            EventKind::Dispute(DisputeEvent::DisputeOpened {
+                dispute: Box::new(dispute(3, weak, "It is no secret.", &[])),
+            }),
+            EventKind::Dispute(DisputeEvent::RouteChosen {
+                dispute: DisputeNumber(3),
+                route: Route::Judge,
+                by_person: false,
+            }),
             start(judge.clone(), Role::Judge),
             finished(judge, CallAnswer::Judge { ruling: ruling(RulingWord::Enforce, "").ruling }),
-            EventKind::RulingGiven {
+            EventKind::Dispute(DisputeEvent::RulingGiven {
                 dispute: DisputeNumber(3),
                 ruling: ruling(RulingWord::Enforce, "The cited test\ndoes not exist."),
-            },
-            EventKind::DisputeSettled {
+            }),
+            EventKind::Dispute(DisputeEvent::DisputeSettled {
                 dispute: DisputeNumber(3),
                 settlement: Settlement {
                     disposition: Disposition::Enforced,
@@ -522,17 +550,17 @@ mod tests {
                     reason: "".into(),
                     until: None,
                 },
-            },
+            }),
             finished(call("rules", Purpose::Recheck { round: 1 }), CallAnswer::Recheck { checks }),
-            EventKind::Verified {
+            EventKind::Review(ReviewEvent::Verified {
                 round: 1,
                 command: "cargo test".to_owned(),
                 passed: false,
                 tail: "one\n\x1b[31mtwo\n".to_owned(),
-            },
-            EventKind::RoundStarted { round: 2, shards: vec![vec![]], skipped: Vec::new() },
-            EventKind::Notice { text: "something\nto know".to_owned() },
-            EventKind::RunEnded { exit: ExitReason::FindingsOpen, millis: 65_000 },
+            }),
+            EventKind::Review(ReviewEvent::RoundStarted { round: 2, shards: vec![vec![]], skipped: Vec::new() }),
+            EventKind::notice("something\nto know"),
+            EventKind::Run(RunEvent::RunEnded { exit: ExitReason::FindingsOpen, millis: 65_000 }),
         ]
     }
 

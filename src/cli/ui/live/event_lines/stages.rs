@@ -1,8 +1,27 @@
 //! Stages and checkpoints told in lines.
 
 use crate::cli::style::{self, Color, Glyph, Style};
+use crate::domain::event::ConsensusEvent;
 use crate::domain::{Agent, Decision, Resolution, Said, Settler, StagePlan, StageStatus, StageVerdict, Subject};
 use crate::protocol::text::printable;
+
+/// The lines of an event; often none.
+pub(crate) fn lines(look: Style, event: &ConsensusEvent) -> Vec<String> {
+    match event {
+        ConsensusEvent::StageStarted { plan } => vec![started(look, plan)],
+        ConsensusEvent::StageJudged { verdict } => vec![judged(look, verdict)],
+        ConsensusEvent::StageDeadlocked { reason } => {
+            let mark = look.paint(Color::Warn, look.glyph(Glyph::Attention));
+            vec![format!("{mark} Deadlock: {}", printable::line(reason))]
+        }
+        ConsensusEvent::StageDecided { decision, by } => {
+            vec![decided(look, decision, by)]
+        }
+        ConsensusEvent::QuestionResolved { resolution } => {
+            vec![resolved(look, resolution)]
+        }
+    }
+}
 
 /// What came of a part in a stage or at a checkpoint.
 pub(crate) fn said(said: &Said) -> (Glyph, Color, String) {

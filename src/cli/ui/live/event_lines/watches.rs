@@ -3,11 +3,39 @@
 use std::collections::BTreeSet;
 
 use crate::cli::style::{self, Color, Glyph, Style};
+use crate::domain::event::WatchEvent;
 use crate::domain::{
     Action, Agent, AgentEvent, AgentName, Ballot, EventType, PeerReview, Trigger, Untrusted, Verdict, WatchPlan,
     WatchStatus,
 };
 use crate::protocol::text::printable;
+
+/// The lines of an event; often none.
+pub(crate) fn lines(look: Style, event: &WatchEvent) -> Vec<String> {
+    match event {
+        WatchEvent::ReviewRequested { .. } => Vec::new(),
+        WatchEvent::WatchStarted { plan } => started(look, plan),
+        WatchEvent::EventReceived { said } => vec![received(look, said)],
+        WatchEvent::CycleStarted { cycle, triggers, .. } => {
+            vec![begun(look, *cycle, triggers)]
+        }
+        WatchEvent::CycleDecided { cycle, action, status, ballots } => {
+            decided(look, *cycle, *action, *status, ballots)
+        }
+        WatchEvent::ClarificationAsked { agents, .. } => {
+            vec![clarification(look, agents)]
+        }
+        WatchEvent::WatchPaused { by, reason } => {
+            vec![by_hand(look, "Paused", by, reason)]
+        }
+        WatchEvent::WatchResumed { by, reason } => {
+            vec![by_hand(look, "Resumed", by, reason)]
+        }
+        WatchEvent::IssueClosed { issue, by, reason } => {
+            vec![by_hand(look, &format!("Issue {issue} closed"), by, reason)]
+        }
+    }
+}
 
 /// A reviewer's word in a cycle.
 pub(crate) fn said(review: &PeerReview) -> (Glyph, Color, String) {
@@ -47,7 +75,7 @@ pub(crate) fn received(look: Style, said: &AgentEvent) -> String {
     look.cut(&line, look.width.max(60))
 }
 
-pub(crate) fn cycle(look: Style, cycle: u32, triggers: &BTreeSet<Trigger>) -> String {
+pub(crate) fn begun(look: Style, cycle: u32, triggers: &BTreeSet<Trigger>) -> String {
     let words: Vec<&str> = triggers.iter().map(|trigger| trigger.as_str()).collect();
     format!("{} {}", look.paint(Color::Strong, &format!("Cycle {cycle}")), look.paint(Color::Key, &words.join(" ")))
 }

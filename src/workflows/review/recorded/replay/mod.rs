@@ -8,7 +8,7 @@ mod same;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose};
+use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent};
 use crate::domain::{
     Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Outcome, Response, Route,
     Ruler, RulingRef, RunId, Tag,
@@ -73,7 +73,7 @@ pub fn replay(
     };
     let mut plan = plan;
     plan.settings = settings.recorded();
-    replay.take(EventKind::RunStarted { plan: Box::new(plan) });
+    replay.take(EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) }));
     replay.state.called_judges.clone_from(&replay.record.called_judges);
     replay.state.reopened = replay
         .record
@@ -82,9 +82,9 @@ pub fn replay(
         .filter(|number| !replay.record.carried.contains_key(number))
         .copied()
         .collect();
-    replay.take(EventKind::AdvisoriesAsked { answers: replay.record.advised.clone() });
+    replay.take(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers: replay.record.advised.clone() }));
     for text in replay.record.notices.clone() {
-        replay.take(EventKind::Notice { text });
+        replay.take(EventKind::notice(text));
     }
     replay.decide();
     let Replay { record, mut state, sources, missing, .. } = replay;
@@ -143,8 +143,8 @@ fn verdicts(events: &[Event]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for event in events {
         match &event.kind {
-            EventKind::TreeChanged { .. } => after += 1,
-            kind @ EventKind::Verified { round, .. } => {
+            EventKind::Review(ReviewEvent::TreeChanged { .. }) => after += 1,
+            kind @ EventKind::Review(ReviewEvent::Verified { round, .. }) => {
                 verdicts.push(Verdict { round: *round, after, event: kind.clone() });
             }
             _ => {}
@@ -257,18 +257,22 @@ impl Replay<'_> {
             ReviewStep::Recognise { round } => schedule::recognised(&self.state, *round),
             ReviewStep::DebateRound { round, debate_round } => {
                 let message = self.state.round_message(*round, *debate_round);
-                vec![EventKind::DebateRound { round: *round, debate_round: *debate_round, message }]
+                vec![EventKind::Review(ReviewEvent::DebateRound {
+                    round: *round,
+                    debate_round: *debate_round,
+                    message,
+                })]
             }
             ReviewStep::Conclude { round } => {
                 let lists = self.lists();
                 let mut events = debate::conclude(&self.bench(*round, &lists), &self.bindings());
                 // The record's own notices stand already.
-                events.retain(|event| !matches!(event, EventKind::Notice { .. }));
+                events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 events
             }
             ReviewStep::Keep => {
                 let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
-                vec![EventKind::BeforeImage { kept_as, tree }]
+                vec![EventKind::Review(ReviewEvent::BeforeImage { kept_as, tree })]
             }
             ReviewStep::RecordTree(call) => vec![self.tree(call)],
             // Opened all at once.
@@ -281,7 +285,10 @@ impl Replay<'_> {
                 let desk =
                     RequestBuilder { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };
                 let ruling = resolve::due(&desk, *dispute, &self.settings.review);
-                ruling.map(|ruling| EventKind::RulingGiven { dispute: *dispute, ruling }).into_iter().collect()
+                ruling
+                    .map(|ruling| EventKind::Dispute(DisputeEvent::RulingGiven { dispute: *dispute, ruling }))
+                    .into_iter()
+                    .collect()
             }
             ReviewStep::Settle(dispute) => {
                 let settlement = schedule::settlement(&self.state, *dispute).map(|mut settlement| {
@@ -293,7 +300,10 @@ impl Replay<'_> {
                     settlement
                 });
                 let dispute = *dispute;
-                settlement.map(|settlement| EventKind::DisputeSettled { dispute, settlement }).into_iter().collect()
+                settlement
+                    .map(|settlement| EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }))
+                    .into_iter()
+                    .collect()
             }
             ReviewStep::Verify { round } => {
                 // Those on the tree as it stands here; under other rules, the last of the round before.
@@ -308,7 +318,7 @@ impl Replay<'_> {
                 let shards = usize::try_from(round - 1).ok().and_then(|at| self.record.rounds.get(at)).cloned();
                 let skipped = self.record.skipped.clone();
                 shards
-                    .map(|shards| EventKind::RoundStarted { round: *round, shards, skipped })
+                    .map(|shards| EventKind::Review(ReviewEvent::RoundStarted { round: *round, shards, skipped }))
                     .into_iter()
                     .collect()
             }
@@ -323,7 +333,13 @@ impl Replay<'_> {
         if let (Some(reuse), None) = (self.record.reused.get(&part), self.state.reused.get(&part)) {
             let Reuse { from, findings, asked, superseded } = reuse.clone();
             let is_known = asked.is_empty();
-            events.push(EventKind::AnswersReused { call: call.clone(), from, findings, asked, superseded });
+            events.push(EventKind::Review(ReviewEvent::AnswersReused {
+                call: call.clone(),
+                from,
+                findings,
+                asked,
+                superseded,
+            }));
             if is_known {
                 return events;
             }
@@ -333,10 +349,17 @@ impl Replay<'_> {
             None => self.unrecorded(call),
         };
         if self.record.violated.contains(call) {
-            events.push(EventKind::ReadOnlyViolated { call: call.clone(), changes: Vec::new() });
+            events.push(EventKind::Run(RunEvent::ReadOnlyViolated { call: call.clone(), changes: Vec::new() }));
         }
         let (transcript, usage, told) = (None, Box::new(usage), Box::default());
-        events.push(EventKind::CallFinished { call: call.clone(), answer, transcript, millis, usage, told });
+        events.push(EventKind::Run(RunEvent::CallFinished {
+            call: call.clone(),
+            answer,
+            transcript,
+            millis,
+            usage,
+            told,
+        }));
         events
     }
 
@@ -415,12 +438,12 @@ impl Replay<'_> {
         let known = self.record.tree_changes.iter().find(|change| change.call == *call);
         let touched = known.map(|known| self.now(known.touched.iter().copied()).into_iter().flatten().collect());
         let last = || trees::last_tree(&self.state).cloned().unwrap_or_default();
-        EventKind::TreeChanged {
+        EventKind::Review(ReviewEvent::TreeChanged {
             call: call.clone(),
             tree: known.map_or_else(last, |known| known.tree.clone()),
             changes: known.map(|known| known.changes.clone()).unwrap_or_default(),
             touched: touched.unwrap_or_default(),
-        }
+        })
     }
 
     /// Opens the disputes that are due, under the numbers of the record.
@@ -447,7 +470,7 @@ impl Replay<'_> {
                 dispute.objector = recorded.objector;
                 dispute.objection = Response { finding: id, ..recorded.objection.clone() };
             }
-            opened.push(EventKind::DisputeOpened { dispute });
+            opened.push(EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }));
         }
         opened.into_iter().for_each(|event| self.take(event));
     }
@@ -461,7 +484,7 @@ impl Replay<'_> {
         dispute.rulings.truncate(*rulings);
         dispute.finding = self.state.finding(finding)?.clone();
         dispute.objection.finding = finding;
-        Some(EventKind::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() })
+        Some(EventKind::Dispute(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }))
     }
 
     /// The way that a person chose in the run; else the one taken then, where the default is the same; else the
@@ -473,14 +496,15 @@ impl Replay<'_> {
         let known = self.record.disputes.get(&dispute).and_then(|known| known.route).filter(|_| is_taken);
         let nobody = configured == Route::Judge && self.state.judges().next().is_none();
         let route = known.unwrap_or(if nobody { Route::Human } else { configured });
-        EventKind::RouteChosen { dispute, route, by_person }
+        EventKind::Dispute(DisputeEvent::RouteChosen { dispute, route, by_person })
     }
 
     /// What a person ruled in the run, or later.
     fn person(&mut self, dispute: DisputeNumber) -> Vec<EventKind> {
         let known = self.record.disputes.get(&dispute);
         let ruled = known.and_then(|known| known.rulings.iter().rev().find(|ruling| ruling.by == Ruler::Human));
-        let given = ruled.map(|ruling| EventKind::RulingGiven { dispute, ruling: ruling.clone() });
+        let given =
+            ruled.map(|ruling| EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling: ruling.clone() }));
         given.into_iter().collect()
     }
 
