@@ -117,7 +117,7 @@ pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
     let synthesis = state.synthesis();
     let step = if state.questions().is_empty() {
         let advances = |verdict| stage::advances(verdict, synthesis, state.decision.is_some());
-        crate::workflows::consensus::outcome::NextStep::Stage {
+        NextStep::Stage {
             status: status(state),
             verdict: state.verdict.clone().map(Box::new),
             synthesis: synthesis.cloned().map(Box::new),
@@ -131,7 +131,7 @@ pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
             let resolution = state.resolutions.get(&question.id)?.clone();
             Some(ResolvedQuestion { asked: question.question.clone(), resolution })
         };
-        crate::workflows::consensus::outcome::NextStep::Checkpoint {
+        NextStep::Checkpoint {
             resolved: state.questions().iter().filter_map(resolved).collect(),
             open: state.questions().iter().filter_map(|question| open_question(state, &question.id)).collect(),
         }
@@ -200,15 +200,7 @@ impl StageAnswer {
 
 impl StageOutcome {
     pub fn verdict_json(&self) -> Option<Value> {
-        let crate::workflows::consensus::outcome::NextStep::Stage {
-            status,
-            verdict,
-            deadlock,
-            decision,
-            uncertain,
-            ..
-        } = &self.step
-        else {
+        let NextStep::Stage { status, verdict, deadlock, decision, uncertain, .. } = &self.step else {
             return None;
         };
         let verdict = verdict.as_ref()?;
@@ -245,13 +237,7 @@ impl StageOutcome {
 
     /// `synthesis.json`: what the next stage goes on with; nothing where there is none.
     pub fn synthesis_json(&self) -> Option<Value> {
-        let crate::workflows::consensus::outcome::NextStep::Stage {
-            status,
-            synthesis: Some(synthesis),
-            decision,
-            ..
-        } = &self.step
-        else {
+        let NextStep::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else {
             return None;
         };
         let content: Value = serde_json::from_str(synthesis.content.as_written()).ok()?;
@@ -281,7 +267,7 @@ impl StageOutcome {
 
     /// What a checkpoint resolved, as the next stage reads it; nothing for a stage.
     pub fn resolutions_json(&self) -> Option<Value> {
-        let crate::workflows::consensus::outcome::NextStep::Checkpoint { resolved, open } = &self.step else {
+        let NextStep::Checkpoint { resolved, open } = &self.step else {
             return None;
         };
         let waiting: Vec<&str> = open.iter().map(|open| open.question.id.as_str()).collect();

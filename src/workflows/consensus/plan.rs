@@ -72,11 +72,7 @@ pub fn stage(
     let named = if asking.agents.is_empty() { stage.agents.as_deref() } else { Some(asking.agents) };
     let agents = answering(settings, named, &stage.roles)?;
     if agents.len() < 2 {
-        return Err(crate::workflows::consensus::plan::StagePlanError::TooFew {
-            what: "a stage",
-            at_least: 2,
-            found: agents.len(),
-        });
+        return Err(StagePlanError::TooFew { what: "a stage", at_least: 2, found: agents.len() });
     }
     let aggregator = one(settings, stage.aggregator.as_deref(), Role::Aggregator, &[])?
         .ok_or(ReviewPlanError::MissingRole(Role::Aggregator))?;
@@ -104,11 +100,7 @@ pub fn checkpoint(
     let named = (!agents.is_empty()).then_some(agents);
     let agents = answering(settings, named, &[Role::Reviewer])?;
     if agents.len() < AT_LEAST {
-        return Err(crate::workflows::consensus::plan::StagePlanError::TooFew {
-            what: "a checkpoint",
-            at_least: AT_LEAST,
-            found: agents.len(),
-        });
+        return Err(StagePlanError::TooFew { what: "a checkpoint", at_least: AT_LEAST, found: agents.len() });
     }
     let validator = one(settings, None, Role::Judge, &agents.iter().collect::<Vec<_>>())?;
     whole(settings, root, id, name, Subject::Checkpoint { questions }, agents, None, validator)
@@ -168,19 +160,11 @@ fn one(
         return Ok(plan::first_choice(settings).find(able).cloned());
     };
     let agent = connected(settings, name)?;
-    if is_party(&agent) {
-        Err(crate::workflows::consensus::plan::StagePlanError::Party(agent.name))
-    } else {
-        Ok(Some(agent))
-    }
+    if is_party(&agent) { Err(StagePlanError::Party(agent.name)) } else { Ok(Some(agent)) }
 }
 
 fn connected(settings: &Settings, name: &str) -> Result<Agent, StagePlanError> {
     let agent = settings.agents.iter().find(|agent| agent.name.0 == name);
-    let agent = agent.ok_or_else(|| crate::workflows::consensus::plan::StagePlanError::Unknown(name.to_owned()))?;
-    if agent.is_embedded() {
-        Err(crate::workflows::consensus::plan::StagePlanError::Embedded(agent.name.clone()))
-    } else {
-        Ok(agent.clone())
-    }
+    let agent = agent.ok_or_else(|| StagePlanError::Unknown(name.to_owned()))?;
+    if agent.is_embedded() { Err(StagePlanError::Embedded(agent.name.clone())) } else { Ok(agent.clone()) }
 }

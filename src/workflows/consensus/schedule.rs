@@ -26,7 +26,7 @@ pub(crate) fn due(state: &StageState) -> Vec<StageStep> {
 
 /// Whether no agent is to be asked any more.
 pub(crate) fn is_complete(state: &StageState) -> bool {
-    !due(state).iter().any(|step| matches!(step, crate::workflows::consensus::schedule::StageStep::Ask(_)))
+    !due(state).iter().any(|step| matches!(step, StageStep::Ask(_)))
 }
 
 fn stage(
@@ -44,22 +44,22 @@ fn stage(
         let aggregator = aggregator.filter(|_| !state.positions().is_empty());
         let asked = aggregator.and_then(|aggregator| ask(state, aggregator, &Part::Aggregate, ATTEMPTS));
         let judged = || {
-            crate::workflows::consensus::schedule::StageStep::Record(Box::new(EventKind::Consensus(
-                ConsensusEvent::StageJudged { verdict: verdict(state, agents) },
-            )))
+            StageStep::Record(Box::new(EventKind::Consensus(ConsensusEvent::StageJudged {
+                verdict: verdict(state, agents),
+            })))
         };
         return vec![asked.unwrap_or_else(judged)];
     };
     if verdict.status != StageStatus::Conflict || state.decision.is_some() {
-        return vec![crate::workflows::consensus::schedule::StageStep::Finish];
+        return vec![StageStep::Finish];
     }
     if state.deadlock.is_some() {
-        return vec![crate::workflows::consensus::schedule::StageStep::Decide];
+        return vec![StageStep::Decide];
     }
     if let Some(asked) = arbiter.and_then(|arbiter| ask(state, arbiter, &Part::Arbitrate, ARBITER_ATTEMPTS)) {
         return vec![asked];
     }
-    vec![crate::workflows::consensus::schedule::StageStep::Record(Box::new(arbitrated(state, arbiter)))]
+    vec![StageStep::Record(Box::new(arbitrated(state, arbiter)))]
 }
 
 /// What follows from what the arbiter said, or did not.
@@ -107,9 +107,9 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
         let tally = checkpoint::tally(question, &state.answers(question), agents.len());
         let resolution: Option<Resolution> = checkpoint::resolved(question, &tally, state.validation(question));
         if let Some(resolution) = resolution {
-            return vec![crate::workflows::consensus::schedule::StageStep::Record(Box::new(EventKind::Consensus(
-                ConsensusEvent::QuestionResolved { resolution },
-            )))];
+            return vec![StageStep::Record(Box::new(EventKind::Consensus(ConsensusEvent::QuestionResolved {
+                resolution,
+            })))];
         }
         let part = Part::Validate { question: question.id.clone() };
         let validator = validator.filter(|_| matches!(tally, Tally::Majority(..)));
@@ -118,10 +118,8 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
     if !validations.is_empty() {
         return validations;
     }
-    let persons: Vec<StageStep> = open()
-        .map(|question| crate::workflows::consensus::schedule::StageStep::Answer(question.id.clone()))
-        .collect();
-    if persons.is_empty() { vec![crate::workflows::consensus::schedule::StageStep::Finish] } else { persons }
+    let persons: Vec<StageStep> = open().map(|question| StageStep::Answer(question.id.clone())).collect();
+    if persons.is_empty() { vec![StageStep::Finish] } else { persons }
 }
 
 /// The next attempt of an agent at a part, if it has not answered and may try again.
@@ -132,13 +130,7 @@ fn ask(state: &StageState, agent: &Agent, part: &Part, at_most: u32) -> Option<S
         Some(_) => return None,
     };
     let purpose = Purpose::Stage { part: part.clone() };
-    (attempt <= at_most).then(|| {
-        crate::workflows::consensus::schedule::StageStep::Ask(CallId {
-            agent: agent.name.clone(),
-            purpose,
-            attempt,
-        })
-    })
+    (attempt <= at_most).then(|| StageStep::Ask(CallId { agent: agent.name.clone(), purpose, attempt }))
 }
 
 /// Whether the agent is told what is wrong with its answer, and asked again. What failed was tried again already where

@@ -33,7 +33,7 @@ impl Advice for SettleError {
 pub(crate) fn by_person(question: &Question, value: &str, reason: String) -> Result<Resolution, SettleError> {
     let option = question.options.iter().find(|option| option.trim().eq_ignore_ascii_case(value.trim()));
     if option.is_none() && !question.options.is_empty() {
-        return Err(crate::workflows::consensus::settle_error::SettleError::Option {
+        return Err(SettleError::Option {
             answer: value.to_owned(),
             question: question.id.clone(),
             options: question.options.clone(),

@@ -75,7 +75,7 @@ pub struct Deadlocks {
 
 /// Counts how the stages of a history ended. Checkpoints are none. Fails when the history cannot be read.
 pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
-    let mut found = crate::workflows::consensus::stats::Deadlocks::default();
+    let mut found = Deadlocks::default();
     for row in journal.stages()? {
         let state = StageState::of(&journal.events(&row.run)?);
         found.all.add(&state);

@@ -121,10 +121,7 @@ pub(crate) fn due(
         next_round(state, policy, round),
     ];
     // Stages follow one another; steps within one go side by side.
-    stages
-        .into_iter()
-        .find(|steps| !steps.is_empty())
-        .unwrap_or_else(|| vec![crate::workflows::review::schedule::ReviewStep::Finish])
+    stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![ReviewStep::Finish])
 }
 
 fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
@@ -157,22 +154,18 @@ fn ask(
         Some((id, call)) if id.attempt == 1 && again(call) => 2,
         Some(_) => return None,
     };
-    Some(crate::workflows::review::schedule::ReviewStep::Ask(CallId { agent: agent.clone(), purpose, attempt }))
+    Some(ReviewStep::Ask(CallId { agent: agent.clone(), purpose, attempt }))
 }
 
 fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
-    if state.unmerged().next().is_some() {
-        vec![crate::workflows::review::schedule::ReviewStep::Merge { round }]
-    } else {
-        Vec::new()
-    }
+    if state.unmerged().next().is_some() { vec![ReviewStep::Merge { round }] } else { Vec::new() }
 }
 
 /// One question about all findings of a round that may repeat an earlier dispute, to the first judge that is no embedded
 /// one. An answer that cannot be read twice means that none does.
 fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if state.recognised(round).next().is_some() {
-        return vec![crate::workflows::review::schedule::ReviewStep::Recognise { round }];
+        return vec![ReviewStep::Recognise { round }];
     }
     if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none() {
         return Vec::new();
@@ -222,8 +215,7 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     }
     let report = |debate_round: u32| {
         let reported = state.debate_rounds.contains(&(round, debate_round));
-        (!reported)
-            .then_some(vec![crate::workflows::review::schedule::ReviewStep::DebateRound { round, debate_round }])
+        (!reported).then_some(vec![ReviewStep::DebateRound { round, debate_round }])
     };
     let examinations = asked(&Purpose::Examine { round }, &|name| !state.unexamined(name, round).is_empty());
     if !examinations.is_empty() {
@@ -241,7 +233,7 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
             return step;
         }
     }
-    vec![crate::workflows::review::schedule::ReviewStep::Conclude { round }]
+    vec![ReviewStep::Conclude { round }]
 }
 
 fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -249,7 +241,7 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
         return Vec::new();
     }
     if let Some(call) = state.unrecorded_change() {
-        return vec![crate::workflows::review::schedule::ReviewStep::RecordTree(call.clone())];
+        return vec![ReviewStep::RecordTree(call.clone())];
     }
     let purpose = Purpose::Respond { round };
     let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
@@ -264,7 +256,7 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
         _ => false,
     });
     match step {
-        Some(_) if state.before.is_none() => vec![crate::workflows::review::schedule::ReviewStep::Keep],
+        Some(_) if state.before.is_none() => vec![ReviewStep::Keep],
         step => step.into_iter().collect(),
     }
 }
@@ -284,14 +276,12 @@ pub(crate) fn unopened(state: &ReviewState) -> impl Iterator<Item = FindingId> {
 }
 
 fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<DisputeNumber>) -> Vec<ReviewStep> {
-    let unopened: Vec<ReviewStep> =
-        unopened(state).map(crate::workflows::review::schedule::ReviewStep::OpenDispute).collect();
+    let unopened: Vec<ReviewStep> = unopened(state).map(ReviewStep::OpenDispute).collect();
     if !unopened.is_empty() {
         return unopened;
     }
     if policy.mode == Mode::Arbitrate {
-        let left_open: Vec<ReviewStep> =
-            state.left_open().map(crate::workflows::review::schedule::ReviewStep::CarryOn).collect();
+        let left_open: Vec<ReviewStep> = state.left_open().map(ReviewStep::CarryOn).collect();
         if !left_open.is_empty() {
             return left_open;
         }
@@ -301,7 +291,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     let mut asks = false;
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
         // One question at a time; judges may work meanwhile.
-        let is_question = matches!(step, crate::workflows::review::schedule::ReviewStep::Choose(_));
+        let is_question = matches!(step, ReviewStep::Choose(_));
         if !(is_question && asks) {
             steps.push(step);
         }
@@ -328,18 +318,16 @@ pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: 
         return Vec::new();
     }
     let step = match (state.last_ruling(dispute), dispute.route) {
-        (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => {
-            crate::workflows::review::schedule::ReviewStep::Send(number)
-        }
-        (None, None) => crate::workflows::review::schedule::ReviewStep::Choose(number),
-        (None, Some(Route::Discard)) => crate::workflows::review::schedule::ReviewStep::Settle(number),
-        (None, Some(Route::Human)) => crate::workflows::review::schedule::ReviewStep::AskPerson(number),
+        (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => ReviewStep::Send(number),
+        (None, None) => ReviewStep::Choose(number),
+        (None, Some(Route::Discard)) => ReviewStep::Settle(number),
+        (None, Some(Route::Human)) => ReviewStep::AskPerson(number),
         (None, Some(Route::Judge)) => return judges(state, number),
         (Some(record), _) => match (record.ruling.ruling, &record.by) {
             (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel) if policy.escalate_to != Route::Discard => {
-                crate::workflows::review::schedule::ReviewStep::AskPerson(number)
+                ReviewStep::AskPerson(number)
             }
-            _ => crate::workflows::review::schedule::ReviewStep::Settle(number),
+            _ => ReviewStep::Settle(number),
         },
     };
     vec![step]
@@ -348,12 +336,12 @@ pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: 
 /// Asks the judges of the run side by side; when all have answered, their ruling is due.
 fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
     if state.judges().next().is_none() {
-        return vec![crate::workflows::review::schedule::ReviewStep::AskPerson(dispute)];
+        return vec![ReviewStep::AskPerson(dispute)];
     }
     let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
     let asks: Vec<ReviewStep> =
         state.judges().filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid)).collect();
-    if asks.is_empty() { vec![crate::workflows::review::schedule::ReviewStep::Rule(dispute)] } else { asks }
+    if asks.is_empty() { vec![ReviewStep::Rule(dispute)] } else { asks }
 }
 
 fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -371,20 +359,16 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
         return Vec::new();
     }
     if state.before.is_none() {
-        return vec![crate::workflows::review::schedule::ReviewStep::Keep];
+        return vec![ReviewStep::Keep];
     }
     let attempt = state.last_call(&coder.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
-    vec![crate::workflows::review::schedule::ReviewStep::Ask(CallId {
-        agent: coder.name.clone(),
-        purpose,
-        attempt,
-    })]
+    vec![ReviewStep::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
 }
 
 fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let changed = state.tree_changes.iter().any(|change| !change.changes.is_empty());
     if policy.mode != Mode::Review && changed && state.verified.len() < policy.verify {
-        return vec![crate::workflows::review::schedule::ReviewStep::Verify { round }];
+        return vec![ReviewStep::Verify { round }];
     }
     Vec::new()
 }
@@ -403,11 +387,7 @@ fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     if attempt > policy.repairs || brought_nothing || state.items(&purpose).is_empty() {
         return Vec::new();
     }
-    vec![crate::workflows::review::schedule::ReviewStep::Ask(CallId {
-        agent: coder.name.clone(),
-        purpose,
-        attempt,
-    })]
+    vec![ReviewStep::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
 }
 
 fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -425,18 +405,14 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         .filter(|reviewer| state.recheck_items(&reviewer.name).iter().any(is_open))
         .map(|reviewer| {
             let attempt = state.last_call(&reviewer.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
-            crate::workflows::review::schedule::ReviewStep::Ask(CallId {
-                agent: reviewer.name.clone(),
-                purpose: purpose.clone(),
-                attempt,
-            })
+            ReviewStep::Ask(CallId { agent: reviewer.name.clone(), purpose: purpose.clone(), attempt })
         })
         .collect()
 }
 
 fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if policy.mode != Mode::Review && round < policy.rounds && state.changed_in(round) {
-        return vec![crate::workflows::review::schedule::ReviewStep::NextRound { round: round + 1 }];
+        return vec![ReviewStep::NextRound { round: round + 1 }];
     }
     Vec::new()
 }
@@ -667,7 +643,7 @@ mod tests {
             due(&self.state, &self.policy, &self.parked)
         }
 
-        fn state_of(&self, id: u32) -> crate::domain::FindingState {
+        fn state_of(&self, id: u32) -> FindingState {
             self.state.finding_state(self.state.finding(FindingId(id)).expect("a finding of the play"))
         }
     }
@@ -690,30 +666,16 @@ mod tests {
     #[test]
     fn reviewers_are_asked_side_by_side_then_merged() {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Review);
-        assert_eq!(
-            play.due(),
-            [
-                crate::workflows::review::schedule::ReviewStep::Ask(call("r1", REVIEW, 1)),
-                crate::workflows::review::schedule::ReviewStep::Ask(call("r2", REVIEW, 1))
-            ]
-        );
+        assert_eq!(play.due(), [ReviewStep::Ask(call("r1", REVIEW, 1)), ReviewStep::Ask(call("r2", REVIEW, 1))]);
         let answer =
             |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new(), problem: None };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
             .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Ask(call("r1", REVIEW, 2))],
-            "asked once more; what failed is not"
-        );
+        assert_eq!(play.due(), [ReviewStep::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");
         play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Merge { round: 1 }]);
+        assert_eq!(play.due(), [ReviewStep::Merge { round: 1 }]);
         play.event(ReviewEvent::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Finish],
-            "a review changes nothing"
-        );
+        assert_eq!(play.due(), [ReviewStep::Finish], "a review changes nothing");
     }
 
     fn may_repeat(id: u32, dispute: u64, disposition: Option<Disposition>) -> EventKind {
@@ -745,23 +707,23 @@ mod tests {
                 .event(may_repeat(3, 9, Some(Disposition::Refuted)));
             play
         };
-        assert_eq!(begun(Mode::Review).due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
-        assert_eq!(begun(Mode::Fix).due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+        assert_eq!(begun(Mode::Review).due(), [ReviewStep::Finish]);
+        assert_eq!(begun(Mode::Fix).due(), [ReviewStep::Keep]);
         let mut off = begun(Mode::Arbitrate);
         off.policy.compare = false;
-        assert_eq!(off.due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+        assert_eq!(off.due(), [ReviewStep::Keep]);
 
         let mut play = begun(Mode::Arbitrate);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(compare(1))]);
+        assert_eq!(play.due(), [ReviewStep::Ask(compare(1))]);
         play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(compare(2))]);
+        assert_eq!(play.due(), [ReviewStep::Ask(compare(2))]);
         play.answered(compare(2), words(&[(1, true), (2, true), (3, false)]));
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Recognise { round: 1 }]);
+        assert_eq!(play.due(), [ReviewStep::Recognise { round: 1 }]);
         let bound = recognised(&play.state, 1);
         for event in bound {
             play.event(event);
         }
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Keep], "F3 goes to the coder");
+        assert_eq!(play.due(), [ReviewStep::Keep], "F3 goes to the coder");
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
         let ruled =
             FindingState::AlreadyRuled { dispute: DisputeNumber(7).into(), disposition: Disposition::Refuted };
@@ -774,10 +736,10 @@ mod tests {
         let mut play = begun(Mode::Arbitrate);
         play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
             .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+        assert_eq!(play.due(), [ReviewStep::Keep]);
         let mut play = begun(Mode::Arbitrate);
         play.answered(compare(1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Keep]);
+        assert_eq!(play.due(), [ReviewStep::Keep]);
     }
 
     #[test]
@@ -785,38 +747,30 @@ mod tests {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Review);
         play.reviewed(Vec::new());
         play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(play.due(), [ReviewStep::Finish]);
         play.event(RunEvent::RunResumed);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("r2", REVIEW, 1))]);
+        assert_eq!(play.due(), [ReviewStep::Ask(call("r2", REVIEW, 1))]);
     }
 
     #[test]
     fn the_standard_flow_without_a_dispute() {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Low)]);
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Keep],
-            "nothing is edited before the tree is kept"
-        );
+        assert_eq!(play.due(), [ReviewStep::Keep], "nothing is edited before the tree is kept");
         play.event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("c", RESPOND, 1))]);
+        assert_eq!(play.due(), [ReviewStep::Ask(call("c", RESPOND, 1))]);
         play.responded(RESPOND, 1, &[(1, Answer::Implemented)]);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::RecordTree(call("c", RESPOND, 1))]);
+        assert_eq!(play.due(), [ReviewStep::RecordTree(call("c", RESPOND, 1))]);
         play.changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Ask(call("c", RESPOND, 2))],
-            "F2 was not answered"
-        );
+        assert_eq!(play.due(), [ReviewStep::Ask(call("c", RESPOND, 2))], "F2 was not answered");
         play.responded(RESPOND, 2, &[(2, Answer::Discarded)]).changed(call("c", RESPOND, 2), &[]);
         let recheck = call("r1", Purpose::Recheck { round: 1 }, 1);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(recheck.clone())]);
+        assert_eq!(play.due(), [ReviewStep::Ask(recheck.clone())]);
         let check = Recheck { finding: FindingId(1), resolved: true, reason: "".into() };
         play.answered(recheck, CallAnswer::Recheck { checks: vec![check] });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
-        assert_eq!(play.state_of(1), crate::domain::FindingState::Resolved);
-        assert_eq!(play.state_of(2), crate::domain::FindingState::Discarded);
+        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), FindingState::Resolved);
+        assert_eq!(play.state_of(2), FindingState::Discarded);
     }
 
     #[test]
@@ -826,8 +780,8 @@ mod tests {
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[]);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
-        assert_eq!(play.state_of(1), crate::domain::FindingState::Claimed);
+        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), FindingState::Claimed);
     }
 
     #[test]
@@ -837,43 +791,32 @@ mod tests {
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Discarded), (2, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[]);
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::OpenDispute(FindingId(1))],
-            "only a mandatory finding is disputed"
-        );
+        assert_eq!(play.due(), [ReviewStep::OpenDispute(FindingId(1))], "only a mandatory finding is disputed");
         play.disputed(1);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
-        assert_eq!(play.state_of(1), crate::domain::FindingState::Disputed { dispute: D1 });
+        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), FindingState::Disputed { dispute: D1 });
     }
 
     #[test]
     fn the_judge_enforces_and_the_coder_is_called_again() {
         let mut play = one_dispute();
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Choose(D1)]);
+        assert_eq!(play.due(), [ReviewStep::Choose(D1)]);
         play.routed(Route::Judge);
         let asked = call("j", Purpose::Judge { dispute: D1 }, 1);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(asked.clone())]);
+        assert_eq!(play.due(), [ReviewStep::Ask(asked.clone())]);
         play.answered(asked, CallAnswer::Invalid { error: "two rulings".into() });
         let again = call("j", Purpose::Judge { dispute: D1 }, 2);
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Ask(again.clone())],
-            "asked once more"
-        );
+        assert_eq!(play.due(), [ReviewStep::Ask(again.clone())], "asked once more");
         play.answered(again, CallAnswer::Invalid { error: "two rulings".into() });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Rule(D1)]);
+        assert_eq!(play.due(), [ReviewStep::Rule(D1)]);
         play.ruled(RulingWord::Enforce, judge());
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Settle(D1)]);
+        assert_eq!(play.due(), [ReviewStep::Settle(D1)]);
         play.settled();
-        assert_eq!(play.state_of(1), crate::domain::FindingState::Enforced { dispute: D1 });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Ask(call("c", ENFORCE, 1))]);
+        assert_eq!(play.state_of(1), FindingState::Enforced { dispute: D1 });
+        assert_eq!(play.due(), [ReviewStep::Ask(call("c", ENFORCE, 1))]);
         play.responded(ENFORCE, 1, &[(1, Answer::Implemented)]).changed(call("c", ENFORCE, 1), &[1]);
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]
-        );
-        assert_eq!(play.state_of(1), crate::domain::FindingState::Unchecked);
+        assert_eq!(play.due(), [ReviewStep::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]);
+        assert_eq!(play.state_of(1), FindingState::Unchecked);
     }
 
     #[test]
@@ -881,41 +824,37 @@ mod tests {
         let mut play = one_dispute();
         play.routed(Route::Judge).ruled(RulingWord::Enforce, judge()).settled();
         play.responded(ENFORCE, 1, &[(1, Answer::Disagree)]).changed(call("c", ENFORCE, 1), &[]);
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Finish],
-            "a ruling is not disputed again"
-        );
-        assert_eq!(play.state_of(1), crate::domain::FindingState::Enforced { dispute: D1 });
+        assert_eq!(play.due(), [ReviewStep::Finish], "a ruling is not disputed again");
+        assert_eq!(play.state_of(1), FindingState::Enforced { dispute: D1 });
     }
 
     #[test]
     fn an_escalated_dispute_waits_for_a_person_or_is_discarded() {
         let mut play = one_dispute();
         play.routed(Route::Judge).ruled(RulingWord::Escalate, judge());
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::AskPerson(D1)]);
+        assert_eq!(play.due(), [ReviewStep::AskPerson(D1)]);
         play.policy.escalate_to = Route::Discard;
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Settle(D1)]);
+        assert_eq!(play.due(), [ReviewStep::Settle(D1)]);
         play.policy.escalate_to = Route::Human;
         play.parked.insert(D1);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(play.due(), [ReviewStep::Finish]);
         play.parked.clear();
         play.ruled(RulingWord::Dismiss, Ruler::Human).settled();
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
-        assert_eq!(play.state_of(1), crate::domain::FindingState::Dismissed { dispute: D1 });
+        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.state_of(1), FindingState::Dismissed { dispute: D1 });
     }
 
     #[test]
     fn a_person_decides_or_the_opinion_is_discarded() {
         let mut human = one_dispute();
         human.routed(Route::Human);
-        assert_eq!(human.due(), [crate::workflows::review::schedule::ReviewStep::AskPerson(D1)]);
+        assert_eq!(human.due(), [ReviewStep::AskPerson(D1)]);
         let mut discard = one_dispute();
         discard.routed(Route::Discard);
-        assert_eq!(discard.due(), [crate::workflows::review::schedule::ReviewStep::Settle(D1)]);
+        assert_eq!(discard.due(), [ReviewStep::Settle(D1)]);
         discard.settled();
-        assert_eq!(discard.state_of(1), crate::domain::FindingState::Discarded);
-        assert_eq!(discard.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(discard.state_of(1), FindingState::Discarded);
+        assert_eq!(discard.due(), [ReviewStep::Finish]);
     }
 
     #[test]
@@ -923,7 +862,7 @@ mod tests {
         let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
         let reversal = Finding { reverses: Some(FindingId(9)), ..finding(1, Tag::Low) };
         play.reviewed(vec![reversal]);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::OpenDispute(FindingId(1))]);
+        assert_eq!(play.due(), [ReviewStep::OpenDispute(FindingId(1))]);
     }
 
     #[test]
@@ -951,15 +890,11 @@ mod tests {
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
             play.due(),
-            [crate::workflows::review::schedule::ReviewStep::CarryOn(FindingId(2))],
+            [ReviewStep::CarryOn(FindingId(2))],
             "what an earlier run left open goes on in this one"
         );
         play.policy.mode = Mode::Fix;
-        assert_eq!(
-            play.due(),
-            [crate::workflows::review::schedule::ReviewStep::Finish],
-            "where disputes are settled"
-        );
+        assert_eq!(play.due(), [ReviewStep::Finish], "where disputes are settled");
     }
 
     #[test]
@@ -971,16 +906,10 @@ mod tests {
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::NextRound { round: 2 }]);
+        assert_eq!(play.due(), [ReviewStep::NextRound { round: 2 }]);
         let covered = Coverage { file: "a.py".into(), lines: 1 };
         play.event(ReviewEvent::RoundStarted { round: 2, shards: vec![vec![covered]], skipped: Vec::new() });
-        let review = |name| {
-            crate::workflows::review::schedule::ReviewStep::Ask(call(
-                name,
-                Purpose::Review { round: 2, shard: 0 },
-                1,
-            ))
-        };
+        let review = |name| ReviewStep::Ask(call(name, Purpose::Review { round: 2, shard: 0 }, 1));
         assert_eq!(play.due(), [review("r1"), review("r2")]);
     }
 
@@ -993,8 +922,8 @@ mod tests {
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Verify { round: 1 }]);
+        assert_eq!(play.due(), [ReviewStep::Verify { round: 1 }]);
         play.event(ReviewEvent::Verified { round: 1, command: "make".into(), passed: true, tail: String::new() });
-        assert_eq!(play.due(), [crate::workflows::review::schedule::ReviewStep::Finish]);
+        assert_eq!(play.due(), [ReviewStep::Finish]);
     }
 }

@@ -99,7 +99,7 @@ impl WriteGuard {
     pub(crate) fn end(&mut self, workspace: &Workspace, call: &CallId, sight: Observation, held: bool) -> Found {
         let looked = self.take(workspace, sight);
         let seen = self.calls.remove(call).unwrap_or_default();
-        let mut found = crate::workflows::run::write_guard::Found::default();
+        let mut found = Found::default();
         if let Err(error) = looked {
             // It was readable when the agent began.
             found.violations.push(format!("left a tree that cannot be looked at: {error}"));
@@ -198,7 +198,7 @@ mod tests {
         let write = |name: &str| std::fs::write(folder.path().join(name), name).unwrap();
         let workspace = Arc::new(Workspace::discover(folder.path()).unwrap());
         let (first, second) = (call("first"), call("second"));
-        let mut watch = crate::workflows::run::write_guard::WriteGuard::default();
+        let mut watch = WriteGuard::default();
         let mut lookouts = [&first, &second].map(|call| watch.begin(&workspace, call).unwrap()).into_iter();
         write("one");
         let of_first = lookouts.next().unwrap().look();

@@ -63,9 +63,7 @@ pub(crate) fn plan(
 ) -> Result<WatchPlan, WatchPlanError> {
     let find = |key: &'static str, name: &String| {
         let found = settings.agents.iter().find(|agent| agent.name.0 == *name);
-        found
-            .cloned()
-            .ok_or_else(|| crate::workflows::watch::plan::WatchPlanError::Unknown { key, name: name.clone() })
+        found.cloned().ok_or_else(|| WatchPlanError::Unknown { key, name: name.clone() })
     };
     let named = match (&settings.watch.reviewers, &settings.review.reviewers) {
         (names, _) if !names.is_empty() => Some(("watch.reviewers", names)),
@@ -80,39 +78,36 @@ pub(crate) fn plan(
         }
     };
     if let Some(other) = reviewers.iter().find(|agent| agent.role != Role::Reviewer) {
-        return Err(crate::workflows::watch::plan::WatchPlanError::NotReviewer { name: other.name.0.clone() });
+        return Err(WatchPlanError::NotReviewer { name: other.name.0.clone() });
     }
     if let Some(embedded) = reviewers.iter().find(|agent| agent.is_embedded()) {
-        return Err(crate::workflows::watch::plan::WatchPlanError::Embedded { name: embedded.name.0.clone() });
+        return Err(WatchPlanError::Embedded { name: embedded.name.0.clone() });
     }
     if reviewers.is_empty() {
-        return Err(crate::workflows::watch::plan::WatchPlanError::NoReviewer);
+        return Err(WatchPlanError::NoReviewer);
     }
     let agents: Vec<Agent> =
         settings.watch.agents.iter().map(|name| find("watch.agents", name)).collect::<Result<_, _>>()?;
     for agent in agents.iter().filter(|agent| is_asked(agent)) {
         let name = agent.name.0.clone();
         if agent.is_embedded() {
-            return Err(crate::workflows::watch::plan::WatchPlanError::Embedded { name });
+            return Err(WatchPlanError::Embedded { name });
         }
         if agent.role != Role::Coder {
-            return Err(crate::workflows::watch::plan::WatchPlanError::NotCoder { name });
+            return Err(WatchPlanError::NotCoder { name });
         }
         if jobs.iter().all(|job| job.agent != agent.name) {
-            return Err(crate::workflows::watch::plan::WatchPlanError::NoTask {
-                name,
-                adapter: agent.adapter.clone(),
-            });
+            return Err(WatchPlanError::NoTask { name, adapter: agent.adapter.clone() });
         }
     }
     let is_idle = |job: &&Job| !agents.iter().any(|agent| agent.name == job.agent && is_asked(agent));
     if let Some(idle) = jobs.iter().find(is_idle) {
-        return Err(crate::workflows::watch::plan::WatchPlanError::IdleTask { name: idle.agent.0.clone() });
+        return Err(WatchPlanError::IdleTask { name: idle.agent.0.clone() });
     }
     let judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge && !agent.is_embedded());
     let judge = judges.take(usize::from(settings.watch.arbitrate)).next().cloned();
     if settings.watch.arbitrate && judge.is_none() {
-        return Err(crate::workflows::watch::plan::WatchPlanError::NoJudge);
+        return Err(WatchPlanError::NoJudge);
     }
     let named = reviewers.iter().chain(&judge).chain(&agents).filter_map(|agent| agent.backup.as_ref());
     let backups: Vec<Agent> =

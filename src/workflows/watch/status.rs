@@ -63,11 +63,7 @@ pub struct ClarificationReport {
 pub(crate) fn standing(run: &RunId, state: &WatchState) -> WatchReport {
     let agents = state.agents.iter().map(|(name, seen)| AgentReport {
         name: name.clone(),
-        state: if seen.done {
-            crate::workflows::watch::status::AgentState::Done
-        } else {
-            crate::workflows::watch::status::AgentState::Joined
-        },
+        state: if seen.done { AgentState::Done } else { AgentState::Joined },
         events: seen.events,
         last: seen.last.clone(),
     });

@@ -92,8 +92,7 @@ impl Workspace {
         let before = spans.iter().flat_map(|(before, _)| before.keys());
         let folders: BTreeSet<Vec<u8>> =
             before.flat_map(|path| path_bytes::above(path)).map(<[u8]>::to_vec).collect();
-        let mut work =
-            Work { decided, steps: Vec::new(), undone: crate::workspace::undo::restore::Undone::default() };
+        let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
         let changes = self.changes_of(run, &mut spans, state_dir)?;
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
@@ -144,8 +143,7 @@ impl Workspace {
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut deeds = UndoLog::read(run, state_dir)?;
-        let mut work =
-            Work { decided, steps: Vec::new(), undone: crate::workspace::undo::restore::Undone::default() };
+        let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
         let mut done = Vec::new();
         for (path, deed) in &deeds.undone {
             let change = (deeds.content(deed.found.as_ref())?, Some(deeds.content(deed.put.as_ref())?));
@@ -219,7 +217,7 @@ impl Workspace {
     }
 
     fn changes_of(&self, run: &RunId, spans: &mut [(Image, Option<Image>)], state_dir: &Path) -> Result<Changes> {
-        let mut changes = crate::workspace::undo::restore::Changes::new();
+        let mut changes = Changes::new();
         for (before, after) in spans {
             let is_known = after.is_some();
             let seen = match after.take() {
@@ -261,9 +259,9 @@ impl Work<'_> {
         }
         let earlier = changes.first().map_or(&now, |(before, _)| before);
         let is_forced = match &self.decided.forced {
-            crate::workspace::undo::restore::Forced::None => false,
-            crate::workspace::undo::restore::Forced::All => true,
-            crate::workspace::undo::restore::Forced::Only(paths) => paths.contains(&path),
+            Forced::None => false,
+            Forced::All => true,
+            Forced::Only(paths) => paths.contains(&path),
         };
         let put = match wanted {
             Ok(content) => content,

@@ -97,8 +97,7 @@ mod tests {
 
     #[test]
     fn what_it_did_decides() {
-        let agent =
-            |role: Role| Agent { adapter: "text".to_owned(), ..crate::cli::style::fixture::agent("it", role) };
+        let agent = |role: Role| Agent { adapter: "text".to_owned(), ..style::fixture::agent("it", role) };
         let probed = |answered, files| Probed {
             answered,
             files,

@@ -63,13 +63,9 @@ pub(crate) fn lines(text: &str) -> Option<(u32, u32)> {
 /// Whether a place exists in a tree without a coder of its own; `text_of` gives a file's text.
 pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> Support {
     let Some(text) = text_of(&reference.path) else {
-        return crate::workflows::review::disputes::references::Support::Missing;
+        return Support::Missing;
     };
     let count = text.lines().count();
     let has = reference.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count));
-    if has {
-        crate::workflows::review::disputes::references::Support::Exists
-    } else {
-        crate::workflows::review::disputes::references::Support::Missing
-    }
+    if has { Support::Exists } else { Support::Missing }
 }

@@ -261,7 +261,7 @@ fn raised(bench: &RoundContext<'_>) -> Vec<RaisedFinding> {
 /// The events that end the debate of a round.
 pub(crate) fn conclude(bench: &RoundContext<'_>, bindings: &[Binding]) -> Vec<EventKind> {
     let (state, round) = (bench.state, bench.round);
-    let merged = crate::workflows::review::findings::debate::Merged::of(bench);
+    let merged = Merged::of(bench);
     let Merged { raised, claims, consensus, .. } = &merged;
     let mut findings = bench.findings(raised, claims, consensus);
     let mut next = state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0);

@@ -51,7 +51,7 @@ pub(crate) async fn askers(
     templates: &Path,
 ) -> Result<ReviewerKeys, PromptError> {
     let template = prompts::source("review", Some(templates))?;
-    let mut askers = crate::workflows::review::recorded::reuse::ReviewerKeys::new();
+    let mut askers = ReviewerKeys::new();
     for agent in plan.agents.iter().filter(|agent| agent.role == Role::Reviewer) {
         let agent = crate::workflows::run::call::equipped(settings, agent);
         let Ok(program) = agents.program(&agent, root) else { continue };
@@ -382,9 +382,7 @@ impl Finder<'_> {
         // An answer with a finding that belongs to no file is good for all of its files or for none.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
-            let (crate::workflows::review::recorded::reuse::Known::Same { place, .. }
-            | crate::workflows::review::recorded::reuse::Known::Part { place, .. }) = known
-            else {
+            let (Known::Same { place, .. } | Known::Part { place, .. }) = known else {
                 continue;
             };
             let record = self.records.get(place).and_then(Option::as_ref);
@@ -392,27 +390,27 @@ impl Finder<'_> {
                 record.others.is_empty() || record.files.iter().all(|review| keys.contains(review.key.as_str()))
             });
             if !is_whole {
-                *known = crate::workflows::review::recorded::reuse::Known::Nothing;
+                *known = Known::Nothing;
             }
         }
         self.narrow(shown, &mut known);
         let mut told: BTreeSet<Place> = BTreeSet::new();
         let mut reuses = Vec::new();
         for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
-            let mut reuse = crate::workflows::review::recorded::reuse::Reuse::default();
+            let mut reuse = Reuse::default();
             for (shown, known) in shown.iter().zip(known) {
                 let file = shown.file.path.clone();
                 let place = match known {
-                    crate::workflows::review::recorded::reuse::Known::Nothing => {
+                    Known::Nothing => {
                         reuse.asked.push(AskedFile { file, ranges: Vec::new(), shown: Vec::new() });
                         continue;
                     }
-                    crate::workflows::review::recorded::reuse::Known::Same { place, review } => {
+                    Known::Same { place, review } => {
                         reuse.from(&place.0).files.push(file);
                         reuse.findings.extend(review.findings);
                         place
                     }
-                    crate::workflows::review::recorded::reuse::Known::Part { place, review, delta } => {
+                    Known::Part { place, review, delta } => {
                         reuse.from(&place.0).in_part.push(file.clone());
                         for finding in review.findings.into_iter().filter(|finding| !delta.has_left(finding)) {
                             match delta.carried(&finding) {
@@ -447,7 +445,7 @@ impl Finder<'_> {
         let with = |extent: usize| -> Vec<Delta> {
             let files = shown.iter().flatten().zip(known.iter().flatten());
             let deltas = files.filter_map(|(shown, known)| {
-                let crate::workflows::review::recorded::reuse::Known::Part { place, review, .. } = known else {
+                let Known::Part { place, review, .. } = known else {
                     return None;
                 };
                 Delta::since(review, &self.records.get(place)?.as_ref()?.salt, &shown.file, extent)
@@ -455,9 +453,7 @@ impl Finder<'_> {
             deltas.collect()
         };
         let files: Vec<&SourceFile> = shown.iter().flatten().map(|shown| &shown.file).collect();
-        let is_part = |(_, known): &(usize, &Known)| {
-            matches!(known, crate::workflows::review::recorded::reuse::Known::Part { .. })
-        };
+        let is_part = |(_, known): &(usize, &Known)| matches!(known, Known::Part { .. });
         let parts: Vec<usize> = known.iter().flatten().enumerate().filter(is_part).map(|(at, _)| at).collect();
         let size = |deltas: &[Delta]| -> usize {
             deltas.iter().zip(&parts).map(|(delta, at)| delta.shown_bytes(files[*at])).sum()
@@ -474,9 +470,8 @@ impl Finder<'_> {
             }
         }
         let parts = known.iter_mut().flatten().filter_map(|known| match known {
-            crate::workflows::review::recorded::reuse::Known::Part { delta, .. } => Some(delta),
-            crate::workflows::review::recorded::reuse::Known::Nothing
-            | crate::workflows::review::recorded::reuse::Known::Same { .. } => None,
+            Known::Part { delta, .. } => Some(delta),
+            Known::Nothing | Known::Same { .. } => None,
         });
         for (delta, narrower) in parts.zip(chosen.into_iter().flatten()) {
             *delta = narrower;
@@ -496,10 +491,7 @@ impl Finder<'_> {
             let Some(Some(record)) = self.records.get(&place) else { continue };
             if let Some(review) = record.files.iter().find(|review| review.key == shown.key && review.file == path)
             {
-                return Ok(crate::workflows::review::recorded::reuse::Known::Same {
-                    place,
-                    review: review.clone(),
-                });
+                return Ok(Known::Same { place, review: review.clone() });
             }
             let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);
             let Some(review) = review.filter(|_| compares && shown.is_comparable) else { continue };
@@ -511,21 +503,14 @@ impl Finder<'_> {
             }
             let lines = delta.ask.iter().map(|(first, last)| last - first + 1).sum();
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
-                best = Some((
-                    lines,
-                    crate::workflows::review::recorded::reuse::Known::Part {
-                        place: place.clone(),
-                        review: review.clone(),
-                        delta,
-                    },
-                ));
+                best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
             // An older review is compared only where this one leaves much to ask.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
         }
-        Ok(best.map_or(crate::workflows::review::recorded::reuse::Known::Nothing, |(_, known)| known))
+        Ok(best.map_or(Known::Nothing, |(_, known)| known))
     }
 
     fn is_sound(&mut self, run: &RunId) -> Result<bool, JournalError> {

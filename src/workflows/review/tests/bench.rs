@@ -143,7 +143,7 @@ impl Bench {
 
     pub(crate) fn begin(&self, mode: Mode, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
-        let heard = Arc::new(Mutex::new(crate::workflows::review::tests::bench::Heard::default()));
+        let heard = Arc::new(Mutex::new(Heard::default()));
         let setup = self.setup(&runner, &heard);
         let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
         let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
@@ -155,7 +155,7 @@ impl Bench {
 
     pub(crate) fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
-        let heard = Arc::new(Mutex::new(crate::workflows::review::tests::bench::Heard::default()));
+        let heard = Arc::new(Mutex::new(Heard::default()));
         let ended =
             block_on(resume(self.setup(&runner, &heard), self.decider(&heard), run.clone(), None, Vec::new()))
                 .unwrap();

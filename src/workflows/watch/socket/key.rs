@@ -55,13 +55,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("x.sock");
         assert_eq!(read(&socket), None);
-        let key = crate::workflows::watch::socket::key::WatchKey::create(&socket).unwrap();
+        let key = WatchKey::create(&socket).unwrap();
         let text = read(&socket).unwrap();
         let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
         assert_eq!((mode & 0o777, text.len()), (0o600, 64));
         assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
         // A watch that is killed removes nothing.
-        let next = crate::workflows::watch::socket::key::WatchKey::create(&socket).unwrap();
+        let next = WatchKey::create(&socket).unwrap();
         assert!(!next.fits(&text), "the key of a killed watch fits no other");
         drop((key, next));
         assert_eq!(read(&socket), None);
@@ -73,7 +73,7 @@ mod tests {
         let (socket, other) = (folder.path().join("x.sock"), folder.path().join("other"));
         fs::write(&other, "untouched").unwrap();
         std::os::unix::fs::symlink(&other, folder.path().join("x.key")).unwrap();
-        let key = crate::workflows::watch::socket::key::WatchKey::create(&socket).unwrap();
+        let key = WatchKey::create(&socket).unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), "untouched");
         assert!(key.fits(&read(&socket).unwrap()));
     }

@@ -91,7 +91,7 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
 
 /// Keeps every watch of a work tree away while the file is open; fails where one runs, even without a socket.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
-    let failed = |source| crate::workflows::watch::socket::SocketError::Io { path: path.to_owned(), source };
+    let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
     private::folder(folder).map_err(failed)?;
     let mut options = fs::File::options();
@@ -99,9 +99,7 @@ pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
         options.create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(crate::workflows::watch::socket::SocketError::Taken(root.to_owned()))
-        }
+        Err(fs::TryLockError::WouldBlock) => Err(SocketError::Taken(root.to_owned())),
         Err(fs::TryLockError::Error(source)) => Err(failed(source)),
     }
 }
@@ -120,12 +118,12 @@ pub struct Listener {
 impl Listener {
     /// Listens at an address, for this user alone.
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
-        let failed = |source| crate::workflows::watch::socket::SocketError::Io { path: path.to_owned(), source };
+        let failed = |source| SocketError::Io { path: path.to_owned(), source };
         let folder = path.parent().unwrap_or(Path::new("/"));
         private::folder(folder).map_err(failed)?;
         let meta = fs::symlink_metadata(folder).map_err(failed)?;
         if !meta.is_dir() || meta.uid() != nix::unistd::getuid().as_raw() {
-            return Err(crate::workflows::watch::socket::SocketError::Foreign(folder.to_owned()));
+            return Err(SocketError::Foreign(folder.to_owned()));
         }
         if meta.mode() & 0o077 != 0 {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
@@ -227,7 +225,7 @@ async fn converse(
 ) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = tokio::io::BufReader::with_capacity(PIECE, read);
-    let mut lines = crate::workflows::watch::socket::SocketLines::default();
+    let mut lines = SocketLines::default();
     let mut has_spoken = false;
     let patience = if seat.is_reserved { PATIENCE_RESERVED } else { PATIENCE_SILENT };
     let until = Instant::now() + patience;
@@ -315,10 +313,8 @@ pub struct Client {
 impl Client {
     pub fn connect(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let stream = BlockingStream::connect(path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-                crate::workflows::watch::socket::SocketError::NoWatch(root.to_owned())
-            }
-            _ => crate::workflows::watch::socket::SocketError::Io { path: path.to_owned(), source },
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => SocketError::NoWatch(root.to_owned()),
+            _ => SocketError::Io { path: path.to_owned(), source },
         })?;
         let client = Self { stream: BufReader::new(stream), path: path.to_owned() };
         client.stream.get_ref().set_read_timeout(Some(PATIENCE)).map_err(|source| client.failed(source))?;
@@ -338,8 +334,7 @@ impl Client {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
             Ok(0) => Ok(None),
-            Ok(_) => serde_json::from_str(&line)
-                .map_err(|error| crate::workflows::watch::socket::SocketError::Unreadable(error.to_string())),
+            Ok(_) => serde_json::from_str(&line).map_err(|error| SocketError::Unreadable(error.to_string())),
             Err(source) => Err(self.failed(source)),
         }
     }
@@ -363,6 +358,6 @@ impl Client {
     }
 
     fn failed(&self, source: io::Error) -> SocketError {
-        crate::workflows::watch::socket::SocketError::Io { path: self.path.clone(), source }
+        SocketError::Io { path: self.path.clone(), source }
     }
 }

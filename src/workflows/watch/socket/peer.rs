@@ -56,13 +56,13 @@ impl Peer {
     }
 
     pub(crate) fn relation(&self) -> PeerRelation {
-        let Some(pid) = self.pid else { return crate::workflows::watch::socket::peer::PeerRelation::Unknown };
+        let Some(pid) = self.pid else { return PeerRelation::Unknown };
         if !self.is_alive() {
-            return crate::workflows::watch::socket::peer::PeerRelation::Unknown;
+            return PeerRelation::Unknown;
         }
         let relation = relation_of(pid);
         // Only of a process that lived all the while was that the truth.
-        if self.is_alive() { relation } else { crate::workflows::watch::socket::peer::PeerRelation::Unknown }
+        if self.is_alive() { relation } else { PeerRelation::Unknown }
     }
 }
 
@@ -71,14 +71,12 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
     use nix::errno::Errno;
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
     match getsockopt(stream, PeerPidfd) {
-        Ok(descriptor) => crate::workflows::watch::socket::peer::Handle::Descriptor(descriptor),
+        Ok(descriptor) => Handle::Descriptor(descriptor),
         // An older kernel: the best that is left is the process as it is now.
         Err(Errno::ENOPROTOOPT) => {
-            pid.and_then(process::stat).map_or(crate::workflows::watch::socket::peer::Handle::None, |stat| {
-                crate::workflows::watch::socket::peer::Handle::Started(stat.started)
-            })
+            pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
         }
-        Err(_) => crate::workflows::watch::socket::peer::Handle::None,
+        Err(_) => Handle::None,
     }
 }
 
@@ -90,14 +88,14 @@ impl Peer {
         use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
         match &self.handle {
             // Readable once the process has ended.
-            crate::workflows::watch::socket::peer::Handle::Descriptor(descriptor) => {
+            Handle::Descriptor(descriptor) => {
                 poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) == Ok(0)
             }
-            crate::workflows::watch::socket::peer::Handle::Started(started) => {
+            Handle::Started(started) => {
                 let now = self.pid.and_then(process::stat);
                 now.is_some_and(|stat| stat.started == *started && !stat.is_dead)
             }
-            crate::workflows::watch::socket::peer::Handle::None => false,
+            Handle::None => false,
         }
     }
 }
@@ -111,15 +109,11 @@ fn relation_of(pid: i32) -> PeerRelation {
         let now = process::ancestors(pid);
         if now.is_some() && now == before {
             let descends = now.into_iter().flatten().any(|stat| stat.pid == own);
-            return if descends {
-                crate::workflows::watch::socket::peer::PeerRelation::Descendant
-            } else {
-                crate::workflows::watch::socket::peer::PeerRelation::Outside
-            };
+            return if descends { PeerRelation::Descendant } else { PeerRelation::Outside };
         }
         before = now;
     }
-    crate::workflows::watch::socket::peer::PeerRelation::Unknown
+    PeerRelation::Unknown
 }
 
 /// Processes as `/proc` shows them.
@@ -184,7 +178,7 @@ mod process {
 /// ancestry alone; the key and a living parent other than this process are what is asked for.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
-    crate::workflows::watch::socket::peer::Handle::None
+    Handle::None
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -198,13 +192,9 @@ impl Peer {
 #[cfg(not(target_os = "linux"))]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    let Some(parents) = parents() else { return crate::workflows::watch::socket::peer::PeerRelation::Unknown };
+    let Some(parents) = parents() else { return PeerRelation::Unknown };
     let mut chain = std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1);
-    if chain.any(|ancestor| ancestor == own) {
-        crate::workflows::watch::socket::peer::PeerRelation::Descendant
-    } else {
-        crate::workflows::watch::socket::peer::PeerRelation::Outside
-    }
+    if chain.any(|ancestor| ancestor == own) { PeerRelation::Descendant } else { PeerRelation::Outside }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -238,7 +228,7 @@ mod tests {
             .spawn()
             .unwrap();
         let (stream, _) = listener.accept().await.unwrap();
-        (crate::workflows::watch::socket::peer::Peer::of(&stream).unwrap(), child)
+        (Peer::of(&stream).unwrap(), child)
     }
 
     #[cfg(target_os = "linux")]
@@ -246,14 +236,14 @@ mod tests {
     async fn a_child_a_dead_process_and_an_heir_are_not_outside() {
         let connect = "s.connect(os.environ['S'])";
         let (peer, mut child) = from_child(&format!("{connect}\nsys.stdin.read()")).await;
-        assert_eq!(peer.relation(), crate::workflows::watch::socket::peer::PeerRelation::Descendant);
+        assert_eq!(peer.relation(), PeerRelation::Descendant);
         drop(child.stdin.take());
         child.wait().unwrap();
-        assert_eq!(peer.relation(), crate::workflows::watch::socket::peer::PeerRelation::Unknown, "it has ended");
+        assert_eq!(peer.relation(), PeerRelation::Unknown, "it has ended");
 
         let heir = format!("if os.fork() == 0:\n {connect}\n os._exit(0)\nos.wait()\nsys.stdin.read()");
         let (peer, mut child) = from_child(&heir).await;
-        while peer.relation() != crate::workflows::watch::socket::peer::PeerRelation::Unknown {
+        while peer.relation() != PeerRelation::Unknown {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         drop(child.stdin.take());
@@ -263,22 +253,13 @@ mod tests {
     #[test]
     fn what_this_process_descends_from_is_outside() {
         let parent = i32::try_from(std::os::unix::process::parent_id()).unwrap();
-        assert_eq!(relation_of(parent), crate::workflows::watch::socket::peer::PeerRelation::Outside);
-        assert_eq!(
-            relation_of(i32::try_from(std::process::id()).unwrap()),
-            crate::workflows::watch::socket::peer::PeerRelation::Descendant
-        );
+        assert_eq!(relation_of(parent), PeerRelation::Outside);
+        assert_eq!(relation_of(i32::try_from(std::process::id()).unwrap()), PeerRelation::Descendant);
         let mut child = Command::new("sleep").arg("5").stdin(Stdio::null()).spawn().unwrap();
-        assert_eq!(
-            relation_of(i32::try_from(child.id()).unwrap()),
-            crate::workflows::watch::socket::peer::PeerRelation::Descendant
-        );
+        assert_eq!(relation_of(i32::try_from(child.id()).unwrap()), PeerRelation::Descendant);
         child.kill().unwrap();
         child.wait().unwrap();
         let gone = relation_of(i32::try_from(child.id()).unwrap());
-        assert!(
-            gone != crate::workflows::watch::socket::peer::PeerRelation::Outside || !cfg!(target_os = "linux"),
-            "{gone:?}"
-        );
+        assert!(gone != PeerRelation::Outside || !cfg!(target_os = "linux"), "{gone:?}");
     }
 }

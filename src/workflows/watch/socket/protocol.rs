@@ -154,7 +154,7 @@ pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     let key = fields.as_ref().and_then(|fields| fields.get(KEY)?.as_str()).map(ToOwned::to_owned);
     let command = fields.filter(|fields| fields.get("command").is_some());
     match command.map(serde_json::from_value) {
-        Some(Ok(command)) => (crate::workflows::watch::socket::protocol::WatchMessage::Command(command), key),
+        Some(Ok(command)) => (WatchMessage::Command(command), key),
         Some(Err(_)) | None => (read(line, None), key),
     }
 }
@@ -163,17 +163,15 @@ pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
 /// the agent that wrote it, where that is known.
 pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
     if line.len() > LONGEST {
-        return crate::workflows::watch::socket::protocol::WatchMessage::Malformed(format!(
-            "longer than {LONGEST} bytes"
-        ));
+        return WatchMessage::Malformed(format!("longer than {LONGEST} bytes"));
     }
     let line: Line = match serde_json::from_slice(line) {
         Ok(line) => line,
-        Err(error) => return crate::workflows::watch::socket::protocol::WatchMessage::Malformed(error.to_string()),
+        Err(error) => return WatchMessage::Malformed(error.to_string()),
     };
     match event(line, own) {
-        Ok(event) => crate::workflows::watch::socket::protocol::WatchMessage::Event(event),
-        Err(error) => crate::workflows::watch::socket::protocol::WatchMessage::Malformed(error),
+        Ok(event) => WatchMessage::Event(event),
+        Err(error) => WatchMessage::Malformed(error),
     }
 }
 
@@ -193,8 +191,8 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
         (None, named) => named,
     };
     let paths = line.files.into_iter().chain(line.file).flat_map(|paths| match paths {
-        crate::workflows::watch::socket::protocol::Paths::One(path) => vec![path],
-        crate::workflows::watch::socket::protocol::Paths::Many(paths) => paths,
+        Paths::One(path) => vec![path],
+        Paths::Many(paths) => paths,
     });
     let paths = paths.filter(|path| !path.trim().is_empty());
     let cut = |text: &str, most: usize| -> String { text.trim().chars().take(most).collect() };
@@ -210,13 +208,8 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
 /// Turns `user_manual`, which only a person may send, into `request_review`.
 pub fn for_agent(item: WatchMessage) -> WatchMessage {
     match item {
-        crate::workflows::watch::socket::protocol::WatchMessage::Event(event)
-            if event.kind == EventType::UserManual =>
-        {
-            crate::workflows::watch::socket::protocol::WatchMessage::Event(AgentEvent {
-                kind: EventType::RequestReview,
-                ..event
-            })
+        WatchMessage::Event(event) if event.kind == EventType::UserManual => {
+            WatchMessage::Event(AgentEvent { kind: EventType::RequestReview, ..event })
         }
         item => item,
     }
@@ -240,7 +233,7 @@ mod tests {
 
     fn malformed(item: WatchMessage) -> String {
         match item {
-            crate::workflows::watch::socket::protocol::WatchMessage::Malformed(why) => why,
+            WatchMessage::Malformed(why) => why,
             other => panic!("{other:?}"),
         }
     }
@@ -256,42 +249,27 @@ mod tests {
                 files: vec!["a.py".into()],
                 clarifies: None,
             };
-            assert_eq!(
-                of(&line.to_string()),
-                crate::workflows::watch::socket::protocol::WatchMessage::Event(event)
-            );
+            assert_eq!(of(&line.to_string()), WatchMessage::Event(event));
         }
     }
 
     #[test]
     fn commands_are_read_with_their_key_and_only_from_connections() {
         let line = br#"{"command":"resume","reason":"checked by hand"}"#;
-        let resume = crate::workflows::watch::socket::protocol::WatchCommand::Resume {
-            reason: "checked by hand".to_owned(),
-        };
-        assert_eq!(
-            read_keyed(line),
-            (crate::workflows::watch::socket::protocol::WatchMessage::Command(resume.clone()), None)
-        );
+        let resume = WatchCommand::Resume { reason: "checked by hand".to_owned() };
+        assert_eq!(read_keyed(line), (WatchMessage::Command(resume.clone()), None));
         assert_eq!(
             read_keyed(resume.line(Some("abc")).as_bytes()),
-            (crate::workflows::watch::socket::protocol::WatchMessage::Command(resume), Some("abc".to_owned()))
+            (WatchMessage::Command(resume), Some("abc".to_owned()))
         );
-        assert_eq!(
-            of(r#"{"command":"status"}"#),
-            crate::workflows::watch::socket::protocol::WatchMessage::Command(
-                crate::workflows::watch::socket::protocol::WatchCommand::Status
-            )
-        );
+        assert_eq!(of(r#"{"command":"status"}"#), WatchMessage::Command(WatchCommand::Status));
         assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
         assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
         // Half a command is none, and a command beside an event's fields is one.
         assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
         assert_eq!(
             of(r#"{"type":"note","agent":"a","command":"stop"}"#),
-            crate::workflows::watch::socket::protocol::WatchMessage::Command(
-                crate::workflows::watch::socket::protocol::WatchCommand::Stop
-            )
+            WatchMessage::Command(WatchCommand::Stop)
         );
         assert_eq!(read_keyed(br#"{"type":"note","agent":"a","key":7}"#).1, None);
     }
@@ -300,9 +278,7 @@ mod tests {
     fn an_agent_speaks_for_itself_alone() {
         let own = AgentName::from("claude");
         let said = read(br#"{"type":"note"}"#, Some(&own));
-        assert!(
-            matches!(said, crate::workflows::watch::socket::protocol::WatchMessage::Event(AgentEvent { agent: Some(name), .. }) if name == own)
-        );
+        assert!(matches!(said, WatchMessage::Event(AgentEvent { agent: Some(name), .. }) if name == own));
         let forged = read(br#"{"type":"milestone","agent":"codex"}"#, Some(&own));
         assert_eq!(malformed(forged), "`claude` cannot speak for another agent");
     }
@@ -322,9 +298,6 @@ mod tests {
             assert!(malformed(of(line)).contains(why), "{line}");
         }
         assert!(malformed(read(&vec![b'x'; LONGEST + 1], None)).contains("longer"));
-        assert!(matches!(
-            of(r#"{"type":"user_manual"}"#),
-            crate::workflows::watch::socket::protocol::WatchMessage::Event(AgentEvent { agent: None, .. })
-        ));
+        assert!(matches!(of(r#"{"type":"user_manual"}"#), WatchMessage::Event(AgentEvent { agent: None, .. })));
     }
 }

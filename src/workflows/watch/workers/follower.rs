@@ -149,12 +149,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("work.stdout");
         let agent = samples::agent("claude", adapter, &["claude"]);
-        let mut follower = crate::workflows::watch::workers::follower::Follower::new(
-            &agent,
-            &[],
-            path.clone(),
-            protocol::intake().0,
-        );
+        let mut follower = Follower::new(&agent, &[], path.clone(), protocol::intake().0);
         let mut items = follower.items(false);
         let mut all = String::new();
         for piece in pieces {
@@ -241,12 +236,7 @@ mod tests {
         let before = [line("one"), line(&format!("two {secret}"))].concat();
         std::fs::write(&path, &before).expect("a written file");
         let agent = samples::agent("json", "json", &["json"]);
-        let mut follower = crate::workflows::watch::workers::follower::Follower::new(
-            &agent,
-            &[],
-            path.clone(),
-            protocol::intake().0,
-        );
+        let mut follower = Follower::new(&agent, &[], path.clone(), protocol::intake().0);
         assert_eq!(follower.items(false).len(), 2);
         let cleaned = secrets::redact(&before).into_owned();
         assert_ne!(cleaned, before);

@@ -88,18 +88,11 @@ impl Worker {
 
     pub(crate) fn tell(&self, word: &WorkerMessage<'_>) {
         // Who is asked something, or was, has to hear it whatever else pauses agents.
-        let is_heard = matches!(
-            word,
-            crate::workflows::watch::workers::worker::WorkerMessage::Clarify { .. }
-                | crate::workflows::watch::workers::worker::WorkerMessage::Enforce { .. }
-        ) || self.pause == Pause::Signal
-            && matches!(word, crate::workflows::watch::workers::worker::WorkerMessage::Resume);
+        let is_heard = matches!(word, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
+            || self.pause == Pause::Signal && matches!(word, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
             // Who stands still cannot answer.
-            self.stands.send_replace(matches!(
-                word,
-                crate::workflows::watch::workers::worker::WorkerMessage::Pause { .. }
-            ));
+            self.stands.send_replace(matches!(word, WorkerMessage::Pause { .. }));
         }
         if self.pause == Pause::Message || is_heard {
             // An agent that does not read its stdin misses what it was told.

@@ -120,7 +120,7 @@ mod tests {
             let wanted = make(&wanted);
             let walked: Vec<usize> =
                 (0..findings.len()).filter(|index| is_same(&findings[*index], &wanted)).collect();
-            prop_assert_eq!(crate::workflows::review::recorded::replay::same::Same::of(&findings).places(&wanted), walked);
+            prop_assert_eq!(Same::of(&findings).places(&wanted), walked);
         }
     }
 }
